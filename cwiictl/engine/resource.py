@@ -1,0 +1,189 @@
+"""The words of the engine: a Resource says what should be, a State is what a thing is, a Store is where it lives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
+
+from cwiictl.errors import BadInput, Problem
+
+Hold = Literal["owned", "adopted", "brought"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Whose a thing is, how we hold it, and which command asks for it.
+
+    What was adopted or brought is released by `remove` and never dropped; what one command made is never left over to another.
+    """
+
+    cluster: str
+    hold: Hold = "owned"
+    origin: str = "create-all"
+
+
+def assigned() -> Any:
+    """A text that the cloud fills in and nobody can foretell: never compared."""
+    return field(default="", compare=False, metadata={"assigned": True})
+
+
+def secret() -> Any:
+    """What no report, diff or checksum may show, and no comparison needs."""
+    return field(default=b"", compare=False, repr=False, metadata={"secret": True})
+
+
+def aside() -> Any:
+    """What a store needs to act and nobody needs to compare or to be shown."""
+    return field(default=(), compare=False, repr=False, metadata={"secret": True})
+
+
+def gladly() -> Any:
+    """Resources that we take what we can get of: their failure does not stop us."""
+    return field(default=(), metadata={"gladly": True})
+
+
+@dataclass(frozen=True)
+class Difference:
+    field: str
+    have: object
+    want: object
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """What a thing is, as far as it is ours to say. The wanted one and the found one have the same type."""
+
+    markless: ClassVar[bool] = False  # it cannot bear a mark: its parent's speaks for it
+    owner: Mark | None = field(default=None, compare=False, metadata={"bookkeeping": True})
+    remnant: bool = field(default=False, compare=False, metadata={"bookkeeping": True})  # unmarked, of our name, empty and unused: a cut run's
+
+
+S = TypeVar("S", bound=State)
+
+
+class Store(Protocol[S]):
+    """Where one kind of thing lives. All talk with a cloud is behind these four; raises NotYet for what will pass."""
+
+    kind: str
+    bulk: bool  # one reading for all names; if not, the engine asks for them one by one, at once
+    patience: float  # for how many seconds NotYet is believed
+
+    def get(self, names: Collection[str], /) -> Mapping[str, S]: ...
+    def put(self, name: str, want: S, have: S | None, /) -> S: ...
+    def drop(self, name: str, /) -> None: ...
+    def owned(self, cluster: str, /) -> Mapping[str, Mark]: ...
+
+
+class Known:
+    """What we learned from things that exist; `known[role].arn` is typed."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, State] = {}
+
+    def __getitem__(self, resource: Resource[S]) -> S:
+        return cast("S", self._states[resource.address])
+
+    def __contains__(self, resource: Resource[Any]) -> bool:
+        return resource.address in self._states
+
+    def get(self, resource: Resource[S]) -> S | None:
+        return cast("S | None", self._states.get(resource.address))
+
+    def learn(self, resource: Resource[S], state: S) -> None:
+        self._states[resource.address] = state
+
+    def foretell(self, resource: Resource[S], want: S, have: S | None) -> None:
+        """What will be there after a run: as wanted, with what the cloud has assigned or a word for it."""
+        told = {f.name: getattr(have, f.name) if have else f"<{f.name} of {resource.address}>" for f in fields(want) if "assigned" in f.metadata}
+        self.learn(resource, replace(want, **told))
+
+
+@dataclass(frozen=True)
+class Resource(ABC, Generic[S]):
+    """One thing that should exist. The resources that it holds as fields are what it depends on."""
+
+    name: str
+    store: Store[S] = field(repr=False, compare=False)
+    late: ClassVar[bool] = False  # its place is another's output: it is read when its turn comes
+
+    @abstractmethod
+    def want(self, known: Known) -> S: ...
+
+    def differing(self, want: S, have: S) -> tuple[Difference, ...]:
+        """Where the found one is not as we want it. A shared document looks only at its own part."""
+        pairs = ((f.name, getattr(have, f.name), getattr(want, f.name)) for f in fields(want) if f.compare)
+        return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
+
+    def objection(self, found: Known) -> Problem | None:  # noqa: ARG002 - most have none, whatever was found
+        """Why nothing at all may be written, judged from what was found before the first write."""
+        return None
+
+    def place(self, known: Known) -> str:  # noqa: ARG002 - only what is addressed by an output needs it
+        """Where its store finds it. Only what is addressed by an output overrides this; it is then `late`."""
+        return self.name
+
+    @property
+    def address(self) -> str:
+        return f"{self.store.kind}/{self.name}"
+
+    @property
+    def needs(self) -> tuple[Resource[Any], ...]:
+        return tuple(self._held(gladly=False))
+
+    @property
+    def likes(self) -> tuple[Resource[Any], ...]:
+        return tuple(self._held(gladly=True))
+
+    def _held(self, *, gladly: bool) -> Iterator[Resource[Any]]:
+        for f in fields(self):
+            if ("gladly" in f.metadata) == gladly:
+                value: object = getattr(self, f.name)
+                for x in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+                    if isinstance(x, Resource):
+                        yield cast("Resource[Any]", x)
+
+
+class Plan(Mapping[str, Resource[Any]]):
+    """The resources asked for and all that they hold. One address, one meaning."""
+
+    def __init__(self, roots: Iterable[Resource[Any]]) -> None:
+        self._all: dict[str, Resource[Any]] = {}
+        todo = list(roots)
+        while todo:
+            resource = todo.pop()
+            known = self._all.get(resource.address)
+            if known is None:
+                self._all[resource.address] = resource
+                todo += resource.needs + resource.likes
+            elif known is not resource and (known != resource or known.store is not resource.store):
+                raise BadInput(f"two different things would be {resource.address}", remedy="rename one of what asks for them")
+
+    def __getitem__(self, address: str) -> Resource[Any]:
+        return self._all[address]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._all))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+Report = Callable[["Event"], None]
+What = Literal["reading", "writing", "waiting", "done", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of a run as it happens. All are made in the calling thread."""
+
+    what: What
+    address: str
+    why: str = ""
+    ended: int = 0  # how many of `total` have come to an end
+    total: int = 0
+
+
+def silent(_event: Event) -> None:
+    """The report of who wants none."""

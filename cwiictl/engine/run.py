@@ -1,0 +1,194 @@
+"""`apply` and `preview`: one pass over a plan, with another last step.
+
+A run reads first, each store once and all at once; refuses what is foreign before the first write; then decides and acts on one
+resource after another as its needs come true. What is tried again is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from cwiictl.engine.pace import Job, Pace, Ran, run
+from cwiictl.engine.resource import Difference, Known, Mark, Plan, Report, Resource, State, Store, silent
+from cwiictl.errors import Conflict, Problem
+
+Verb = Literal["create", "update", "keep", "refuse"]
+
+
+@dataclass(frozen=True)
+class Change:
+    verb: Verb
+    address: str
+    differing: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run learned and did. Nothing is raised: one failure does not stop what does not depend on it."""
+
+    known: Known
+    changes: tuple[Change, ...]
+    failed: Mapping[str, Exception]
+    skipped: Collection[str]
+    interrupted: bool = False
+
+    @property
+    def whole(self) -> bool:
+        return not (self.failed or self.skipped or self.interrupted)
+
+
+Act = Callable[[Resource[Any], Change, State, State | None], None]
+
+
+@dataclass
+class _Run:
+    plan: Plan
+    mark: Mark
+    pace: Pace
+    adopt: Collection[str]
+    report: Report
+    known: Known = field(default_factory=Known)
+    found: Known = field(default_factory=Known)
+    decided: dict[str, Change] = field(default_factory=dict[str, Change])  # at the first try: a retry would call a create a keep
+    done: set[str] = field(default_factory=set[str])
+
+    def patience(self, address: str) -> float:
+        return self.plan[address].store.patience
+
+    def survey(self) -> Ran:
+        asks: dict[str, tuple[Store[Any], list[Resource[Any]]]] = {}
+        for address, resource in self.plan.items():
+            if not resource.late:
+                asks.setdefault(resource.store.kind if resource.store.bulk else address, (resource.store, []))[1].append(resource)
+
+        def ask(key: str, _tried: int) -> None:
+            store, resources = asks[key]
+            states = store.get([r.name for r in resources])
+            for resource in resources:
+                if resource.name in states:
+                    self.found.learn(resource, states[resource.name])
+
+        patience = {key: store.patience for key, (store, _) in asks.items()}
+        ran = run(Job(dict.fromkeys(asks, ()), ask, patience=patience.__getitem__, report=self.report, verb="reading"), self.pace)
+        return Ran({r.address: e for key, e in ran.failed.items() for r in asks[key][1]}, interrupted=ran.interrupted)
+
+    def refused(self) -> dict[str, Exception]:
+        """All that stands against writing anything at all."""
+        no: dict[str, Exception] = {}
+        for address, resource in self.plan.items():
+            have = self.found.get(resource)
+            problem = foreign(resource, have) if have and self.strange(address, have) else resource.objection(self.found)
+            if problem:
+                no[address] = problem
+        return no
+
+    def strange(self, address: str, have: State) -> bool:
+        ours = have.markless or have.remnant or (have.owner and have.owner.cluster == self.mark.cluster)
+        return not ours and address not in self.adopt
+
+    def compare(self, resource: Resource[Any], have: State | None) -> tuple[Change, State]:
+        want: State = resource.want(self.known)
+        if have is None:
+            return Change("create", resource.address), want
+        if self.strange(resource.address, have):
+            return Change("refuse", resource.address), want
+        differing: tuple[Difference, ...] = resource.differing(want, have)
+        if not have.markless and not (have.owner and have.owner.cluster == self.mark.cluster):
+            differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
+        return Change("update" if differing else "keep", resource.address, differing), want
+
+    def walk(self, act: Act, blind: Mapping[str, Exception], verb: Literal["reading", "writing"]) -> Outcome:
+        def do(address: str, tried: int) -> None:
+            if address in blind:
+                raise blind[address]
+            resource = self.plan[address]
+            place = resource.place(self.known)
+            again = resource.late or tried > 1
+            have: State | None = resource.store.get([place]).get(place) if again else self.found.get(resource)
+            change, want = self.compare(resource, have)
+            self.decided.setdefault(address, change)
+            act(resource, change, want, have)
+            self.done.add(address)
+
+        def skip(address: str, bad: Collection[str]) -> bool:
+            return any(need.address in bad for need in self.plan[address].needs)
+
+        graph = {address: [held.address for held in r.needs + r.likes] for address, r in self.plan.items()}
+        ran = run(Job(graph, do, skip, self.patience, self.report, verb), self.pace)
+        changes = tuple(self.decided[address] for address in sorted(self.done))
+        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted)
+
+    def written(self, resource: Resource[Any], want: State, have: State | None) -> State:
+        """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
+        mark = have.owner if have and have.owner and have.owner.cluster == self.mark.cluster else self.mark
+        if have and mark is self.mark and not have.remnant:
+            mark = replace(self.mark, hold="adopted")
+        return resource.store.put(resource.place(self.known), replace(want, owner=mark), have)
+
+
+def whose(have: State) -> str:
+    return f"cluster {have.owner.cluster}" if have.owner else "nobody we know"
+
+
+def foreign(resource: Resource[Any], have: State) -> Conflict:
+    return Conflict(
+        f"{resource.address} is there already and bears the mark of {whose(have)}",
+        remedy=f"choose another name, or take it over with --adopt {resource.address}",
+    )
+
+
+def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
+    this = _Run(plan, mark, pace, adopt, report)
+    seen = this.survey()
+    refused = this.refused()
+    if refused or seen.interrupted:
+        return Outcome(this.known, (), {**seen.failed, **refused}, set(plan) - refused.keys() - seen.failed.keys(), seen.interrupted)
+
+    def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
+        match change.verb:
+            case "refuse":
+                raise foreign(resource, have or want)
+            case "keep":
+                this.known.learn(resource, have or want)
+            case "create" | "update":
+                this.known.learn(resource, this.written(resource, want, have))
+
+    return this.walk(act, seen.failed, "writing")
+
+
+def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
+    """What apply would do: everything it would refuse is among the failures, and nothing is written."""
+    this = _Run(plan, mark, pace, adopt, report)
+    seen = this.survey()
+    refused = this.refused()
+    if seen.interrupted:
+        return Outcome(this.known, (), seen.failed, set(plan) - seen.failed.keys(), interrupted=True)
+
+    def act(resource: Resource[Any], _change: Change, want: State, have: State | None) -> None:
+        this.known.foretell(resource, want, have)
+
+    outcome = this.walk(act, seen.failed, "reading")
+    return replace(outcome, failed={**outcome.failed, **refused})
+
+
+def foretold(plan: Plan) -> Mapping[str, State]:
+    """The wants of a plan in an empty world: what its checksum is made of."""
+    known, world = Known(), dict[str, State]()
+
+    def visit(address: str) -> None:
+        if address not in world:
+            resource = plan[address]
+            for held in resource.needs + resource.likes:
+                visit(held.address)
+            world[address] = resource.want(known)
+            known.foretell(resource, world[address], None)
+
+    for address in plan:
+        visit(address)
+    return world
+
+
+def objections(outcome: Outcome) -> list[Problem]:
+    return [e for e in outcome.failed.values() if isinstance(e, Problem)]

@@ -1,0 +1,51 @@
+"""What can go wrong, in the user's words: what happened, what to do about it, and the exit code that says so.
+
+One class per remedy or per way of going on; a sentence suffices for the rest. Nothing outside `stores/` has heard of an SDK's errors.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Problem(Exception):
+    """One sentence of what happened, and one of what to do."""
+
+    code: ClassVar[int] = 1
+
+    def __init__(self, problem: str, *, remedy: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+
+
+class BadInput(Problem):
+    """What was asked for cannot be meant: found before the first call to a cloud."""
+
+    code = 2
+
+
+class Conflict(Problem):
+    """Something that is not ours is in the way."""
+
+    code = 4
+
+
+class Denied(Problem):
+    """The cloud knows who asks, and will not do it for them."""
+
+
+class Failed(Problem):
+    """The cloud, the disk or the network said no, and trying again would not help."""
+
+
+class NotYet(Problem):
+    """Not wrong, only early. `after` is the seconds that the cloud asked for."""
+
+    def __init__(self, problem: str, *, remedy: str = "", after: float | None = None) -> None:
+        super().__init__(problem, remedy=remedy)
+        self.after = after
+
+
+class Throttled(NotYet):
+    """Too much at once: the engine becomes narrower and waits."""

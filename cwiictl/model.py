@@ -1,0 +1,80 @@
+"""What the user asks for, and what comes of it for Kubernetes: frozen, and valid from birth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cwiictl.errors import BadInput
+
+TOKEN_PATH = "/var/run/secrets/openshift/serviceaccount/token"  # noqa: S105 - a path, no secret
+
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+CLUSTER = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
+
+
+def _check(kind: str, name: str, pattern: re.Pattern[str], source: str) -> None:
+    if not pattern.fullmatch(name):
+        where = f" in {source}" if source else ""
+        raise BadInput(
+            f"{kind} {name!r}{where} is not a Kubernetes name",
+            remedy="use lower-case letters, digits and '-', beginning and ending with a letter or digit",
+        )
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The cluster that is to be trusted. Its name is the beginning of every name that we give."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not CLUSTER.fullmatch(self.name):
+            raise BadInput(
+                f"the cluster name {self.name!r} cannot be part of every name that is made from it",
+                remedy="use at most 50 lower-case letters, digits and '-', beginning and ending with a letter or digit",
+            )
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Who is to be trusted as one identity: the ServiceAccounts of a namespace, and the Secret that tells them."""
+
+    namespace: str
+    name: str
+    service_accounts: tuple[str, ...]
+    token_path: str = TOKEN_PATH
+    source: str = field(default="", compare=False)  # the file and line it was read from, for messages
+
+    def __post_init__(self) -> None:
+        _check("the namespace", self.namespace, LABEL, self.source)
+        _check("the name", self.name, SUBDOMAIN, self.source)
+        for account in self.service_accounts:
+            _check("the ServiceAccount", account, SUBDOMAIN, self.source)
+        if not self.service_accounts:
+            raise BadInput(
+                f"{self.source or self.title} names no ServiceAccount, so nobody would be trusted",
+                remedy="list the ServiceAccounts that use it under spec.serviceAccountNames",
+            )
+        if len(set(self.service_accounts)) < len(self.service_accounts):
+            raise BadInput(f"{self.source or self.title} names a ServiceAccount twice", remedy="list each ServiceAccount once")
+
+    @property
+    def title(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What the `sub` of a token says, one for each ServiceAccount, in the order they were asked for."""
+        return tuple(f"system:serviceaccount:{self.namespace}:{account}" for account in self.service_accounts)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a workload must be told in Kubernetes: the finished data of its Secret."""
+
+    workload: Workload
+    cloud: str
+    data: Mapping[str, str]
