@@ -1,0 +1,28 @@
+"""What each cluster installer wants to find, one file each. A new one is a file here and a word in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from cwiictl.installers import openshift
+from cwiictl.manifests import Template
+from cwiictl.model import Binding, Workload
+
+
+class Installer(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def paths(self, workloads: Iterable[Workload]) -> tuple[str, ...]:
+        """The files that `render` would make, or BadInput: for asking before a cloud is."""
+        ...
+
+    def render(self, issuer: str, bindings: Iterable[Binding], template: Template) -> dict[str, bytes]:
+        """Files by their path in the output directory. Without an issuer, only what tells the workloads."""
+        ...
+
+
+_ALL: tuple[Installer, ...] = (openshift,)
+
+INSTALLERS: Mapping[str, Installer] = {installer.name: installer for installer in _ALL}

@@ -1,0 +1,140 @@
+"""The discovery document and the key set, wherever they are hosted; and the issuer that anybody can read because of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, cast
+
+from cwiictl import oidc
+from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences
+from cwiictl.errors import BadInput, Failed, Problem
+from cwiictl.issuer.key import SigningKey
+from cwiictl.oidc import KeySet as PublishedKeys
+from cwiictl.oidc import VerificationKey
+
+JSON = "application/json"
+CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key within a minute
+
+Keys = Literal["published", "add", "replace"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentState(State):
+    """It bears no mark of its own: it is its parent's."""
+
+    markless: ClassVar[bool] = True
+    body: Mapping[str, object]
+    content_type: str = JSON
+    cache_control: str = CACHE
+
+    @classmethod
+    def read(cls, text: bytes, content_type: str, cache_control: str) -> DocumentState:
+        """What is no JSON is kept as it is, and so differs from all that we want."""
+        try:
+            body: object = json.loads(text)
+        except ValueError:
+            body = None
+        whole = cast("Mapping[str, object]", body) if isinstance(body, dict) else {"malformed": text[:200].decode(errors="replace")}
+        return cls(body=whole, content_type=content_type, cache_control=cache_control)
+
+
+@dataclass(frozen=True)
+class DiscoveryDocument(Resource[DocumentState]):
+    """Says to everybody who the issuer is and where its keys are."""
+
+    parent: Resource[Any]
+    url: str
+    jwks_uri: str
+
+    def want(self, known: Known) -> DocumentState:  # noqa: ARG002 - it follows from what was asked
+        return DocumentState(body=oidc.discovery(self.url, self.jwks_uri))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeySetState(State):
+    markless: ClassVar[bool] = True
+    kids: frozenset[str]
+    malformed: str = ""
+    content_type: str = JSON
+    cache_control: str = CACHE
+    exact: bool = field(default=False, compare=False)  # whether keys that were not asked for must go
+    keys: tuple[VerificationKey, ...] = aside()  # of the wanted one
+    published: tuple[PublishedKeys, ...] = aside()  # of the found one: the document itself
+
+    @classmethod
+    def read(cls, text: bytes, source: str, content_type: str, cache_control: str) -> KeySetState:
+        try:
+            published = oidc.key_set(text, source)
+        except Problem as e:
+            return cls(kids=frozenset(), malformed=e.problem, content_type=content_type, cache_control=cache_control)
+        return cls(kids=frozenset(published.kids), published=(published,), content_type=content_type, cache_control=cache_control)
+
+    def merged(self, have: KeySetState | None) -> bytes:
+        """What is to be published over what is: nobody's key is lost unless that was asked for."""
+        document = have.published[0] if have and have.published else PublishedKeys()
+        for key in self.keys:
+            document = document.only(key) if self.exact else document.with_key(key)
+        return oidc.dump(document.document)
+
+    def serves(self, want: KeySetState) -> bool:
+        """Raises where the same id stands for another key: that is nobody's wish."""
+        return all(document.holds(key) for document in self.published for key in want.keys) and want.kids <= self.kids
+
+
+@dataclass(frozen=True)
+class KeySet(Resource[KeySetState]):
+    """A shared document: it must hold our key, and may hold others. It gains or loses a key only when that was asked for."""
+
+    parent: Resource[Any]
+    key: SigningKey
+    keys: Keys = "published"
+
+    def want(self, known: Known) -> KeySetState:
+        key = known[self.key]
+        return KeySetState(kids=frozenset({key.kid}), exact=self.keys == "replace", keys=(key.verifies,))
+
+    def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
+        right = want.kids == have.kids if want.exact else have.serves(want)
+        return tuple(d for d in differences(want, have) if d.field != "kids" or not right)
+
+    def objection(self, found: Known) -> Problem | None:
+        """A key that the world does not know yet would make it forget, or doubt, the one that it knows."""
+        have, key = found.get(self), found.get(self.key)
+        if self.keys == "replace" or have is None:
+            return None
+        if have.malformed:
+            return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
+        if self.keys == "add" or (key and key.kid in have.kids):
+            return None
+        ours = f"the key {key.kid}" if key else "a key that is yet to be made"
+        return BadInput(
+            f"{self.address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
+            remedy="give the cluster's own key with --public-key-file; to change keys rotate them, or say --add-key (both are believed)"
+            " or --replace-keys (tokens of the old one are refused)",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IssuerState(State):
+    """What anybody can read of an issuer on the web."""
+
+    markless: ClassVar[bool] = True
+    url: str
+    readable: str = "by anybody"  # or what stands against it
+    kids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Issuer(Resource[IssuerState]):
+    """A wait as a resource: who needs the issuer to be readable holds it. Who needs its URL holds only that."""
+
+    documents: tuple[DiscoveryDocument, KeySet] | tuple[()]
+    key: SigningKey
+
+    def want(self, known: Known) -> IssuerState:
+        return IssuerState(url=self.name, kids=frozenset({known[self.key].kid}))
+
+    def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
+        return tuple(d for d in differences(want, have) if d.field != "kids" or not want.kids <= have.kids)

@@ -1,0 +1,40 @@
+"""The ServiceAccount signing key, as a thing that should exist on this disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cwiictl import names
+from cwiictl.engine.resource import Known, Resource, State, assigned
+from cwiictl.oidc import VerificationKey
+
+PAIR = frozenset({names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY})
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyState(State):
+    """Nothing of the private half is ever in it: only its store has read that."""
+
+    markless: ClassVar[bool] = True
+    missing: frozenset[str] = frozenset()  # files of a pair that has lost some of them
+    kid: str = assigned()
+    n: str = assigned()
+    e: str = assigned()
+    pem: str = assigned()
+
+    @classmethod
+    def of(cls, key: VerificationKey, missing: frozenset[str] = frozenset()) -> KeyState:
+        return cls(missing=missing, kid=key.kid, n=key.n, e=key.e, pem=key.pem)
+
+    @property
+    def verifies(self) -> VerificationKey:
+        return VerificationKey(self.kid, self.n, self.e, self.pem)
+
+
+@dataclass(frozen=True)
+class SigningKey(Resource[KeyState]):
+    """Made once and never replaced. Where only its public half is known, that suffices for everything but signing."""
+
+    def want(self, known: Known) -> KeyState:  # noqa: ARG002 - nothing comes before the key
+        return KeyState()

@@ -1,0 +1,1 @@
+"""Where keys and readable issuers live: this disk, and the web."""

@@ -1,0 +1,89 @@
+"""The key pair on this disk. A private key is made once, is its owner's alone from its first moment, and is never overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from cwiictl import files, names, oidc
+from cwiictl.engine.resource import Mark
+from cwiictl.errors import BadInput
+from cwiictl.issuer.key import PAIR, KeyState
+
+KIND = "local/key"
+
+
+class KeyPair:
+    """The three files that ccoctl's users know. What is there is checked; what is missing beside a good private key is made from it."""
+
+    kind, bulk, patience = KIND, False, 0.0
+
+    def __init__(self, folder: Path, bits: int) -> None:
+        self.folder, self.bits = folder, bits
+
+    def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
+        private = self.folder / names.PRIVATE_KEY
+        if not private.exists() and not private.is_symlink():
+            self._nothing_beside()
+            return {}
+        key = oidc.private_key(files.read(private, "the private key"), str(private))
+        missing = frozenset(name for name in PAIR if not (self.folder / name).exists())
+        self._same(key.kid, missing)
+        return dict.fromkeys(names_, KeyState.of(key, missing))
+
+    def put(self, _name: str, _want: KeyState, have: KeyState | None, /) -> KeyState:
+        if have is None:
+            files.create(self.folder / names.PRIVATE_KEY, _new(self.bits))
+        private = files.read(self.folder / names.PRIVATE_KEY, "the private key")
+        key = oidc.private_key(private, names.PRIVATE_KEY)
+        files.write(self.folder, {names.PUBLIC_KEY: files.Public(key.pem.encode()), names.INSTALLER_KEY: private})
+        return KeyState.of(key)
+
+    def drop(self, _name: str, /) -> None:
+        """Keys on this disk are their owner's to delete."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _same(self, kid: str, missing: frozenset[str]) -> None:
+        private, public, copy = (self.folder / name for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY))
+        if names.PUBLIC_KEY not in missing and oidc.public_key(files.read(public, "the public key"), str(public)).kid != kid:
+            raise BadInput(f"{public} is not the public half of {private}", remedy="move away the one that is wrong; both are left as they are")
+        if names.INSTALLER_KEY not in missing and files.read(copy, "the installer's key") != files.read(private, "the private key"):
+            raise BadInput(f"{copy} is not a copy of {private}", remedy="move away the one that is wrong; both are left as they are")
+
+    def _nothing_beside(self) -> None:
+        copy = self.folder / names.INSTALLER_KEY
+        if copy.exists():
+            raise BadInput(
+                f"{copy} is there, but {self.folder / names.PRIVATE_KEY} is not",
+                remedy=f"copy it to {names.PRIVATE_KEY} if it is the cluster's key, or move it away to have a new one made",
+            )
+
+
+class PublicKey:
+    """The public half alone, of a cluster that has its key."""
+
+    kind, bulk, patience = KIND, False, 0.0
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
+        return dict.fromkeys(names_, KeyState.of(oidc.public_key(files.read(self.path, "the public key"), str(self.path))))
+
+    def put(self, _name: str, _want: KeyState, _have: KeyState | None, /) -> KeyState:
+        raise BadInput(f"the public key {self.path} alone makes no pair", remedy="give the folder of the private key as --output-dir")
+
+    def drop(self, _name: str, /) -> None: ...
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+
+def _new(bits: int) -> bytes:
+    key = rsa.generate_private_key(65537, bits)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())

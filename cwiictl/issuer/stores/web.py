@@ -1,0 +1,98 @@
+"""An issuer as a cloud sees it: read over the web, without credentials. Nothing is written here; to put is to wait."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from cwiictl import names, oidc
+from cwiictl.engine.resource import Mark
+from cwiictl.errors import Failed, NotYet, Problem
+from cwiictl.issuer.documents import IssuerState
+
+MOST = 1 << 20
+SECONDS = 10.0
+
+
+class _Absent(NotYet):
+    """Nobody serves it, which is not the same as serving it to some."""
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Clouds do not follow redirects of an issuer, so neither do we."""
+
+    def redirect_request(self, *_args: Any, **_keywords: Any) -> None:
+        return None
+
+
+class Web:
+    kind, bulk, patience = "issuer", False, 300.0
+
+    def __init__(self) -> None:
+        self._opener = urllib.request.build_opener(_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+
+    def get(self, urls: Collection[str], /) -> Mapping[str, IssuerState]:
+        found = {url: self._seen(url) for url in urls}
+        return {url: state for url, state in found.items() if state}
+
+    def put(self, url: str, want: IssuerState, _have: IssuerState | None, /) -> IssuerState:
+        """Its documents have been written; now it only takes time until everybody sees them."""
+        state = self._read(url)
+        if state.url != want.url or not want.kids <= state.kids:
+            raise NotYet(f"{url} does not show what was published yet", remedy="see that its host serves the documents that were published")
+        return state
+
+    def drop(self, _url: str, /) -> None: ...
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _seen(self, url: str) -> IssuerState | None:
+        try:
+            return self._read(url)
+        except _Absent:
+            return None
+        except NotYet as e:
+            return IssuerState(url=url, readable=e.problem)
+
+    def _read(self, url: str) -> IssuerState:
+        document = self._document(f"{url}/{names.DISCOVERY}")
+        jwks_uri = document.get("jwks_uri")
+        if document.get("issuer") != url or not isinstance(jwks_uri, str):
+            return IssuerState(url=str(document.get("issuer")))
+        keys = self._fetch(jwks_uri)
+        try:
+            return IssuerState(url=url, kids=frozenset(oidc.key_set(keys, jwks_uri).kids))
+        except Problem as e:
+            return IssuerState(url=url, readable=e.problem)
+
+    def _document(self, url: str) -> Mapping[str, object]:
+        try:
+            document: object = json.loads(self._fetch(url))
+        except ValueError:
+            return {}
+        return cast("Mapping[str, object]", document) if isinstance(document, dict) else {}
+
+    def _fetch(self, url: str) -> bytes:
+        if urlsplit(url).scheme != "https":
+            raise Failed(f"{url} is not https, and no cloud would read it", remedy="serve the documents over https")
+        try:
+            with self._opener.open(url, timeout=SECONDS) as answer:
+                return answer.read(MOST)
+        except urllib.error.HTTPError as e:
+            with e:
+                raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy="see that anybody may read it") from e
+        except (OSError, http.client.HTTPException) as e:
+            reason = getattr(e, "reason", e)
+            absent = isinstance(reason, socket.gaierror)
+            raise (_Absent if absent else NotYet)(
+                f"{url} cannot be reached: {reason}", remedy="see that its host has a name and a certificate that clouds accept"
+            ) from e

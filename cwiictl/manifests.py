@@ -1,0 +1,54 @@
+"""Bindings and template text → Kubernetes objects, and objects → YAML. A template is the constant part of an object: it is read and filled as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import yaml
+
+from cwiictl.model import Binding
+
+Template: TypeAlias = Callable[[str], str]  # the text of a template by its name: reading it is the caller's
+
+_NUMBERLIKE = re.compile(r"[-+.]?[0-9.]|[yYnN]\Z")
+_LINES = re.compile(r"[!-~][ -~\n]*")  # what a block gives back as it was: no carriage return, no space before all else
+
+
+def secret(text: str, binding: Binding) -> dict[str, Any]:
+    """Whose it is, and what its workload must be told."""
+    filled = template(text)
+    filled["metadata"] |= {"name": binding.workload.name, "namespace": binding.workload.namespace}
+    filled["stringData"] = dict(binding.data)
+    return filled
+
+
+def authentication(text: str, issuer: str) -> dict[str, Any]:
+    """OpenShift's word for the issuer of the tokens that its API server signs."""
+    filled = template(text)
+    filled["spec"]["serviceAccountIssuer"] = issuer
+    return filled
+
+
+def template(text: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", yaml.load(text, Loader=yaml.CSafeLoader))
+
+
+def dump(document: Mapping[str, object]) -> bytes:
+    """As a person would write it: in the given order, without aliases, a text of several lines as a block."""
+    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=4096, encoding="utf-8")
+
+
+class _Dumper(yaml.CSafeDumper):
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def _text(_: _Dumper, value: str) -> yaml.ScalarNode:
+    """What YAML 1.2 takes for a number and PyYAML does not (1e3, 0o7, 1_0) is quoted: Kubernetes reads it with a parser of its own."""
+    style = "|" if "\n" in value and _LINES.fullmatch(value) else "'" if _NUMBERLIKE.match(value) else None
+    return yaml.ScalarNode("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)

@@ -1,0 +1,65 @@
+"""Every name and mark that we give, and the limits that they keep."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import cast, get_args
+
+from cwiictl.engine.resource import Hold, Mark
+from cwiictl.model import Cluster, Workload
+
+CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we hold the thing
+ORIGIN_KEY = "cwii.dev/origin"
+CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
+
+PRIVATE_KEY = "serviceaccount-signer.private"
+PUBLIC_KEY = "serviceaccount-signer.public"
+INSTALLER_KEY = "tls/bound-service-account-signing-key.key"
+
+DISCOVERY = ".well-known/openid-configuration"
+
+
+def fit(name: str, limit: int) -> str:
+    """The name, or its beginning and a hash of all of it: two long names that begin alike stay two."""
+    if len(name) <= limit:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: limit - 9].rstrip('-.')}-{mark}"
+
+
+def bucket(cluster: Cluster) -> str:
+    return f"{cluster.name}-oidc"
+
+
+def role(cluster: Cluster, workload: Workload) -> str:
+    return fit(f"{cluster.name}-{workload.namespace}-{workload.name}", 64)
+
+
+def role_prefix(cluster: str) -> str:
+    """What the name of every role of the cluster begins with; `fit` leaves that much of it."""
+    return f"{cluster}-"
+
+
+def tags(cluster: Cluster) -> dict[str, str]:
+    """What a thing tells people. The mark itself is `marked`."""
+    return {"Name": cluster.name}
+
+
+def marked(mark: Mark) -> dict[str, str]:
+    """Only what we made bears ccoctl's tag too: ccoctl drops what bears it, however it was come by."""
+    ccoctl = {f"{CCOCTL_KEY}{mark.cluster}": "owned"} if mark.hold == "owned" else {}
+    return {f"{CLUSTER_KEY}{mark.cluster}": mark.hold, ORIGIN_KEY: mark.origin, **ccoctl}
+
+
+def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
+    """Whose a thing with these tags is: this cluster's, if it says so, or another's, or nobody's that we know.
+
+    A hold that we do not know is taken for "adopted": such a thing is never dropped.
+    """
+    others = (key.removeprefix(CLUSTER_KEY) for key in sorted(found) if key.startswith(CLUSTER_KEY))
+    owner = cluster if f"{CLUSTER_KEY}{cluster}" in found else next(others, None)
+    if owner is None:
+        return None
+    hold = found[f"{CLUSTER_KEY}{owner}"]
+    return Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))

@@ -1,0 +1,33 @@
+"""Asking for help costs little: what a command needs is imported when that command runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"boto3", "botocore", "azure", "google", "kubernetes", "requests", "urllib3", "cryptography", "moto", "h11", "yaml", "msgspec"}
+
+ASK = """
+import json, sys
+from cwiictl.__main__ import main
+sys.argv = ["cwiictl", *sys.argv[1:]]
+code = 0
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("ask", ["--help", "--version"])
+def test_help_imports_nothing_heavy(ask: str) -> None:
+    asked = subprocess.run([sys.executable, "-c", ASK, ask], capture_output=True, text=True, check=True)
+    code, modules = json.loads(asked.stderr)
+
+    assert code in {None, 0}
+    assert asked.stdout
+    assert HEAVY & {module.partition(".")[0] for module in modules} == set()
