@@ -1,0 +1,17 @@
+"""What holds for every test: whose credentials it may see (nobody's), and how hypothesis looks for exceptions."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# No database: a run depends on the tree alone. No deadline: two cores shared by many tests say nothing about a law.
+settings.register_profile("here", database=None, deadline=None)
+settings.register_profile("ci", parent=settings.get_profile("here"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# Whoever runs the tests may be logged in to a real account; no test, and no program that a test starts, shall know it.
+FOREIGN = ("AWS_", "AZURE_", "ARM_", "GOOGLE_", "CLOUDSDK_", "KUBECONFIG", "CWIICTL_", "CWII_")
+for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+    del os.environ[name]

@@ -1,0 +1,38 @@
+"""A fresh sandbox for each test, and somebody who visits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from tests.cwiictl.sandbox.visitor import Visitor
+
+from cwiictl.sandbox import Sandbox, Settings
+
+Enter = Callable[..., Visitor]
+
+
+@pytest.fixture
+def enter() -> Iterator[Enter]:
+    """A visitor to a sandbox with these settings."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> Visitor:
+            return Visitor(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+
+        yield start
+
+
+@pytest.fixture
+def visitor(enter: Enter) -> Visitor:
+    return enter()
+
+
+@pytest.fixture(autouse=True)
+def nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """boto3 must not look at who runs the tests."""
+    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")

@@ -1,0 +1,1 @@
+"""The admission webhook that gives each pod its cloud identity."""
