@@ -57,9 +57,10 @@ def holdings(walks: Sequence[Sequence[Store[Any]]], cluster: str, pace: Pace, re
     stores = {store.kind: store for walk in walks for store in walk}
     found: dict[str, tuple[Thing, ...]] = {}
 
-    def look(kind: str, _tried: int) -> None:
-        store = stores[kind]
-        found[kind] = tuple(Thing(store, name, mark) for name, mark in sorted(store.owned(cluster).items()))
+    def look(kind: str, _tried: int) -> str:
+        owned = stores[kind].owned(cluster)
+        found[kind] = tuple(Thing(stores[kind], name, owned[name]) for name in sorted(owned))
+        return "read"
 
     job = Job(dict.fromkeys(stores, ()), look, patience=lambda kind: stores[kind].patience, report=report, verb="reading")
     ran = run(job, pace)
@@ -72,16 +73,19 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     dropped: list[str] = []
     released: list[str] = []
 
-    def do(address: str, _tried: int) -> None:
+    def do(address: str, _tried: int) -> str:
         thing = things[address]
         if thing.mark.hold == "owned":
             thing.store.drop(thing.name)
             dropped.append(address)
-        else:
-            release(thing)
-            released.append(address)
+            return "drop"
+        release(thing)
+        released.append(address)
+        return "release"
 
-    job = Job(_backwards(held), do, patience=lambda address: things[address].store.patience, report=report)
+    if held.interrupted:
+        return Removal((), (), held.failed, things.keys(), interrupted=True)
+    job = Job(_backwards(held), do, patience=lambda address: things[address].store.patience, report=report, verb="removing")
     ran = run(job, pace)
     left = things.keys() - {*dropped, *released} - ran.failed.keys()
     return Removal(tuple(sorted(dropped)), tuple(sorted(released)), {**held.failed, **ran.failed}, left, ran.interrupted)
@@ -89,7 +93,7 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
 
 def release(thing: Thing) -> None:
     have = thing.store.get([thing.name]).get(thing.name)
-    if have is not None:
+    if have and have.owner and have.owner.cluster == thing.mark.cluster:
         thing.store.put(thing.name, replace(have, owner=None), have)
 
 

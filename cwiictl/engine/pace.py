@@ -1,29 +1,22 @@
-"""How many at once, and how long to wait. A worker never sleeps: who must wait goes back to a heap with its due time.
-
-The queue of news is the one thing that the calling thread waits for: ended calls and signals both come in by it
-(`SimpleQueue.put` may be called from a signal handler; a condition or an event may not).
-"""
+"""How many at once, and how long to wait. A worker never sleeps: who must wait goes back to a heap with its due time."""
 
 from __future__ import annotations
 
 import heapq
-import signal
-import threading
 import time
-from collections.abc import Callable, Collection, Generator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from random import uniform
-from types import FrameType
 from typing import Protocol
 
-from cwiictl.engine.resource import Event, Report, What, silent
-from cwiictl.errors import NotYet, Throttled
+from cwiictl.engine.resource import Event, Phase, Report, What, silent
+from cwiictl.engine.workers import Ear, Ended, News, Workers, listening
+from cwiictl.errors import BadInput, NotYet, Throttled
 
-News = SimpleQueue["Future[None] | None"]  # an ended call, or None for a signal
+REPORT = "report"  # where a report that broke is found among the failures
 
 
 class Clock(Protocol):
@@ -48,9 +41,13 @@ class Pace:
     clock: Clock = field(default_factory=RealClock)
     jitter: Callable[[float, float], float] = uniform
 
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise BadInput(f"{self.width} calls at once would never end", remedy="choose 1 or more")
+
     def delay(self, tried: int, e: NotYet) -> float:
         if e.after is not None:
-            return e.after
+            return max(e.after, 0.1)  # clouds do say 0, and mean soon
         top = min(2.0 ** min(tried, 16) / 4, self.longest)
         return self.jitter(top / 2, top)
 
@@ -67,130 +64,133 @@ class Job:
     """What to run: each node of the graph once, what it needs first."""
 
     graph: Mapping[str, Collection[str]]
-    do: Callable[[str, int], None]  # in a worker; the second argument counts the tries from 1
-    skip: Callable[[str, Collection[str]], bool] = lambda _address, _bad: False
+    do: Callable[[str, int], str]  # in a worker; the second argument counts the tries from 1; says in a word what it did
+    skip: Callable[[str, Collection[str]], str] = lambda _address, _bad: ""  # why, seeing what failed or was skipped
+    failed: Mapping[str, Exception] = field(default_factory=dict[str, Exception])  # already, before they are tried
     patience: Callable[[str], float] = lambda _address: 120.0
     report: Report = silent
-    verb: What = "writing"
+    verb: Phase = "writing"
 
 
 def run(job: Job, pace: Pace) -> Ran:
-    with ThreadPoolExecutor(pace.width) as pool:
-        turn = _Turn(job, pace, pool)
-        with _signals(turn.news):
-            try:
-                return turn.run()
-            except KeyboardInterrupt:  # the second one: who asked twice does not wait
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-
-@contextmanager
-def _signals(news: News) -> Generator[None]:
-    """The first SIGINT or SIGTERM is news; the second raises. Only a main thread may listen to signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    told: list[int] = []
-
-    def hear(number: int, _frame: FrameType | None) -> None:
-        told.append(number)
-        if len(told) > 1:
-            raise KeyboardInterrupt
-        news.put(None)
-
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    news: News = SimpleQueue()
+    workers = Workers(job.do, news)
     try:
-        yield
+        with listening(news) as ear:
+            return _Turn(job, pace, news, workers, ear).run()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        workers.close()
 
 
 class _Turn:
     """One run of a job: the heap of who is ready, the calls under way, and how wide we are."""
 
-    def __init__(self, job: Job, pace: Pace, pool: ThreadPoolExecutor) -> None:
-        self.job, self.pace, self.pool = job, pace, pool
+    def __init__(self, job: Job, pace: Pace, news: News, workers: Workers, ear: Ear) -> None:
+        self.job, self.pace, self.news, self.workers, self.ear = job, pace, news, workers, ear
         self.sorter = TopologicalSorter(job.graph)
-        self.news: News = SimpleQueue()
         self.ready: list[tuple[float, str, int]] = []
-        self.running: dict[Future[None], tuple[str, int]] = {}
-        self.began: dict[str, float] = {}
+        self.running: set[str] = set()
+        self.until: dict[str, float] = {}  # when the patience with it ends
         self.width = pace.width
         self.ran = Ran()
-        self.ended = 0
+        self.ended: set[str] = set()
+        self.fatal: BaseException | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Nothing more is started: we were asked to stop, nobody can be told any more, or a call wants the whole program to end."""
+        return bool(self.ear.told or self.fatal or REPORT in self.ran.failed)
 
     def run(self) -> Ran:
         self.sorter.prepare()
-        while self.sorter.is_active() or self.running:
-            self.release()
-            self.submit()
-            if self.ran.interrupted and not self.running:
-                break
+        while self.running or (self.sorter.is_active() and not self.stopping):
+            if not self.stopping:
+                self.release()
+                self.submit()
             self.listen()
+        for address in sorted(self.job.graph.keys() - self.ended):
+            self.skip(address, "interrupted")
+        self.ran.interrupted = self.stopping
+        if self.fatal:
+            raise self.fatal
         return self.ran
 
     def tell(self, what: What, address: str, why: str = "") -> None:
-        self.job.report(Event(what, address, why, self.ended, len(self.job.graph)))
+        if REPORT not in self.ran.failed:
+            try:
+                self.job.report(Event(what, address, why, len(self.ended), len(self.job.graph), self.job.verb))
+            except Exception as e:  # noqa: BLE001 - whatever it is, the calls under way are not forgotten for it
+                self.ran.failed[REPORT] = e
 
     def release(self) -> None:
         while batch := self.sorter.get_ready() if self.sorter.is_active() else ():
             for address in batch:
-                if self.job.skip(address, self.ran.failed.keys() | self.ran.skipped):
-                    self.ran.skipped.add(address)
-                    self.end(address, "skipped", "what it needs is not there")
+                if address in self.job.failed:
+                    self.fail(address, self.job.failed[address])
+                elif why := self.job.skip(address, self.ran.failed.keys() | self.ran.skipped):
+                    self.skip(address, why)
                 else:
-                    heapq.heappush(self.ready, (self.pace.clock.now(), address, 1))
+                    self.until[address] = (now := self.pace.clock.now()) + self.job.patience(address)
+                    heapq.heappush(self.ready, (now, address, 1))
 
     def submit(self) -> None:
-        while self.ready and not self.ran.interrupted and len(self.running) < self.width and self.ready[0][0] <= self.pace.clock.now():
-            _, address, tried = heapq.heappop(self.ready)
-            self.began.setdefault(address, self.pace.clock.now())
-            if tried == 1:
+        while self.ready and len(self.running) < self.width and self.ready[0][0] <= (now := self.pace.clock.now()):
+            due, address, tried = heapq.heappop(self.ready)
+            self.until[address] += now - due  # it was ready, only there was no room for it
+            if tried == 1 and not self.stopping:
                 self.tell(self.job.verb, address)
-            future = self.pool.submit(self.job.do, address, tried)
-            self.running[future] = (address, tried)
-            future.add_done_callback(self.news.put)
+            if self.stopping:
+                return
+            self.workers.call(address, tried, len(self.running))
+            self.running.add(address)
 
     def listen(self) -> None:
         """Wait for an ended call, a signal, or the next that is due; then take in all that came."""
-        if not (self.running or self.ready):
+        if not self.running and (self.stopping or not self.ready):
             return
         full = len(self.running) >= self.width
-        due = None if full or self.ran.interrupted or not self.ready else max(0.0, self.ready[0][0] - self.pace.clock.now())
+        due = None if full or self.stopping or not self.ready else max(0.0, self.ready[0][0] - self.pace.clock.now())
         self.pace.clock.listen(self.news, due, running=bool(self.running))
-        while True:
-            try:
-                news = self.news.get_nowait()
-            except Empty:
-                return
-            if news is None:
-                self.ran.interrupted = True
-            else:
-                self.take(news)
+        with suppress(Empty):
+            while True:
+                self.take(self.news.get_nowait())
 
-    def take(self, future: Future[None]) -> None:
-        address, tried = self.running.pop(future)
-        e = future.exception()
+    def take(self, ended: Ended | None) -> None:
+        if not ended:
+            return
+        self.running.remove(ended.address)
+        match ended.error:
+            case None:
+                self.width = min(self.pace.width, self.width + 1)
+                self.end(ended.address, "done", ended.said)
+            case NotYet() as e:
+                self.later(ended.address, ended.tried, e)
+            case Exception() as e:
+                self.fail(ended.address, e)
+            case e:
+                self.fatal = self.fatal or e
+
+    def later(self, address: str, tried: int, e: NotYet) -> None:
         if isinstance(e, Throttled):
             self.width = max(1, self.width // 2)
-        if isinstance(e, NotYet) and self.patient(address):
-            self.tell("waiting", address, e.problem)
-            heapq.heappush(self.ready, (self.pace.clock.now() + self.pace.delay(tried, e), address, tried + 1))
-        elif isinstance(e, Exception):
-            self.ran.failed[address] = e
-            self.end(address, "failed", str(e))
-        elif e is not None:
-            raise e
+        now = self.pace.clock.now()
+        left = self.until[address] - now
+        if left <= 0 or (e.after or 0) > left:
+            self.fail(address, e)
         else:
-            self.width = min(self.pace.width, self.width + 1)
-            self.end(address, "done")
+            self.tell("waiting", address, e.problem)
+            heapq.heappush(self.ready, (now + min(self.pace.delay(tried, e), left), address, tried + 1))
 
-    def patient(self, address: str) -> bool:
-        return self.pace.clock.now() - self.began[address] < self.job.patience(address)
+    def fail(self, address: str, e: Exception) -> None:
+        self.ran.failed[address] = e
+        self.end(address, "failed", str(e) or type(e).__name__)
 
-    def end(self, address: str, what: What, why: str = "") -> None:
-        self.ended += 1
-        self.sorter.done(address)
+    def skip(self, address: str, why: str) -> None:
+        self.ran.skipped.add(address)
+        self.end(address, "skipped", why)
+
+    def end(self, address: str, what: What, why: str) -> None:
+        self.ended.add(address)
+        if not self.stopping:
+            self.sorter.done(address)
         self.tell(what, address, why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from cwiictl.errors import BadInput, Problem
@@ -39,6 +39,11 @@ def aside() -> Any:
     return field(default=(), compare=False, repr=False, metadata={"secret": True})
 
 
+def part() -> Any:
+    """A mapping of which only the keys that we want are ours: what others add to it is theirs."""
+    return field(default_factory=dict[str, str], metadata={"part": True})
+
+
 def gladly() -> Any:
     """Resources that we take what we can get of: their failure does not stop us."""
     return field(default=(), metadata={"gladly": True})
@@ -63,6 +68,26 @@ class State:
 S = TypeVar("S", bound=State)
 
 
+def differences(want: State, have: State) -> tuple[Difference, ...]:
+    """Field by field; of a `part` only the keys that are wanted."""
+    return tuple(
+        Difference(f.name, _ours(f, want, have), getattr(want, f.name)) for f in fields(want) if f.compare and _ours(f, want, have) != getattr(want, f.name)
+    )
+
+
+def changed(want: State, have: State) -> frozenset[str]:
+    """The names of the fields that are not as wanted: a store writes these and no others."""
+    return frozenset(difference.field for difference in differences(want, have))
+
+
+def _ours(f: Field[Any], want: State, have: State) -> object:
+    value: object = getattr(have, f.name)
+    if "part" not in f.metadata:
+        return value
+    mine: Mapping[str, str] = getattr(want, f.name)
+    return {key: text for key, text in cast("Mapping[str, str]", value).items() if key in mine}
+
+
 class Store(Protocol[S]):
     """Where one kind of thing lives. All talk with a cloud is behind these four; raises NotYet for what will pass."""
 
@@ -81,6 +106,7 @@ class Known:
 
     def __init__(self) -> None:
         self._states: dict[str, State] = {}
+        self._words: set[str] = set()
 
     def __getitem__(self, resource: Resource[S]) -> S:
         return cast("S", self._states[resource.address])
@@ -96,8 +122,16 @@ class Known:
 
     def foretell(self, resource: Resource[S], want: S, have: S | None) -> None:
         """What will be there after a run: as wanted, with what the cloud has assigned or a word for it."""
-        told = {f.name: getattr(have, f.name) if have else f"<{f.name} of {resource.address}>" for f in fields(want) if "assigned" in f.metadata}
+        if have:
+            told = {f.name: getattr(have, f.name) for f in fields(want) if {"assigned", "secret"} & f.metadata.keys()}
+        else:
+            told = {f.name: f"<{f.name} of {resource.address}>" for f in fields(want) if "assigned" in f.metadata}
+            self._words |= set(told.values())
         self.learn(resource, replace(want, **told))
+
+    def vague(self, place: str) -> bool:
+        """Whether it is made of what nobody can know before a run: nothing can be there yet."""
+        return any(word in place for word in self._words)
 
 
 @dataclass(frozen=True)
@@ -113,8 +147,7 @@ class Resource(ABC, Generic[S]):
 
     def differing(self, want: S, have: S) -> tuple[Difference, ...]:
         """Where the found one is not as we want it. A shared document looks only at its own part."""
-        pairs = ((f.name, getattr(have, f.name), getattr(want, f.name)) for f in fields(want) if f.compare)
-        return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
+        return differences(want, have)
 
     def objection(self, found: Known) -> Problem | None:  # noqa: ARG002 - most have none, whatever was found
         """Why nothing at all may be written, judged from what was found before the first write."""
@@ -171,18 +204,20 @@ class Plan(Mapping[str, Resource[Any]]):
 
 
 Report = Callable[["Event"], None]
-What = Literal["reading", "writing", "waiting", "done", "failed", "skipped"]
+Phase = Literal["reading", "writing", "removing"]
+What = Literal["reading", "writing", "removing", "waiting", "done", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of a run as it happens. All are made in the calling thread."""
+    """One line of a run as it happens. All are made in the calling thread, and each thing of a phase has one end: done, failed or skipped."""
 
     what: What
     address: str
-    why: str = ""
+    why: str = ""  # of what is done: which verb it was
     ended: int = 0  # how many of `total` have come to an end
     total: int = 0
+    phase: Phase = "writing"
 
 
 def silent(_event: Event) -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.engine.resource import Difference, Known, Mark, Plan, Report, Resource, State, Store, silent
+from cwiictl.engine.resource import Difference, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
+from cwiictl.engine.workers import listening
 from cwiictl.errors import Conflict, Problem
 
 Verb = Literal["create", "update", "keep", "refuse"]
@@ -63,30 +64,37 @@ class _Run:
             if not resource.late:
                 asks.setdefault(resource.store.kind if resource.store.bulk else address, (resource.store, []))[1].append(resource)
 
-        def ask(key: str, _tried: int) -> None:
+        def ask(key: str, _tried: int) -> str:
             store, resources = asks[key]
             states = store.get([r.name for r in resources])
             for resource in resources:
                 if resource.name in states:
                     self.found.learn(resource, states[resource.name])
+            return "read"
 
         patience = {key: store.patience for key, (store, _) in asks.items()}
         ran = run(Job(dict.fromkeys(asks, ()), ask, patience=patience.__getitem__, report=self.report, verb="reading"), self.pace)
-        return Ran({r.address: e for key, e in ran.failed.items() for r in asks[key][1]}, interrupted=ran.interrupted)
+        blind = {address: e for key, e in ran.failed.items() for address in ([r.address for r in asks[key][1]] if key in asks else [key])}
+        return Ran(blind, interrupted=ran.interrupted)
 
     def refused(self) -> dict[str, Exception]:
         """All that stands against writing anything at all."""
         no: dict[str, Exception] = {}
         for address, resource in self.plan.items():
             have = self.found.get(resource)
-            problem = foreign(resource, have) if have and self.strange(address, have) else resource.objection(self.found)
+            try:
+                problem = foreign(resource, have) if have and self.strange(address, have) else resource.objection(self.found)
+            except Exception as e:  # noqa: BLE001 - who cannot judge objects
+                problem = e
             if problem:
                 no[address] = problem
         return no
 
+    def ours(self, have: State) -> bool:
+        return have.owner is not None and have.owner.cluster == self.mark.cluster
+
     def strange(self, address: str, have: State) -> bool:
-        ours = have.markless or have.remnant or (have.owner and have.owner.cluster == self.mark.cluster)
-        return not ours and address not in self.adopt
+        return not (self.ours(have) or have.markless or have.remnant or address in self.adopt)
 
     def compare(self, resource: Resource[Any], have: State | None) -> tuple[Change, State]:
         want: State = resource.want(self.known)
@@ -95,36 +103,43 @@ class _Run:
         if self.strange(resource.address, have):
             return Change("refuse", resource.address), want
         differing: tuple[Difference, ...] = resource.differing(want, have)
-        if not have.markless and not (have.owner and have.owner.cluster == self.mark.cluster):
+        if not (have.markless or self.ours(have)):
             differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
         return Change("update" if differing else "keep", resource.address, differing), want
 
-    def walk(self, act: Act, blind: Mapping[str, Exception], verb: Literal["reading", "writing"]) -> Outcome:
-        def do(address: str, tried: int) -> None:
-            if address in blind:
-                raise blind[address]
+    def read(self, resource: Resource[Any], tried: int) -> State | None:
+        if tried == 1 and not resource.late:
+            return self.found.get(resource)
+        place = resource.place(self.known)
+        return None if self.known.vague(place) else resource.store.get([place]).get(place)
+
+    def walk(self, act: Act, failed: Mapping[str, Exception], verb: Phase, *, refused: bool = False) -> Outcome:
+        def do(address: str, tried: int) -> str:
             resource = self.plan[address]
-            place = resource.place(self.known)
-            again = resource.late or tried > 1
-            have: State | None = resource.store.get([place]).get(place) if again else self.found.get(resource)
+            have = self.read(resource, tried)
             change, want = self.compare(resource, have)
             self.decided.setdefault(address, change)
             act(resource, change, want, have)
             self.done.add(address)
+            return self.decided[address].verb
 
-        def skip(address: str, bad: Collection[str]) -> bool:
-            return any(need.address in bad for need in self.plan[address].needs)
+        def skip(address: str, bad: Collection[str]) -> str:
+            missing = [need.address for need in self.plan[address].needs if need.address in bad]
+            return "nothing is written while something stands against it" if refused else f"it needs {missing[0]}" if missing else ""
 
         graph = {address: [held.address for held in r.needs + r.likes] for address, r in self.plan.items()}
-        ran = run(Job(graph, do, skip, self.patience, self.report, verb), self.pace)
+        ran = run(Job(graph, do, skip, failed, self.patience, self.report, verb), self.pace)
         changes = tuple(self.decided[address] for address in sorted(self.done))
         return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted)
 
+    def stopped(self, seen: Ran) -> Outcome:
+        return Outcome(self.known, (), seen.failed, set(self.plan) - seen.failed.keys(), interrupted=True)
+
     def written(self, resource: Resource[Any], want: State, have: State | None) -> State:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
-        mark = have.owner if have and have.owner and have.owner.cluster == self.mark.cluster else self.mark
-        if have and mark is self.mark and not have.remnant:
-            mark = replace(self.mark, hold="adopted")
+        mark = self.mark
+        if have and not have.remnant and not have.markless:
+            mark = have.owner if self.ours(have) else replace(self.mark, hold="adopted")
         return resource.store.put(resource.place(self.known), replace(want, owner=mark), have)
 
 
@@ -141,10 +156,6 @@ def foreign(resource: Resource[Any], have: State) -> Conflict:
 
 def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
     this = _Run(plan, mark, pace, adopt, report)
-    seen = this.survey()
-    refused = this.refused()
-    if refused or seen.interrupted:
-        return Outcome(this.known, (), {**seen.failed, **refused}, set(plan) - refused.keys() - seen.failed.keys(), seen.interrupted)
 
     def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
         match change.verb:
@@ -155,22 +166,33 @@ def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), repor
             case "create" | "update":
                 this.known.learn(resource, this.written(resource, want, have))
 
-    return this.walk(act, seen.failed, "writing")
+    with listening():
+        seen = this.survey()
+        if seen.interrupted:
+            return this.stopped(seen)
+        refused = this.refused()
+        return this.walk(act, {**seen.failed, **refused}, "writing", refused=bool(refused))
 
 
 def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
     """What apply would do: everything it would refuse is among the failures, and nothing is written."""
     this = _Run(plan, mark, pace, adopt, report)
-    seen = this.survey()
-    refused = this.refused()
-    if seen.interrupted:
-        return Outcome(this.known, (), seen.failed, set(plan) - seen.failed.keys(), interrupted=True)
+    refused: dict[str, Exception] = {}
 
-    def act(resource: Resource[Any], _change: Change, want: State, have: State | None) -> None:
-        this.known.foretell(resource, want, have)
+    def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
+        if change.verb == "refuse":
+            refused[resource.address] = foreign(resource, have or want)
+        if have and change.verb == "keep":
+            this.known.learn(resource, have)
+        else:
+            this.known.foretell(resource, want, have)
 
-    outcome = this.walk(act, seen.failed, "reading")
-    return replace(outcome, failed={**outcome.failed, **refused})
+    with listening():
+        seen = this.survey()
+        if seen.interrupted:
+            return this.stopped(seen)
+        outcome = this.walk(act, seen.failed, "reading")
+        return replace(outcome, failed={**outcome.failed, **this.refused(), **refused})
 
 
 def foretold(plan: Plan) -> Mapping[str, State]:

@@ -1,0 +1,25 @@
+"""Take down all that bears the cluster's mark. Needs neither key nor requests: the marks say what is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cwiictl.actions.order import Order
+from cwiictl.actions.result import Result, held, removed
+from cwiictl.actions.stage import connected
+from cwiictl.engine.holdings import holdings, remove
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Report
+
+
+def delete(order: Order, report: Report, agreed: Callable[[Result], bool]) -> Result:
+    """`agreed` is shown what would go, and asked. What could not be read is left, and is a failure."""
+    pace = Pace(order.width)
+    sites = connected(order, pace, report)
+    found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
+    result = Result(tuple(site.caller for site in sites), interrupted=found.interrupted)
+    shown = result.plus(held(found, "ours"), found.failed.values())
+    if found.interrupted or not list(found) or not agreed(shown):
+        return shown
+    removal = remove(found, pace, report)
+    return result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)

@@ -1,0 +1,32 @@
+"""What the user asks for, whole, before anything is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from cwiictl.issuer.documents import Keys
+from cwiictl.model import Cluster
+
+Part = Literal["issuer", "identities"]
+WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
+
+
+@dataclass(frozen=True)
+class Order:
+    cluster: Cluster
+    clouds: Mapping[str, Mapping[str, str]]  # by name, the fields of each one's Spec; the first hosts the issuer
+    parts: frozenset[Part] = WHOLE
+    requests: Path | None = None
+    tech_preview: bool = False
+    output: Path = field(default_factory=Path)
+    public_key: Path | None = None
+    bits: int = 4096
+    keys: Keys = "published"
+    adopt: frozenset[str] = frozenset()
+    expect: str = ""
+    prune: bool = False
+    width: int = 16
+    installer: str = "openshift"

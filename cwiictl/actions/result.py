@@ -1,0 +1,107 @@
+"""What came of an order, as data: the console tells it to people or machines, and the exit code follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from cwiictl.engine.holdings import Holdings, Removal
+from cwiictl.engine.plain import plain
+from cwiictl.engine.resource import Difference, Plan
+from cwiictl.engine.run import Change, Outcome, Verb
+from cwiictl.errors import BadInput, Conflict, Problem
+
+Condition = Literal["as wanted", "drifted", "missing", "left over", "foreign", "created", "repaired", "dropped", "released", "ours", "failed", "not tried"]
+
+FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
+DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "keep": "as wanted", "refuse": "foreign"}
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whose account it is, and who asks."""
+
+    cloud: str
+    account: str
+    caller: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing, and how it is."""
+
+    thing: str
+    condition: Condition
+    differences: tuple[Difference, ...] = ()
+    problem: str = ""
+    remedy: str = ""
+    want: Any = None
+
+
+@dataclass(frozen=True)
+class Result:
+    callers: tuple[Caller, ...] = ()
+    checksum: str = ""
+    rows: tuple[Row, ...] = ()
+    skipped: tuple[Row, ...] = ()  # requests that were read and not followed
+    files: tuple[str, ...] = ()
+    failures: tuple[Exception, ...] = field(default=(), repr=False)
+    interrupted: bool = False
+    judged: bool = False  # it answers whether all is as wanted, and changed nothing
+    planned: bool = False  # it only says what would be done
+
+    @property
+    def code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        if self.failures:
+            kinds = {type(e) for e in self.failures}
+            return Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
+        conditions = {row.condition for row in self.rows}
+        if conditions & {"failed", "not tried"}:
+            return 1
+        return 3 if self.judged and conditions & {"missing", "drifted", "left over"} else 0
+
+    def plus(self, rows: Iterable[Row], failures: Iterable[Exception] = (), *, interrupted: bool = False) -> Result:
+        return replace(self, rows=(*self.rows, *rows), failures=(*self.failures, *failures), interrupted=self.interrupted or interrupted)
+
+
+def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[Row]:
+    """A row for each thing that was asked for."""
+    changes = {change.address: change for change in outcome.changes}
+    for address in plan:
+        if address in outcome.failed:
+            yield failure(address, outcome.failed[address])
+        elif address in changes:
+            yield _changed(changes[address], outcome, plan, words)
+        else:
+            yield Row(address, "not tried", problem="" if outcome.interrupted else "what it needs is not there")
+
+
+def _changed(change: Change, outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Row:
+    known = outcome.known.get(plan[change.address])
+    return Row(change.address, words[change.verb], change.differing, want=plain(known) if known else None)
+
+
+def failure(address: str, e: Exception) -> Row:
+    condition: Condition = "foreign" if isinstance(e, Conflict) else "failed"
+    if isinstance(e, Problem):
+        return Row(address, condition, problem=e.problem, remedy=e.remedy)
+    return Row(address, condition, problem=f"an error in cwiictl itself: {type(e).__name__}: {e}", remedy="run again with --debug and report what it shows")
+
+
+def held(holdings: Holdings, condition: Condition) -> Iterator[Row]:
+    for thing in holdings:
+        yield Row(thing.address, condition)
+    for address, e in holdings.failed.items():
+        yield failure(address, e)
+
+
+def removed(removal: Removal) -> Iterator[Row]:
+    yield from (Row(address, "dropped") for address in removal.dropped)
+    yield from (Row(address, "released") for address in removal.released)
+    yield from (failure(address, e) for address, e in removal.failed.items())
+    yield from (Row(address, "not tried") for address in sorted(removal.skipped))

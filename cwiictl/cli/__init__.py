@@ -1,0 +1,84 @@
+"""The command line: parse, act, show. The commands are loaded when they are used, so that help is quick."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from types import FrameType
+
+import click
+
+from cwiictl.errors import Problem
+
+log = logging.getLogger("cwiictl")
+
+COMMANDS = {
+    "create-all": ("cwiictl.cli.create:create_all", "Make the clouds trust a cluster: key, issuer and identities."),
+    "create-key-pair": ("cwiictl.cli.create:create_key_pair", "Make the key that signs the cluster's ServiceAccount tokens."),
+    "create-identity-provider": ("cwiictl.cli.create:create_identity_provider", "Publish the issuer's documents and have them trusted."),
+    "create-identities": ("cwiictl.cli.create:create_identities", "Make an identity for each CredentialsRequest."),
+    "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
+    "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
+    "sandbox": ("cwiictl.cli.sandbox:sandbox", "The clouds on loopback, to try all of it without an account."),
+}
+
+
+class Commands(click.Group):
+    """Its help is written from the table: nothing is imported to show it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        return getattr(import_module(module), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(version("cwiictl"), "-V", "--version", message="%(prog)s %(version)s")
+def cwiictl() -> None:
+    """Make AWS, Azure and Google Cloud trust a Kubernetes cluster that you run yourself, with no long-lived key anywhere.
+
+    \b
+    Try it without an account:
+      cwiictl sandbox run -- sh
+    Shell completion, for bash (zsh and fish alike):
+      eval "$(_CWIICTL_COMPLETE=bash_source cwiictl)"
+    """
+
+
+def main() -> None:
+    """Mistakes of the user's are told in two sentences; only an error of our own shows where it was made, and only on request."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        cwiictl(prog_name="cwiictl")
+    except Problem as e:
+        _fail(e.problem, e.remedy, e.code, e)
+    except KeyboardInterrupt:
+        click.echo("\nInterrupted. Run the same command again to go on from here.", err=True)
+        sys.stdout.flush()
+        os._exit(130)  # who asked twice does not wait for the calls under way
+    except Exception as e:  # noqa: BLE001 - the last place where anything can be told
+        _fail(f"cwiictl itself has failed: {type(e).__name__}: {e}", "run it again with --debug and report what it shows", 1, e)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
+    log.debug("failed", exc_info=e)
+    click.echo(f"{click.style('Error:', fg='red')} {problem}.", err=True)
+    if remedy:
+        click.echo(f"  {remedy[0].upper()}{remedy[1:]}.", err=True)
+    sys.exit(code)

@@ -1,0 +1,104 @@
+"""create-all and its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cwiictl.actions import create, key_pair
+from cwiictl.actions.order import WHOLE, Order, Part
+from cwiictl.cli import options
+from cwiictl.cli.console import Console
+from cwiictl.model import Cluster
+
+KEYS = options.stacked(options.public_key, options.add_key, options.replace_keys)
+ACTING = options.stacked(options.adopt, options.dry_run, options.expect, options.concurrency, options.output, options.debug)
+
+
+def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
+    order = options.order(parts, clouds, given, command)
+    console = Console(given["form"], yes=given.get("yes", False))
+    with console:
+        console.show(create.planned(order, console.report) if given["dry_run"] else create.create(order, console.report, console.agreed))
+
+
+@click.command("create-all")
+@options.cloud
+@options.name
+@options.of_clouds("create-all")
+@options.requests
+@options.tech_preview
+@options.output_dir
+@options.bits
+@KEYS
+@options.prune
+@options.yes
+@ACTING
+def create_all(clouds: tuple[str, ...], **given: Any) -> None:
+    """Make the clouds trust a cluster, before it is installed or later.
+
+    Makes the ServiceAccount signing key, publishes the issuer's two documents, has the clouds trust them, makes an identity for
+    each CredentialsRequest, and writes what the installer takes. Run again, it repairs what is not as wanted, and nothing else.
+
+    \b
+    Example:
+      cwiictl create-all --cloud aws --name prod --region eu-west-1 \\
+        --credentials-requests-dir requests --output-dir out --dry-run
+    """
+    _create(WHOLE, "create-all", clouds, given)
+
+
+@click.command("create-identity-provider")
+@options.cloud
+@options.name
+@options.of_clouds("create-identity-provider")
+@options.output_dir
+@options.bits
+@KEYS
+@ACTING
+def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
+    """Publish the issuer's two documents, and have the clouds trust it.
+
+    \b
+    Example:
+      cwiictl create-identity-provider --cloud aws --name prod --region eu-west-1 \\
+        --public-key-file serviceaccount-signer.public
+    """
+    _create(frozenset({"issuer"}), "create-identity-provider", clouds, given)
+
+
+@click.command("create-identities")
+@options.cloud
+@options.name
+@options.of_clouds("create-identities")
+@options.requests
+@options.tech_preview
+@options.output_dir
+@ACTING
+def create_identities(clouds: tuple[str, ...], **given: Any) -> None:
+    """Make an identity for each CredentialsRequest, and the Secret that tells its workload.
+
+    \b
+    Example:
+      cwiictl create-identities --cloud aws --name prod --region eu-west-1 \\
+        --credentials-requests-dir requests --output-dir out
+    """
+    _create(frozenset({"identities"}), "create-identities", clouds, given)
+
+
+@click.command("create-key-pair")
+@options.output_dir
+@options.bits
+@options.output
+@options.debug
+def create_key_pair(form: str, **given: Any) -> None:
+    """Make the key that signs the cluster's ServiceAccount tokens. A key that is there is kept.
+
+    \b
+    Example:
+      cwiictl create-key-pair --output-dir out
+    """
+    order = Order(Cluster("none"), {}, output=given["output_dir"], bits=given["bits"])
+    with Console(form) as console:
+        console.show(key_pair.create_key_pair(order, console.report))

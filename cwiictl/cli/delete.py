@@ -1,0 +1,35 @@
+"""delete: everything that bears the cluster's mark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cwiictl.actions import delete as action
+from cwiictl.actions.order import WHOLE
+from cwiictl.cli import options
+from cwiictl.cli.console import Console
+
+
+@click.command("delete")
+@options.cloud
+@options.name
+@options.of_clouds("delete")
+@options.yes
+@options.dry_run
+@options.concurrency
+@options.output
+@options.debug
+def delete(clouds: tuple[str, ...], **given: Any) -> None:
+    """Take down everything in the clouds that bears the cluster's mark. Needs neither its key nor its requests.
+
+    What was adopted or brought is released and stays. Keys and manifests on this disk stay too.
+
+    \b
+    Example:
+      cwiictl delete --cloud aws --name prod --region eu-west-1 --dry-run
+    """
+    order = options.order(WHOLE, clouds, given, "delete")
+    with Console(given["form"], yes=given["yes"]) as console:
+        console.show(action.delete(order, console.report, console.never if given["dry_run"] else console.agreed))

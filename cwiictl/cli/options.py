@@ -1,0 +1,129 @@
+"""Every option, once. A command stacks those that it takes, and `order` makes of what was given what the actions want."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from cwiictl.actions.order import Order, Part
+from cwiictl.clouds import ALL, COMING
+from cwiictl.clouds.spec import Option, options
+from cwiictl.errors import BadInput
+from cwiictl.model import Cluster
+
+C = TypeVar("C", bound=Callable[..., Any])
+PATH = click.Path(path_type=Path)
+
+
+def _debug(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    if wanted:
+        logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
+        logging.getLogger("cwiictl").setLevel(logging.DEBUG)
+
+
+def _cloud(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name in COMING:
+            raise BadInput(f"--cloud {name} is not made yet", remedy=f"this version makes --cloud {', '.join(ALL)}")
+        if name not in ALL:
+            near = difflib.get_close_matches(name, ALL, 1)
+            raise BadInput(f"there is no cloud {name!r}", remedy=f"did you mean --cloud {near[0]}?" if near else f"give --cloud {', '.join(ALL)}")
+    return tuple(dict.fromkeys(names))
+
+
+cloud = click.option(
+    "--cloud", "clouds", multiple=True, required=True, callback=_cloud, metavar=f"[{'|'.join(ALL)}]", help="Cloud that is to trust the cluster. Repeatable."
+)
+name = click.option("--name", required=True, metavar="NAME", help="The cluster's name: the beginning of the names of all that is made for it.")
+requests = click.option(
+    "--credentials-requests-dir", "requests", required=True, type=PATH, metavar="DIR", help="Folder of the CredentialsRequests, as YAML or JSON."
+)
+tech_preview = click.option("--enable-tech-preview", "tech_preview", is_flag=True, help="Follow requests of the feature set TechPreviewNoUpgrade too.")
+output_dir = click.option(
+    "--output-dir", type=PATH, default=Path(), metavar="DIR", help="Folder of the key pair, and of what the installer takes.  [default: this one]"
+)
+public_key = click.option(
+    "--public-key-file",
+    "public_key",
+    type=PATH,
+    metavar="FILE",
+    help="The public key of a cluster that has one: no key is made.  [default: the output folder's]",
+)
+bits = click.option("--bits", type=click.IntRange(2048, 8192), default=4096, show_default=True, help="Size of the RSA key.")
+add_key = click.option("--add-key", is_flag=True, help="Publish the key beside those that are published: tokens of all of them are believed.")
+replace_keys = click.option("--replace-keys", is_flag=True, help="Publish the key instead of those that are published: their tokens are refused from then on.")
+adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over this thing, which bears no mark of ours, such as aws/role/NAME. Repeatable.")
+prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped.")
+dry_run = click.option("--dry-run", is_flag=True, help="Show the plan and its checksum; write nothing anywhere.")
+expect = click.option("--expect", default="", metavar="CHECKSUM", help="Act only on the plan of this checksum, as --dry-run has shown it.")
+concurrency = click.option(
+    "--concurrency",
+    "width",
+    type=click.IntRange(1, 256),
+    default=16,
+    show_default=True,
+    help="Calls at once. Lowered by itself when a cloud asks for patience.",
+)
+output = click.option("--output", "-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For people, or for machines.")
+debug = click.option(
+    "--debug", is_flag=True, expose_value=False, callback=_debug, is_eager=True, help="Show every call to a cloud, and where errors come from."
+)
+
+
+def stacked(*stack: Callable[[C], C]) -> Callable[[C], C]:
+    """Several options as one decorator, shown in this order."""
+
+    def wrap(command: C) -> C:
+        for option in reversed(stack):
+            command = option(command)
+        return command
+
+    return wrap
+
+
+def of_clouds(command: str) -> Callable[[C], C]:
+    """What the clouds must be told, from their Specs."""
+    return stacked(*(_of_cloud(field, option) for field, option in _fields(command)))
+
+
+def order(parts: frozenset[Part], clouds: tuple[str, ...], given: dict[str, Any], command: str) -> Order:
+    """What was given, as one frozen value. Takes its own from `given`, and leaves what is for showing."""
+    specs = {cloud: _spec(cloud, given, command) for cloud in clouds}
+    for field, _ in _fields(command):
+        given.pop(field)
+    add, replace = given.pop("add_key", False), given.pop("replace_keys", False)
+    if add and replace:
+        raise BadInput("--add-key and --replace-keys exclude one another", remedy="give the one that you mean")
+    keys = "add" if add else "replace" if replace else "published"
+    known = {key: given.pop(key) for key in ("requests", "tech_preview", "public_key", "bits", "expect", "prune", "width") if key in given}
+    cluster = Cluster(given.pop("name"))
+    return Order(cluster, specs, parts, output=given.pop("output_dir", Path()), keys=keys, adopt=frozenset(given.pop("adopt", ())), **known)
+
+
+def _spec(cloud: str, given: Mapping[str, Any], command: str) -> dict[str, str]:
+    wanted = {field: option for field, option in options(ALL[cloud].Spec).items() if _taken(option, command)}
+    for option in wanted.values():
+        if option.required and not given[option.parameter]:
+            raise BadInput(f"{ALL[cloud].title} needs {option.flag}", remedy=f"give {option.flag} {option.metavar}")
+    return {field: given[option.parameter] for field, option in wanted.items()}
+
+
+def _fields(command: str) -> Iterator[tuple[str, Option]]:
+    for cloud in ALL.values():
+        for option in options(cloud.Spec).values():
+            if _taken(option, command):
+                yield option.parameter, option
+
+
+def _taken(option: Option, command: str) -> bool:
+    return not option.of or command in option.of
+
+
+def _of_cloud(parameter: str, option: Option) -> Callable[[C], C]:
+    return click.option(option.flag, parameter, default="", metavar=option.metavar, help=option.help + ("  [required]" if option.required else ""))

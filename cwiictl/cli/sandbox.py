@@ -1,0 +1,160 @@
+"""`cwiictl sandbox`: AWS on loopback, for a first run, a rehearsal, and tests."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cwiictl.errors import BadInput
+
+if TYPE_CHECKING:  # its imports are slow, and --help needs none of them
+    from cwiictl.sandbox import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SECONDS = click.FloatRange(min=0)
+
+
+@click.group()
+def sandbox() -> None:
+    """AWS on this machine: real SDKs and tools run against it unmodified, and cannot reach a real account.
+
+    \b
+    Example:
+      cwiictl sandbox run -- aws sts get-caller-identity
+    """
+
+
+def _hosts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    del context, parameter
+    pairs = {host: Path(folder) for host, _, folder in (value.partition("=") for value in values)}
+    for host, folder in pairs.items():
+        if not host or str(folder) in {"", "."}:
+            raise BadInput(f"--serve {host} names no folder", remedy="write --serve HOST=FOLDER, such as --serve oidc.example.org=./public")
+    return pairs
+
+
+def _taken(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    del context, parameter
+    return frozenset(values)
+
+
+_OPTIONS = (
+    click.option("--address", default="127.0.0.1", show_default=True, help="Where to listen. Other machines can use the sandbox when it is not loopback."),
+    click.option("--port", type=click.IntRange(0, 65535), default=0, help="The door's port. Any free one when it is not given."),
+    click.option("--serve", multiple=True, metavar="HOST=FOLDER", callback=_hosts, help="Be this https host too, with the files of a folder. Repeatable."),
+    click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Write every request to this file, a JSON object per line."),
+    click.option("--latency", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait this long before every request."),
+    click.option("--failures", type=click.FloatRange(0, 1), default=0.0, metavar="RATE", help="Throttle or fail this part of all requests, 0 to 1."),
+    click.option("--seed", type=int, default=0, help="Which requests fail: the same seed, the same ones."),
+    click.option("--lag", type=_SECONDS, default=0.0, metavar="SECONDS", help="Show what was written only after this time, as IAM does."),
+    click.option("--expired", is_flag=True, help="Answer as if all credentials had expired."),
+    click.option("--taken", "strangers", multiple=True, metavar="BUCKET", callback=_taken, help="This bucket name is somebody else's. Repeatable."),
+    click.option("--jwks-cache", type=_SECONDS, default=0.0, metavar="SECONDS", help="Keep an issuer's keys this long before they are read again."),
+    click.option("--jwks-refetch/--no-jwks-refetch", default=True, help="Read an issuer's keys again when a token names an unknown one."),
+)
+
+
+def _options(command: F) -> F:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _settings(**options: Any) -> Settings:
+    from cwiictl.sandbox import Settings  # noqa: PLC0415
+
+    return Settings(**options)
+
+
+@sandbox.command(context_settings={"ignore_unknown_options": True})
+@_options
+@click.option("--end-after", type=click.IntRange(min=1), metavar="N", help="Kill the command after its Nth write was carried out, before it hears so.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(command: tuple[str, ...], **options: Any) -> None:
+    """Run COMMAND in a fresh sandbox that ends with it.
+
+    The command's environment is built from a list: no credentials, configuration files or proxies of yours are in it. The exit code is the command's.
+
+    \b
+    Examples:
+      cwiictl sandbox run -- aws iam list-roles
+      cwiictl sandbox run --failures 0.2 --lag 2 --record seen.jsonl -- bash rehearsal.sh
+      cwiictl sandbox run --serve oidc.example.org=./public -- bash
+    """
+    from cwiictl.sandbox import Sandbox  # noqa: PLC0415
+    from cwiictl.sandbox.launch import Launch  # noqa: PLC0415
+
+    with Sandbox(_settings(**options)) as running:
+        launch = Launch(command, running.environment())
+        running.faults.on_end = launch.end
+        code = launch.wait()
+        ended = running.faults.end_after == 0
+    if ended:
+        click.echo(f"The sandbox ended the command after its write number {options['end_after']}, as it was told.", err=True)
+    sys.exit(code)
+
+
+@sandbox.command()
+@_options
+def start(**options: Any) -> None:
+    """Keep a sandbox in the foreground until Ctrl-C.
+
+    \b
+    Example:
+      cwiictl sandbox start --port 8888
+      eval "$(cwiictl sandbox env)"          in another terminal
+    """
+    from cwiictl.sandbox import Sandbox  # noqa: PLC0415
+    from cwiictl.sandbox.whereabouts import told  # noqa: PLC0415
+
+    over = _interruption()
+    with Sandbox(_settings(**options)) as running, told(running.variables()):
+        click.echo(f"The sandbox's door is {running.proxy}; its certificate authority is {running.ca_file}")
+        click.echo('In another terminal:  eval "$(cwiictl sandbox env)"')
+        click.echo("Ctrl-C ends it.")
+        sys.stdout.flush()
+        over.wait()
+
+
+def _interruption() -> threading.Event:
+    over = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        over.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    return over
+
+
+@sandbox.command()
+@click.option("--unset", is_flag=True, help="Print what takes a shell out of the sandbox again.")
+def env(unset: bool) -> None:  # noqa: FBT001  # an option of the command line
+    """Print what puts a shell into the sandbox that runs.
+
+    Credentials that the shell has are unset. They do not come back with --unset: start a new shell for that.
+
+    \b
+    Example:
+      eval "$(cwiictl sandbox env)"
+      eval "$(cwiictl sandbox env --unset)"
+    """
+    from cwiictl.sandbox.environment import SET, dangerous  # noqa: PLC0415
+    from cwiictl.sandbox.whereabouts import running  # noqa: PLC0415
+
+    if unset:
+        return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(pwd.getpwuid(os.getuid()).pw_dir)}"]))
+    variables = running()
+    click.echo("\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables))
+    return click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))

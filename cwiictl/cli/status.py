@@ -1,0 +1,38 @@
+"""status: as wanted, drifted, missing, left over or foreign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cwiictl.actions import create
+from cwiictl.actions.order import WHOLE
+from cwiictl.cli import options
+from cwiictl.cli.console import Console
+
+
+@click.command("status")
+@options.cloud
+@options.name
+@options.of_clouds("status")
+@options.requests
+@options.tech_preview
+@options.output_dir
+@options.public_key
+@options.concurrency
+@options.output
+@options.debug
+def status(clouds: tuple[str, ...], **given: Any) -> None:
+    """Say whether all is as wanted, and what is not. Changes nothing.
+
+    Exit code 0 if all is as wanted; 3 if something has drifted, is missing or left over; 4 if something foreign is in the way.
+
+    \b
+    Example:
+      cwiictl status --cloud aws --name prod --region eu-west-1 \\
+        --credentials-requests-dir requests --public-key-file serviceaccount-signer.public
+    """
+    order = options.order(WHOLE, clouds, given, "status")
+    with Console(given["form"]) as console:
+        console.show(create.status(order, console.report))

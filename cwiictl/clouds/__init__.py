@@ -1,0 +1,48 @@
+"""The clouds: what one must be able to do, and the table of all. A cloud is a package whose module fulfils the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from cwiictl.clouds import aws
+from cwiictl.config import Request
+from cwiictl.engine.resource import Known, Resource, Store
+from cwiictl.issuer.documents import Issuer, Keys
+from cwiictl.issuer.key import SigningKey
+from cwiictl.model import Binding, Cluster, Workload
+
+
+class Connected(Protocol):
+    """Every cloud's stores also know whose account they act in, and who acts."""
+
+    @property
+    def account(self) -> str: ...
+    @property
+    def caller(self) -> str: ...
+
+
+class Cloud(Protocol):
+    """What is its own (its Spec, what a workload asks of it, its stores) is handed back to it as it came."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def KIND(self) -> str: ...  # noqa: N802 - the kind of the providerSpecs that are for this cloud
+    @property
+    def Spec(self) -> type[Any]: ...  # noqa: N802 - what it must be told
+
+    def ask(self, request: Request, /) -> Any: ...
+    def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Any: ...
+    def url(self, spec: Any, cluster: Cluster, stores: Any, /) -> str: ...
+    def host(self, spec: Any, cluster: Cluster, stores: Any, key: SigningKey, keys: Keys, /) -> Issuer: ...
+    def trusting(self, cluster: Cluster, stores: Any, issuer: Issuer, /) -> Iterator[Resource[Any]]: ...
+    def identities(self, spec: Any, cluster: Cluster, stores: Any, asks: Iterable[tuple[Workload, Any]], issuer: str, /) -> Iterator[Resource[Any]]: ...
+    def walk(self, stores: Any, /) -> Sequence[Store[Any]]: ...
+    def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...
+
+
+ALL: Mapping[str, Cloud] = {"aws": aws}
+COMING = ("azure", "gcp")

@@ -1,0 +1,20 @@
+"""Amazon Web Services: an S3 bucket for the issuer, an IAM OIDC provider that believes it, a role per workload."""
+
+from __future__ import annotations
+
+from cwiictl.clouds.aws.plan import bindings, host, identities, trusting, url, walk
+from cwiictl.clouds.aws.spec import KIND, Spec, ask
+from cwiictl.clouds.aws.stores import Stores
+from cwiictl.model import Cluster
+
+__all__ = ["KIND", "Spec", "ask", "bindings", "connect", "host", "identities", "name", "title", "trusting", "url", "walk"]
+
+name = "aws"
+title = "AWS"
+
+
+def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
+    """The SDK is loaded here, and only here: who does not use this cloud does not pay for it."""
+    from cwiictl.clouds.aws.stores import session  # noqa: PLC0415
+
+    return session.connect(spec, cluster, width)

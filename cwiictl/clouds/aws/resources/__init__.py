@@ -1,0 +1,1 @@
+"""What should be in AWS, a file per kind. Pure."""

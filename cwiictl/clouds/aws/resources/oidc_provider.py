@@ -1,0 +1,32 @@
+"""IAM's word for an issuer that it believes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cwiictl import names
+from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.issuer.documents import Issuer
+from cwiictl.model import Cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class OidcProviderState(State):
+    """A thumbprint is not in it: IAM fills one in, and no longer looks at it."""
+
+    url: str
+    audiences: frozenset[str]
+    tags: Mapping[str, str] = part()
+
+
+@dataclass(frozen=True)
+class OidcProvider(Resource[OidcProviderState]):
+    """It holds the issuer: IAM asks the issuer's host for its certificate when the provider is made."""
+
+    cluster: Cluster
+    issuer: Issuer
+    audiences: frozenset[str]
+
+    def want(self, known: Known) -> OidcProviderState:
+        return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags=names.tags(self.cluster))

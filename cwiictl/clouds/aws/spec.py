@@ -1,0 +1,82 @@
+"""What AWS must be told for a cluster, and what a workload may ask of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from cwiictl.clouds.aws import policy
+from cwiictl.clouds.aws.partitions import partition
+from cwiictl.clouds.aws.policy import Policy
+from cwiictl.clouds.spec import asked
+from cwiictl.config import Request
+from cwiictl.errors import BadInput
+
+KIND = "AWSProviderSpec"
+ACCOUNT = re.compile(r"[0-9]{12}")
+POLICY_ARN = re.compile(r"arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+")
+PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/(?P<place>.+)")
+
+IDENTITIES = ("create-identities", "create-all", "status")
+
+
+@dataclass(frozen=True)
+class Spec:
+    region: str = asked("--region", "AWS region of the bucket, and of the endpoints that are called.", metavar="REGION", required=True)
+    account: str = asked("--aws-account", "Refuse to act in any other AWS account.", metavar="ID")
+    boundary: str = asked("--permissions-boundary-arn", "Policy that bounds what the roles may ever do.", metavar="ARN", of=IDENTITIES)
+    provider: str = asked(
+        "--identity-provider-arn",
+        "IAM OIDC provider that the roles trust. [default: the one that is made for --name]",
+        metavar="ARN",
+        of=("create-identities",),
+    )
+
+    def __post_init__(self) -> None:
+        partition(self.region)
+        _check("--aws-account", self.account, ACCOUNT, "the twelve digits of an account")
+        _check("--permissions-boundary-arn", self.boundary, POLICY_ARN, "the ARN of an IAM policy")
+        _check("--identity-provider-arn", self.provider, PROVIDER_ARN, "the ARN of an IAM OIDC provider")
+
+
+def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:
+    if value and not pattern.fullmatch(value):
+        raise BadInput(f"{flag} {value!r} is not {what}", remedy=f"give {what}, or leave {flag} out")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a workload may do in AWS."""
+
+    policy: Policy
+
+
+class _Statement(msgspec.Struct, rename="camel"):
+    effect: Literal["Allow", "Deny"]
+    action: list[str]
+    resource: str
+    policy_condition: dict[str, dict[str, Any]] = {}
+
+
+class _ProviderSpec(msgspec.Struct, rename="camel"):
+    statement_entries: list[_Statement]
+
+
+def ask(request: Request) -> Ask:
+    """The statementEntries of a CredentialsRequest."""
+    try:
+        spec = msgspec.convert(request.spec, _ProviderSpec)
+    except msgspec.ValidationError as e:
+        raise BadInput(f"{request.source}: spec.providerSpec of {request.name}: {e}", remedy="write statementEntries with effect, action and resource") from e
+    if not spec.statement_entries or not all(entry.action and entry.resource for entry in spec.statement_entries):
+        raise BadInput(f"{request.source}: {request.name} asks AWS for nothing", remedy="give each of its statementEntries an action and a resource")
+    return Ask(policy.canonical(*(_granted(entry) for entry in spec.statement_entries)))
+
+
+def _granted(entry: _Statement) -> Mapping[str, object]:
+    statement = {"Effect": entry.effect, "Action": entry.action, "Resource": entry.resource}
+    return {**statement, "Condition": entry.policy_condition} if entry.policy_condition else statement

@@ -1,0 +1,25 @@
+"""Where AWS's things live, a file per service. The only importers of its SDK, which is loaded when a store is first made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwiictl.clouds.aws.partitions import Partition
+from cwiictl.clouds.aws.resources.bucket import BucketState
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.role import RoleState
+from cwiictl.engine.resource import Store
+from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
+
+
+@dataclass(frozen=True)
+class Stores:
+    account: str
+    caller: str
+    partition: Partition
+    buckets: Store[BucketState]
+    documents: Store[DocumentState]
+    key_sets: Store[KeySetState]
+    issuers: Store[IssuerState]
+    providers: Store[OidcProviderState]
+    roles: Store[RoleState]

@@ -1,0 +1,150 @@
+"""AWS's errors in our words, translated once, where they enter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's name for it
+    CredentialRetrievalError,
+    HTTPClientError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    SSLError,
+)
+
+from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BUSY = frozenset(
+    {
+        "BandwidthLimitExceeded",
+        "LimitExceededException",
+        "PriorRequestNotComplete",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "SlowDown",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "TransactionInProgressException",
+    }
+)
+EARLY = frozenset(
+    {
+        "ConcurrentModification",
+        "ConcurrentModificationException",
+        "ConditionalRequestConflict",
+        "EntityAlreadyExists",
+        "EntityTemporarilyUnmodifiable",
+        "InternalError",
+        "InternalFailure",
+        "NoSuchBucket",
+        "NoSuchEntity",
+        "OpenIdIdpCommunicationError",
+        "OperationAborted",
+        "PreconditionFailed",
+        "RequestTimeout",
+        "ServiceFailure",
+        "ServiceUnavailable",
+    }
+)
+STRANGER = frozenset(
+    {
+        "AuthFailure",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidToken",
+        "RequestExpired",
+        "SignatureDoesNotMatch",
+        "TokenRefreshRequired",
+        "UnrecognizedClientException",
+    }
+)
+DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AllAccessDisabled", "Forbidden", "UnauthorizedOperation"})
+
+
+def code(e: ClientError) -> str:
+    return e.response.get("Error", {}).get("Code", "")
+
+
+def status(e: ClientError) -> int:
+    return e.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+
+
+def absent(e: ClientError) -> bool:
+    """There is no such thing. To a HEAD, S3 answers a bare 404."""
+    return code(e) in {"NoSuchEntity", "NoSuchBucket", "NoSuchKey", "NotFound", "404"}
+
+
+def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """What a function of a store raises is in our words."""
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def translated(*args: P.args, **keywords: P.kwargs) -> R:
+            with translating(service):
+                return function(*args, **keywords)
+
+        return translated
+
+    return wrap
+
+
+@contextmanager
+def translating(service: str) -> Generator[None]:
+    try:
+        yield
+    except ClientError as e:
+        raise answered(service, e) from e
+    except (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError) as e:
+        raise BadInput(
+            f"there are no AWS credentials to act with: {_sentence(e)}", remedy="log in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
+        ) from e
+    except SSLError as e:
+        raise Failed(f"the certificate of AWS's host is not believed: {_sentence(e)}", remedy="name the right authorities with AWS_CA_BUNDLE") from e
+    except (ConnectionError, HTTPClientError) as e:
+        raise NotYet(f"AWS cannot be reached: {_sentence(e)}", remedy="see that the network, the proxy and --region are right") from e
+    except BotoCoreError as e:
+        raise BadInput(f"the AWS SDK cannot work with its settings: {_sentence(e)}", remedy="mend the AWS configuration file or variable that it names") from e
+
+
+def answered(service: str, e: ClientError) -> Problem:
+    said = f"{service}:{e.operation_name}: {_message(e)}"
+    if code(e) in STRANGER:
+        return BadInput(f"AWS does not accept the credentials, or no longer ({code(e)})", remedy="log in again, or set other ones")
+    if code(e) in BUSY or status(e) in {429, 503}:
+        return Throttled(f"AWS asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
+    if code(e) in EARLY or status(e) >= 500:
+        return NotYet(f"AWS is not ready for {said}", remedy="run again later")
+    if code(e) in DENIED or status(e) == 403:
+        return Denied(f"AWS does not allow {said}", remedy=f"let whoever runs this do {service}:{e.operation_name}")
+    return Failed(f"AWS refuses {said}", remedy="mend what it says and run again")
+
+
+def _message(e: ClientError) -> str:
+    message = " ".join(e.response.get("Error", {}).get("Message", "").split())
+    return f"{message or 'no reason given'} ({code(e)})"
+
+
+def _sentence(e: Exception) -> str:
+    return " ".join(str(e).split()).rstrip(".")
+
+
+def _retry_after(e: ClientError) -> float | None:
+    headers: dict[str, Any] = e.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    value = str(headers.get("retry-after", ""))
+    return float(value) if value.isdigit() else None

@@ -1,0 +1,91 @@
+"""S3 objects: the issuer's documents, always written under a precondition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from botocore.exceptions import ClientError
+
+from cwiictl import names, oidc
+from cwiictl.clouds.aws.stores.errors import absent, told
+from cwiictl.engine.resource import Mark
+from cwiictl.issuer.documents import DocumentState, KeySetState
+from cwiictl.model import Cluster
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+
+class Seen(NamedTuple):
+    """An object as it was read: what replaces it says so by its ETag."""
+
+    body: bytes
+    etag: str
+    headers: tuple[str, str]  # content type, cache control
+
+
+class _Objects:
+    """What both kinds of document have in common. They own nothing: their bucket does."""
+
+    bulk, patience = False, 120.0
+
+    def __init__(self, s3: S3Client, cluster: str) -> None:
+        self.s3, self.cluster = s3, cluster
+
+    def drop(self, _name: str, /) -> None:
+        """Goes with its bucket."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _fetch(self, name: str) -> Seen | None:
+        bucket, _, key = name.partition("/")
+        try:
+            found: Any = self.s3.get_object(Bucket=bucket, Key=key)
+        except ClientError as e:
+            if absent(e):
+                return None
+            raise
+        return Seen(found["Body"].read(), found["ETag"], (found.get("ContentType", ""), found.get("CacheControl", "")))
+
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, seen: Seen | None) -> None:
+        """ccoctl finds an object by its tags, so it bears them."""
+        bucket, _, key = name.partition("/")
+        condition: Any = {"IfMatch": seen.etag} if seen else {"IfNoneMatch": "*"}
+        tags = urlencode({**names.tags(Cluster(self.cluster)), **names.marked(Mark(self.cluster))})
+        self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, Tagging=tags, **condition)
+
+
+class Documents(_Objects):
+    kind = "aws/document"
+
+    @told("s3")
+    def get(self, names_: Collection[str], /) -> Mapping[str, DocumentState]:
+        found = {name: self._fetch(name) for name in names_}
+        return {name: DocumentState.read(seen.body, *seen.headers) for name, seen in found.items() if seen}
+
+    @told("s3")
+    def put(self, name: str, want: DocumentState, _have: DocumentState | None, /) -> DocumentState:
+        self._store(name, oidc.dump(want.body), want, self._fetch(name))
+        return want
+
+
+class KeySets(_Objects):
+    kind = "aws/key-set"
+
+    @told("s3")
+    def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
+        found = {name: self._fetch(name) for name in names_}
+        return {name: self._state(name, seen) for name, seen in found.items() if seen}
+
+    @told("s3")
+    def put(self, name: str, want: KeySetState, _have: KeySetState | None, /) -> KeySetState:
+        """Read, merge, write: if somebody else wrote in between, S3 refuses and all of it is done again."""
+        seen = self._fetch(name)
+        self._store(name, want.merged(self._state(name, seen) if seen else None), want, seen)
+        return want
+
+    def _state(self, name: str, seen: Seen) -> KeySetState:
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)

@@ -1,0 +1,167 @@
+"""S3: the bucket of the issuer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from cwiictl import names
+from cwiictl.clouds.aws import policy
+from cwiictl.clouds.aws.policy import Policy
+from cwiictl.clouds.aws.resources.bucket import BucketState, PublicAccess
+from cwiictl.clouds.aws.resources.document import KEYS
+from cwiictl.clouds.aws.stores.errors import absent, code, status, told
+from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.engine.resource import Mark, changed
+from cwiictl.errors import Conflict, Denied, Failed, NotYet
+from cwiictl.model import Cluster
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+PATIENCE = 120.0
+OPEN = PublicAccess(block_acls=False, ignore_acls=False, block_policy=False, restrict=False)
+
+
+class Buckets:
+    """The documents in it are its children: they go with it, and whatever else lies in it keeps it from going."""
+
+    kind, bulk, patience = "aws/bucket", False, PATIENCE
+
+    def __init__(self, s3: S3Client, cluster: str) -> None:
+        self.s3, self.cluster = s3, cluster
+
+    @told("s3")
+    def get(self, buckets: Collection[str], /) -> Mapping[str, BucketState]:
+        found = {bucket: self._read(bucket) for bucket in buckets}
+        return {bucket: state for bucket, state in found.items() if state}
+
+    @told("s3")
+    def put(self, bucket: str, want: BucketState, have: BucketState | None, /) -> BucketState:
+        if have is None:
+            have = self._create(bucket, want)
+        fields = changed(want, have)
+        if "region" in fields:
+            raise Conflict(f"aws/bucket/{bucket} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
+        if "public_access" in fields:
+            self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
+        if "policy" in fields:
+            self._allow(bucket, want.policy)
+        self._tag(bucket, want, have)
+        return want
+
+    @told("s3")
+    def drop(self, bucket: str, /) -> None:
+        try:
+            keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket).get("Contents", [])]
+            if strange := [key for key in keys if key not in KEYS]:
+                raise Failed(f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}", remedy="move it elsewhere and run again")
+            for key in keys:
+                self.s3.delete_object(Bucket=bucket, Key=key)
+            self.s3.delete_bucket(Bucket=bucket)
+        except ClientError as e:
+            if code(e) == "BucketNotEmpty":
+                raise Failed(
+                    f"aws/bucket/{bucket} holds versions of objects that S3 does not list", remedy="empty it with the console or the AWS CLI and run again"
+                ) from e
+            if not absent(e):
+                raise
+
+    @told("s3")
+    def owned(self, cluster: str, /) -> Mapping[str, Mark]:
+        bucket = names.bucket(Cluster(cluster))
+        state = self._read(bucket)
+        return {bucket: state.owner} if state and state.owner and state.owner.cluster == cluster else {}
+
+    def _create(self, bucket: str, want: BucketState) -> BucketState:
+        """With its mark. What it is born with is what S3 says afterwards, not what we suppose."""
+        place = {} if want.region == "us-east-1" else {"LocationConstraint": want.region}
+        birth: Any = {**place, "Tags": listed(want)}
+        try:
+            self.s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=birth)
+        except ClientError as e:
+            if code(e) == "BucketAlreadyExists":
+                raise Conflict(f"aws/bucket/{bucket} belongs to somebody else in the world", remedy="choose another --name") from e
+            if code(e) == "BucketAlreadyOwnedByYou":
+                raise NotYet(f"aws/bucket/{bucket} is being made already") from e
+            raise
+        state = self._read(bucket)
+        if state is None:
+            raise NotYet(f"aws/bucket/{bucket} was made and does not show yet")
+        return state
+
+    def _allow(self, bucket: str, wanted: Policy | None) -> None:
+        if wanted is None:
+            self.s3.delete_bucket_policy(Bucket=bucket)
+            return
+        try:
+            self.s3.put_bucket_policy(Bucket=bucket, Policy=policy.dump(wanted))
+        except ClientError as e:
+            if status(e) == 403 and "BlockPublic" in str(e):
+                raise Denied(
+                    f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked for the account or the organization",
+                    remedy="allow public bucket policies there, or serve the documents another way",
+                ) from e
+            raise
+
+    def _tag(self, bucket: str, want: BucketState, have: BucketState) -> None:
+        """S3 replaces all tags at once, so those of others are given back with ours."""
+        add, take = retagged(want, have)
+        if add or take:
+            kept = {key: value for key, value in have.tags.items() if key not in take}
+            tags: list[Any] = [{"Key": k, "Value": v} for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()]
+            self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
+
+    def _read(self, bucket: str) -> BucketState | None:
+        try:
+            region = self.s3.head_bucket(Bucket=bucket).get("BucketRegion", "")
+        except ClientError as e:
+            if absent(e):
+                return None
+            if status(e) == 403:  # somebody else's, or ours to see no more: either way in our way
+                return BucketState(region="", public_access=PublicAccess(), policy=None)
+            raise
+        tags = self._tags(bucket)
+        owner = names.mark(tags, self.cluster)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), policy=self._policy(bucket), tags=tags, owner=owner)
+
+    def _tags(self, bucket: str) -> dict[str, str]:
+        try:
+            return read(self.s3.get_bucket_tagging(Bucket=bucket)["TagSet"])
+        except ClientError as e:
+            if code(e) == "NoSuchTagSet":
+                return {}
+            raise
+
+    def _blocked(self, bucket: str) -> PublicAccess:
+        try:
+            block = self.s3.get_public_access_block(Bucket=bucket)["PublicAccessBlockConfiguration"]
+        except ClientError as e:
+            if code(e) == "NoSuchPublicAccessBlockConfiguration":
+                return OPEN
+            raise
+        return PublicAccess(
+            block_acls=block.get("BlockPublicAcls", False),
+            ignore_acls=block.get("IgnorePublicAcls", False),
+            block_policy=block.get("BlockPublicPolicy", False),
+            restrict=block.get("RestrictPublicBuckets", False),
+        )
+
+    def _policy(self, bucket: str) -> Policy | None:
+        try:
+            return policy.read(self.s3.get_bucket_policy(Bucket=bucket)["Policy"])
+        except ClientError as e:
+            if code(e) == "NoSuchBucketPolicy":
+                return None
+            raise
+
+
+def _blocking(access: PublicAccess) -> Any:
+    return {
+        "BlockPublicAcls": access.block_acls,
+        "IgnorePublicAcls": access.ignore_acls,
+        "BlockPublicPolicy": access.block_policy,
+        "RestrictPublicBuckets": access.restrict,
+    }

@@ -1,0 +1,70 @@
+"""Who acts in AWS, and the clients that act: made once, in the calling thread, as wide as the workers."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from cwiictl.clouds.aws.partitions import Partition, partition
+from cwiictl.clouds.aws.spec import Spec
+from cwiictl.clouds.aws.stores import Stores
+from cwiictl.clouds.aws.stores.errors import translating
+from cwiictl.clouds.aws.stores.iam import OidcProviders, Roles
+from cwiictl.clouds.aws.stores.objects import Documents, KeySets
+from cwiictl.clouds.aws.stores.s3 import Buckets
+from cwiictl.errors import BadInput
+from cwiictl.issuer.stores.web import Web
+from cwiictl.model import Cluster
+
+if TYPE_CHECKING:
+    from boto3.session import Session
+    from types_boto3_iam import IAMClient
+    from types_boto3_s3 import S3Client
+    from types_boto3_sts import STSClient
+
+SESSION = re.compile(r":sts:(?P<account>:\d+):assumed-role/(?P<role>.+)/[^/]+$")
+
+
+def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
+    with translating("sts"):
+        session = boto3.Session(region_name=spec.region)
+        where = partition(spec.region)
+        _known(session, spec.region, where)
+        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
+        made: Any = session  # its type has a variant for each of AWS's four hundred services
+        sts: STSClient = made.client("sts", config=config)
+        who = sts.get_caller_identity()
+        iam: IAMClient = made.client("iam", config=config)
+        s3: S3Client = made.client("s3", config=config)
+    if spec.account and who["Account"] != spec.account:
+        raise BadInput(
+            f"the AWS credentials are of account {who['Account']}, and --aws-account says {spec.account}",
+            remedy="log in to the right account, or change the pin",
+        )
+    return Stores(
+        account=who["Account"],
+        caller=caller(who["Arn"]),
+        partition=where,
+        buckets=Buckets(s3, cluster.name),
+        documents=Documents(s3, cluster.name),
+        key_sets=KeySets(s3, cluster.name),
+        issuers=Web(),
+        providers=OidcProviders(iam, cluster.name, f"arn:{where.name}:iam::{who['Account']}:oidc-provider/"),
+        roles=Roles(iam, cluster.name),
+    )
+
+
+def caller(arn: str) -> str:
+    """Of a role, the role: the name of its session changes with every login, and a plan must not."""
+    return SESSION.sub(r":iam:\g<account>:role/\g<role>", arn)
+
+
+def _known(session: Session, region: str, where: Partition) -> None:
+    regions = session.get_available_regions("s3", partition_name=where.name)
+    if region not in regions:
+        near = difflib.get_close_matches(region, regions, 1)
+        raise BadInput(f"AWS has no region {region!r}", remedy=f"did you mean {near[0]}?" if near else "give one such as us-east-1 with --region")

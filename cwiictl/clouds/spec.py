@@ -1,0 +1,30 @@
+"""How a cloud says what it must be told: a field with its help. Command-line option and README row follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    flag: str
+    help: str
+    metavar: str
+    of: frozenset[str]  # the commands that take it; none for all
+    required: bool
+
+    @property
+    def parameter(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = (), required: bool = False) -> Any:
+    """A text that the user gives with `flag`; empty if not."""
+    option = Option(flag, text, metavar, frozenset(of), required)
+    return field(default="", metadata={"option": option})
+
+
+def options(spec: type[Any]) -> dict[str, Option]:
+    """The options of a cloud, by the field of its Spec that each fills."""
+    return {f.name: f.metadata["option"] for f in fields(spec) if "option" in f.metadata}

@@ -1,0 +1,122 @@
+"""moto, called in this process: its handlers, and the few things of its memory that the other files look at.
+
+moto is untyped and not made for threads. This is the only file that imports it, and `lock` is held around every call.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any, cast
+
+from cwiictl.sandbox.exchange import Headers, Request, Response
+
+from .address import Address
+from .things import Account, Block, Bucket, Provider, Role
+
+ACCOUNT = "123456789012"
+# moto gives back the headers of an upload with the object, as if they were metadata
+_ECHOED = {"x-amz-content-sha256", "x-amz-sdk-checksum-algorithm", "x-amz-decoded-content-length", "x-amz-trailer", "x-amz-date", "x-amz-security-token"}
+
+
+class Moto:
+    def __init__(self) -> None:
+        from moto.backends import get_backend  # noqa: PLC0415  # slow: only a sandbox that is started needs it
+
+        self.lock = threading.RLock()
+        self._backend = cast("Any", get_backend)
+        self._regions: dict[str, frozenset[str]] = {}
+        self._used = {"iam", "s3", "sts", "s3control"}
+
+    def call(self, request: Request, address: Address) -> Response:
+        """What moto answers. S3 is always asked path-style at a regional host: moto takes some names of buckets and keys for other services."""
+        from moto.core.request import Request as MotoRequest  # noqa: PLC0415
+
+        host, path = _asked(request, address)
+        headers = {key: value for key, value in request.headers if key.lower() != "host"} | {"Host": host}
+        url = f"https://{host}{path}"
+        asked = cast("Any", MotoRequest).from_primitives(request.method, f"{url}{'?' + request.query if request.query else ''}", headers, request.body)
+        try:
+            return _answer(self._handler(address, url)(asked, asked.raw_url, asked.headers))
+        finally:
+            asked.close()
+
+    def _handler(self, address: Address, url: str) -> Any:
+        if address.service == "s3":
+            from moto.s3.responses import S3Response  # noqa: PLC0415
+
+            return cast("Any", S3Response.key_dispatch if address.key else S3Response.bucket_dispatch)
+        backend = self._service(url)
+        if isinstance(backend, Mapping):
+            found = cast("Mapping[str, Any]", backend)[ACCOUNT]
+            backend = found["us-east-1" if "us-east-1" in found else "aws"]
+        handlers = cast("dict[str, Any]", backend.urls) if backend else {}
+        return next((handler for pattern, handler in handlers.items() if re.match(pattern, url)), _nobody)
+
+    def _service(self, url: str) -> Any:
+        """moto's service at this address, if its dependencies are installed here."""
+        from moto.backend_index import backend_url_patterns  # noqa: PLC0415
+
+        name = next((name for name, pattern in backend_url_patterns if pattern.match(url)), "")
+        try:
+            backend = self._backend(name)
+        except (ImportError, AttributeError):
+            return None
+        self._used.add(name)
+        return backend
+
+    def reset(self) -> None:
+        with self.lock:
+            for service in self._used:
+                self._backend(service).reset()
+
+    def regions(self, partition: str) -> frozenset[str]:
+        if partition not in self._regions:
+            from moto.core.base_backend import AccountSpecificBackend  # noqa: PLC0415
+
+            session = cast("Any", AccountSpecificBackend).get_session()
+            self._regions[partition] = frozenset(session.get_available_regions("ec2", partition_name=partition))
+        return self._regions[partition]
+
+    def roles(self, partition: str) -> dict[str, Role]:
+        return cast("dict[str, Role]", self.memory("iam", partition).roles)
+
+    def providers(self, partition: str) -> dict[str, Provider]:
+        return cast("dict[str, Provider]", self.memory("iam", partition).open_id_providers)
+
+    def buckets(self, partition: str) -> dict[str, Bucket]:
+        return cast("dict[str, Bucket]", self.memory("s3", partition).buckets)
+
+    def account(self, partition: str) -> Account:
+        return cast("Account", self.memory("s3control", partition))
+
+    def memory(self, service: str, partition: str) -> Any:
+        return self._backend(service)[ACCOUNT][partition]
+
+    def block(self) -> Block:
+        """A public access block with everything on."""
+        from moto.s3.models import PublicAccessBlock  # noqa: PLC0415
+
+        everything = cast("Any", PublicAccessBlock)("true", "true", "true", "true")
+        return cast("Block", everything)
+
+
+def _asked(request: Request, address: Address) -> tuple[str, str]:
+    suffix = "amazonaws.com.cn" if address.partition == "aws-cn" else "amazonaws.com"
+    if address.service == "s3":
+        slash = "/" if address.key or not address.bucket else ""
+        return f"s3.{address.region}.{suffix}", f"/{address.bucket}{slash}{address.key}"
+    if address.service == "s3control":
+        return f"{address.account}.s3-control.{address.region}.{suffix}", request.path
+    return f"{address.service}.{address.region}.{suffix}", request.path
+
+
+def _nobody(*_: object) -> tuple[int, dict[str, str], str]:
+    return 501, {"Content-Type": "application/xml"}, "<Error><Code>NotImplemented</Code><Message>The sandbox does not have this service.</Message></Error>"
+
+
+def _answer(raw: Any) -> Response:
+    status, headers, body = raw
+    flat: Headers = tuple((str(key), str(value)) for key, value in dict(headers).items() if value is not None and str(key).lower() not in _ECHOED)
+    return Response(int(status), flat, body.encode() if isinstance(body, str) else bytes(body or b""))

@@ -1,0 +1,108 @@
+"""The sandbox's certificate authority: one key that never leaves memory, a certificate for each host name that is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import ssl
+import tempfile
+import threading
+from collections.abc import Generator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+DAY = timedelta(days=1)
+
+
+class Authority:
+    def __init__(self) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._leaf = ec.generate_private_key(ec.SECP256R1())
+        self._certificate = _root(self._key)
+        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def pem(self) -> bytes:
+        return self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """What a server needs to be `host`."""
+        with self._lock:
+            if host not in self._contexts:
+                self._contexts[host] = self._make(host)
+            return self._contexts[host]
+
+    def _make(self, host: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        with _held(self._chain(host)) as file:
+            context.load_cert_chain(file)
+        return context
+
+    def _chain(self, host: str) -> bytes:
+        certificate = _signed(host, self._leaf.public_key(), self._certificate, self._key)
+        key = self._leaf.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        return key + certificate.public_bytes(serialization.Encoding.PEM) + self.pem
+
+
+@contextlib.contextmanager
+def _held(content: bytes) -> Generator[Path]:
+    """A file for as long as `ssl` reads it: it takes certificates from files only. `mkstemp` makes it 0600."""
+    with tempfile.NamedTemporaryFile(prefix="cwiictl-") as file:
+        file.write(content)
+        file.flush()
+        yield Path(file.name)
+
+
+def _lifetime(builder: x509.CertificateBuilder) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - timedelta(hours=1)).not_valid_after(now + DAY)
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _root(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "cwiictl sandbox")])
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
+    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    return _lifetime(builder).sign(key, hashes.SHA256())
+
+
+def _signed(host: str, public: ec.EllipticCurvePublicKey, root: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "cwiictl sandbox")])
+    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(root.subject).public_key(public)
+    builder = builder.add_extension(x509.SubjectAlternativeName([_name(host)]), critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+    builder = builder.add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
+    return _lifetime(builder).sign(key, hashes.SHA256())
+
+
+def _name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)

@@ -1,0 +1,62 @@
+"""The table of host names: which cloud, or which folder, is which host. A further cloud is a module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from .exchange import Request, Response
+from .faults import Fault, Faults
+from .fetch import Fetcher
+from .folders import Folder
+from .tokens import Checker
+
+
+class Place(Protocol):
+    """What stands behind some host names."""
+
+    def knows(self, host: str) -> bool: ...  # of the hosts with its suffix
+    def action(self, request: Request) -> tuple[str, bool]: ...  # what is asked in the service's words, and whether it is a write
+    def handle(self, request: Request) -> Response: ...
+    def fault(self, request: Request, fault: Fault) -> Response: ...  # refused, in the service's own wire form
+    def expired(self, request: Request) -> Response | None: ...  # what a request with expired credentials hears, if it bears any
+    def reset(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a cloud stands on."""
+
+    faults: Faults
+    checker: Callable[[], Checker]  # each cloud keeps its own cache of issuers' keys
+    web: Fetcher  # how a cloud reaches an issuer's host
+    thumbprint: str  # SHA-1 of the authority that all hosts here are certified by
+    strangers: frozenset[str]  # names of buckets and accounts that somebody else has
+
+
+def _aws(ground: Ground) -> Place:
+    from .aws import Aws  # noqa: PLC0415  # moto takes long to import: only when the sandbox is started
+
+    return Aws(ground)
+
+
+CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
+    (".amazonaws.com", ".amazonaws.com.cn"): _aws,
+}
+
+
+class Places:
+    def __init__(self, ground: Ground, served: Mapping[str, Path]) -> None:
+        self._folders: dict[str, Place] = {host.lower(): Folder(root) for host, root in served.items()}
+        self._clouds = [(suffixes, make(ground)) for suffixes, make in CLOUDS.items()]
+
+    def find(self, host: str) -> Place | None:
+        if host in self._folders:
+            return self._folders[host]
+        return next((cloud for suffixes, cloud in self._clouds if host.endswith(suffixes) and cloud.knows(host)), None)
+
+    def reset(self) -> None:
+        for _, cloud in self._clouds:
+            cloud.reset()
