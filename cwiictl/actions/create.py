@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cwiictl import files
 from cwiictl.actions.order import WHOLE, Order
-from cwiictl.actions.result import DONE, FOUND, Result, Row, held, ran, removed
+from cwiictl.actions.result import DONE, FOUND, Result, held, ran, removed
 from cwiictl.actions.stage import Stage, staged
 from cwiictl.engine.holdings import Holdings, holdings, remove
 from cwiictl.engine.pace import Pace
@@ -33,19 +33,21 @@ def create(order: Order, report: Report, agreed: Ask) -> Result:
 
 def planned(order: Order, report: Report) -> Result:
     """What `create` would do. Nothing is written anywhere."""
-    return replace(_previewed(order, report), planned=True)
+    return replace(_previewed(order, report, writes=True), planned=True)
 
 
 def status(order: Order, report: Report) -> Result:
     """Whether all is as wanted."""
-    return replace(_previewed(order, report), judged=True)
+    return replace(_previewed(order, report, writes=False), judged=True)
 
 
-def _previewed(order: Order, report: Report) -> Result:
-    stage = staged(order, Pace(order.width), report, writes=False)
+def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
+    stage = staged(order, Pace(order.width), report, writes=writes)
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, stage.checksum, tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
+    if writes:
+        result = replace(result, files=_paths(stage, _tree(stage, outcome)))
     if order.parts != WHOLE or outcome.interrupted:
         return result
     left = _left_over(stage, report)
@@ -70,11 +72,15 @@ def _tidied(stage: Stage, result: Result, report: Report, agreed: Ask) -> Result
 
 def _written(stage: Stage, outcome: Outcome) -> tuple[str, ...]:
     """Of what succeeded: an identity that is there can be used, whatever became of the others."""
-    issuer = stage.issuer.name if stage.issuer and stage.issuer in outcome.known else ""
-    tree = INSTALLERS[stage.order.installer].render(issuer, stage.bindings(outcome.known), files.template)
+    tree = _tree(stage, outcome)
     files.write(stage.order.output, tree)
+    return _paths(stage, tree)
+
+
+def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
+    issuer = stage.issuer.name if stage.issuer and stage.issuer in outcome.known else ""
+    return INSTALLERS[stage.order.installer].render(issuer, stage.bindings(outcome.known), files.template)
+
+
+def _paths(stage: Stage, tree: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(str(stage.order.output / path) for path in tree))
-
-
-def left_over(result: Result) -> Iterable[Row]:
-    return (row for row in result.rows if row.condition == "left over")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cwiictl.engine.holdings import Holdings, Removal
-from cwiictl.engine.plain import plain
+from cwiictl.engine.plain import plain, wanted
 from cwiictl.engine.resource import Difference, Plan
 from cwiictl.engine.run import Change, Outcome, Verb
 from cwiictl.errors import BadInput, Conflict, Problem
@@ -78,12 +78,13 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
         elif address in changes:
             yield _changed(changes[address], outcome, plan, words)
         else:
-            yield Row(address, "not tried", problem="" if outcome.interrupted else "what it needs is not there")
+            yield Row(address, "not tried")
 
 
 def _changed(change: Change, outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Row:
     known = outcome.known.get(plan[change.address])
-    return Row(change.address, words[change.verb], change.differing, want=plain(known) if known else None)
+    foretold = words is FOUND and change.verb == "create"
+    return Row(change.address, words[change.verb], change.differing, want=(wanted if foretold else plain)(known) if known else None)
 
 
 def failure(address: str, e: Exception) -> Row:

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from types import FrameType
 
 import click
@@ -45,7 +44,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(version("cwiictl"), "-V", "--version", message="%(prog)s %(version)s")
+@click.version_option(None, "-V", "--version", package_name="cwiictl", message="%(prog)s %(version)s")
 def cwiictl() -> None:
     """Make AWS, Azure and Google Cloud trust a Kubernetes cluster that you run yourself, with no long-lived key anywhere.
 
@@ -77,8 +76,9 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
+    from cwiictl.cli.rendering import error  # noqa: PLC0415 - help is quick without it
+
     log.debug("failed", exc_info=e)
-    click.echo(f"{click.style('Error:', fg='red')} {problem}.", err=True)
-    if remedy:
-        click.echo(f"  {remedy[0].upper()}{remedy[1:]}.", err=True)
+    for line in error(problem, remedy):
+        click.echo(line, err=True)
     sys.exit(code)

@@ -17,7 +17,7 @@ from cwiictl.cli.console import Console
 @options.name
 @options.of_clouds("delete")
 @options.yes
-@options.dry_run
+@options.would_drop
 @options.concurrency
 @options.output
 @options.debug

@@ -36,8 +36,19 @@ def _cloud(_context: click.Context, _parameter: click.Parameter, names: tuple[st
     return tuple(dict.fromkeys(names))
 
 
+def _begun(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    return [name for name in ALL if name.startswith(begun)]
+
+
 cloud = click.option(
-    "--cloud", "clouds", multiple=True, required=True, callback=_cloud, metavar=f"[{'|'.join(ALL)}]", help="Cloud that is to trust the cluster. Repeatable."
+    "--cloud",
+    "clouds",
+    multiple=True,
+    required=True,
+    callback=_cloud,
+    shell_complete=_begun,
+    metavar=f"[{'|'.join(ALL)}]",
+    help="Cloud that is to trust the cluster. Repeatable.",
 )
 name = click.option("--name", required=True, metavar="NAME", help="The cluster's name: the beginning of the names of all that is made for it.")
 requests = click.option(
@@ -61,6 +72,7 @@ adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over 
 prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show the plan and its checksum; write nothing anywhere.")
+would_drop = click.option("--dry-run", is_flag=True, help="Show what would go; change nothing.")
 expect = click.option("--expect", default="", metavar="CHECKSUM", help="Act only on the plan of this checksum, as --dry-run has shown it.")
 concurrency = click.option(
     "--concurrency",

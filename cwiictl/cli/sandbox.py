@@ -94,8 +94,7 @@ def run(command: tuple[str, ...], **options: Any) -> None:
     from cwiictl.sandbox import Sandbox  # noqa: PLC0415
     from cwiictl.sandbox.launch import Launch  # noqa: PLC0415
 
-    with Sandbox(_settings(**options)) as running:
-        launch = Launch(command, running.environment())
+    with Sandbox(_settings(**options)) as running, Launch(command, running.environment()) as launch:
         running.faults.on_end = launch.end
         code = launch.wait()
         ended = running.faults.end_after == 0

@@ -26,7 +26,8 @@ from cwiictl.cli.console import Console
 def status(clouds: tuple[str, ...], **given: Any) -> None:
     """Say whether all is as wanted, and what is not. Changes nothing.
 
-    Exit code 0 if all is as wanted; 3 if something has drifted, is missing or left over; 4 if something foreign is in the way.
+    Exit code 0 if all is as wanted; 3 if something has drifted, is missing or left over; 4 if something foreign is in the way;
+    1 if something could not be read; 2 if what was asked for cannot be meant.
 
     \b
     Example:

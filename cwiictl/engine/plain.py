@@ -9,6 +9,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
+from cwiictl.engine.resource import State
+
 
 def plain(value: object) -> Any:
     """Text, numbers, lists and dicts; sets in order; of a State, and of what it is made of, what is ours to say and no secret."""
@@ -21,6 +23,12 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [plain(v) for v in cast("list[object]", value)]
     return value
+
+
+def wanted(state: State) -> dict[str, Any]:
+    """Without what the cloud assigns, which nobody knows before."""
+    assigned = {f.name for f in fields(state) if "assigned" in f.metadata}
+    return {name: value for name, value in plain(state).items() if name not in assigned}
 
 
 def checksum(value: object) -> str:

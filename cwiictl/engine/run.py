@@ -13,7 +13,7 @@ from typing import Any, Literal
 from cwiictl.engine.pace import Job, Pace, Ran, run
 from cwiictl.engine.resource import Difference, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
 from cwiictl.engine.workers import listening
-from cwiictl.errors import Conflict, Problem
+from cwiictl.errors import Conflict
 
 Verb = Literal["create", "update", "keep", "refuse"]
 
@@ -144,12 +144,12 @@ class _Run:
 
 
 def whose(have: State) -> str:
-    return f"cluster {have.owner.cluster}" if have.owner else "nobody we know"
+    return f"the mark of cluster {have.owner.cluster}" if have.owner else "no mark of ours"
 
 
 def foreign(resource: Resource[Any], have: State) -> Conflict:
     return Conflict(
-        f"{resource.address} is there already and bears the mark of {whose(have)}",
+        f"{resource.address} is there already and bears {whose(have)}",
         remedy=f"choose another name, or take it over with --adopt {resource.address}",
     )
 
@@ -211,6 +211,3 @@ def foretold(plan: Plan) -> Mapping[str, State]:
         visit(address)
     return world
 
-
-def objections(outcome: Outcome) -> list[Problem]:
-    return [e for e in outcome.failed.values() if isinstance(e, Problem)]

@@ -85,7 +85,10 @@ class KeySetState(State):
 
 @dataclass(frozen=True)
 class KeySet(Resource[KeySetState]):
-    """A shared document: it must hold our key, and may hold others. It gains or loses a key only when that was asked for."""
+    """The public keys that tokens are checked with: ours must be there, others may be.
+
+    A shared document: it gains or loses a key only when that was asked for.
+    """
 
     parent: Resource[Any]
     key: SigningKey
@@ -128,7 +131,10 @@ class IssuerState(State):
 
 @dataclass(frozen=True)
 class Issuer(Resource[IssuerState]):
-    """A wait as a resource: who needs the issuer to be readable holds it. Who needs its URL holds only that."""
+    """The issuer as anybody sees it on the web.
+
+    A wait as a resource: who needs the issuer to be readable holds it, and who needs its URL holds only that.
+    """
 
     documents: tuple[DiscoveryDocument, KeySet] | tuple[()]
     key: SigningKey

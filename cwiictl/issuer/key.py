@@ -34,7 +34,10 @@ class KeyState(State):
 
 @dataclass(frozen=True)
 class SigningKey(Resource[KeyState]):
-    """Made once and never replaced. Where only its public half is known, that suffices for everything but signing."""
+    """The key pair on this disk that signs ServiceAccount tokens.
+
+    Made once and never replaced. Where only its public half is known, that suffices for everything but signing.
+    """
 
     def want(self, known: Known) -> KeyState:  # noqa: ARG002 - nothing comes before the key
         return KeyState()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
     from types_boto3_sts import STSClient
 
+log = logging.getLogger("cwiictl.aws")
+
 SESSION = re.compile(r":sts:(?P<account>:\d+):assumed-role/(?P<role>.+)/[^/]+$")
 
 
@@ -35,6 +38,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         where = partition(spec.region)
         _known(session, spec.region, where)
         config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
+        session.events.register("after-call", _log)
         made: Any = session  # its type has a variant for each of AWS's four hundred services
         sts: STSClient = made.client("sts", config=config)
         who = sts.get_caller_identity()
@@ -61,6 +65,11 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
 def caller(arn: str) -> str:
     """Of a role, the role: the name of its session changes with every login, and a plan must not."""
     return SESSION.sub(r":iam:\g<account>:role/\g<role>", arn)
+
+
+def _log(**call: Any) -> None:
+    """Which call, and what came of it: never what was in it."""
+    log.debug("%s:%s %s", call["model"].service_model.service_name, call["model"].name, call["http_response"].status_code)
 
 
 def _known(session: Session, region: str, where: Partition) -> None:

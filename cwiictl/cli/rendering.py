@@ -1,0 +1,109 @@
+"""A result as lines for people, and as data for machines."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from cwiictl.actions.result import INTERRUPTED, Result, Row
+from cwiictl.engine.plain import plain
+
+COLOURS = {
+    **dict.fromkeys(("as wanted", "created", "repaired"), "green"),
+    **dict.fromkeys(("drifted", "missing", "left over"), "yellow"),
+    **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
+}
+CHANGED = frozenset({"created", "repaired", "dropped", "released"})
+
+
+def lines(result: Result) -> Iterator[str]:
+    for caller in result.callers:
+        yield f"{caller.cloud}: account {caller.account}, as {caller.caller}"
+    for row in result.rows:
+        yield from _row(row, result)
+    for row in result.skipped:
+        yield f"  {'skipped':<9}  {row.thing}: {row.problem}"
+    yield _summary(result)
+    if result.planned and not result.failures:
+        yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
+    if result.files:
+        yield "These files would be written:" if result.planned else "What the installer takes:"
+    yield from (f"  {path}" for path in result.files)
+
+
+def problems(result: Result) -> Iterator[str]:
+    """What happened and what to do, once for all things that it happened to."""
+    told: dict[tuple[str, str], None] = {(row.problem, row.remedy): None for row in result.rows if row.condition in {"failed", "foreign"}}
+    for problem, remedy in told:
+        yield from error(problem, remedy)
+
+
+def error(problem: str, remedy: str) -> Iterator[str]:
+    yield f"{click.style('Error:', fg='red')} {sentence(problem)}"
+    if remedy:
+        yield f"  {sentence(remedy)}"
+
+
+def sentence(text: str) -> str:
+    """A name at its beginning stays as it is written; a word is written large."""
+    first = text.partition(" ")[0]
+    begun = text[:1].upper() + text[1:] if first.isalpha() and first != "cwiictl" else text
+    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
+
+
+def data(result: Result) -> dict[str, Any]:
+    return {
+        "callers": [plain(caller) for caller in result.callers],
+        "checksum": result.checksum,
+        "exitCode": result.code,
+        "interrupted": result.interrupted,
+        "things": [_thing(row) for row in result.rows],
+        "skipped": [{"name": row.thing, "why": row.problem} for row in result.skipped],
+        "files": list(result.files),
+    }
+
+
+def _thing(row: Row) -> dict[str, Any]:
+    differences = [{"field": d.field, "have": plain(d.have), "want": plain(d.want)} for d in row.differences]
+    told: dict[str, Any] = {"thing": row.thing, "condition": row.condition, "differences": differences}
+    if row.problem:
+        told |= {"problem": row.problem, "remedy": row.remedy}
+    return told | ({"want": row.want} if row.want is not None else {})
+
+
+def _row(row: Row, result: Result) -> Iterator[str]:
+    if row.condition == "not tried" and result.failures:
+        return  # a long list of what was not done hides why
+    yield f"  {click.style(f'{row.condition:<9}', fg=COLOURS.get(row.condition))}  {row.thing}"
+    for difference in row.differences:
+        yield from _wrapped(f"{difference.field}: {_short(difference.have)} -> {_short(difference.want)}")
+    if result.planned and row.condition == "missing" and row.want:
+        for field, value in row.want.items():
+            if value not in ("", None, [], {}, False):
+                yield from _wrapped(f"{field}: {_short(value)}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 116, initial_indent=" " * 13, subsequent_indent=" " * 15, break_on_hyphens=False)
+
+
+def _short(value: object) -> str:
+    data = plain(value)
+    if isinstance(data, str):
+        return data or "nothing"
+    return "nothing" if data is None else json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _summary(result: Result) -> str:
+    counts = Counter(row.condition for row in result.rows)
+    told = [", ".join(f"{count} {condition}" for condition, count in counts.items()) or "Nothing of this cluster is there"]
+    if result.code == INTERRUPTED:
+        told.append("Interrupted: run the same command again to go on")
+    elif result.failures and not CHANGED & counts.keys():
+        told.append("Nothing was changed")
+    return " ".join(f"{part}." for part in told)

@@ -1,0 +1,142 @@
+"""The tables of README.md, from the code. `python tests/readme/tables.py` writes them; a test compares."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from cwiictl import errors, names
+from cwiictl.actions.result import INTERRUPTED
+from cwiictl.cli import COMMANDS, cwiictl
+from cwiictl.clouds import ALL
+from cwiictl.engine.resource import Resource
+from cwiictl.issuer.documents import DiscoveryDocument, Issuer, KeySet
+from cwiictl.issuer.key import SigningKey
+
+README = Path(__file__).parents[2] / "README.md"
+BLOCK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CREATING = ("create-all", "create-identity-provider", "create-identities", "create-key-pair", "status", "delete")
+
+
+def commands() -> Iterator[str]:
+    yield from ("| command | what it does |", "| --- | --- |")
+    yield from (f"| `{name}` | {text} |" for name, (_, text) in COMMANDS.items())
+
+
+def options() -> Iterator[str]:
+    """A row an option, and which commands take it."""
+    taken: dict[str, tuple[click.Option, list[str]]] = {}
+    for command in CREATING:
+        for option in _options(_command(command)):
+            taken.setdefault(_flag(option), (option, []))[1].append(command)
+    yield from ("| option | of | meaning |", "| --- | --- | --- |")
+    for flag, (option, of) in taken.items():
+        yield f"| {flag} | {_of(of)} | {_cell(option.help or '')}{_default(option)} |"
+
+
+def sandbox() -> Iterator[str]:
+    group: Any = _command("sandbox")
+    yield from ("| option | meaning |", "| --- | --- |")
+    yield from (f"| {_flag(option)} | {_cell(option.help or '')} |" for option in _options(group.commands["run"]))
+
+
+def things() -> Iterator[str]:
+    """Each kind, with the fields of its State that are compared."""
+    yield from ("| thing | what it is | compared, and repaired |", "| --- | --- | --- |")
+    for resource, what in _resources():
+        (state,) = get_args(resource.__orig_bases__[0])
+        compared = ", ".join(f"`{field.name}`" for field in dataclasses.fields(state) if field.compare)
+        yield f"| {_words(resource.__name__)} | {_cell(_first(what))} | {compared} |"
+
+
+def codes() -> Iterator[str]:
+    yield from ("| exit code | meaning |", "| --- | --- |")
+    rows = {
+        0: "as wanted, or done",
+        errors.Failed.code: "something failed, or was left",
+        errors.BadInput.code: "what was asked for cannot be meant: nothing was done",
+        3: "`status`: something has drifted, is missing or left over",
+        errors.Conflict.code: "something foreign is in the way: nothing was done",
+        INTERRUPTED: "interrupted: run the same command again to go on",
+    }
+    yield from (f"| {code} | {text} |" for code, text in rows.items())
+
+
+def files() -> Iterator[str]:
+    yield from ("| file in `--output-dir` | what it is |", "| --- | --- |")
+    yield f"| `{names.PRIVATE_KEY}` | the key that signs ServiceAccount tokens (PKCS#1 PEM, 0600) |"
+    yield f"| `{names.PUBLIC_KEY}` | its public half (PEM) |"
+    yield f"| `{names.INSTALLER_KEY}` | the private key once more, where openshift-install looks for it (0600) |"
+    yield "| `manifests/cluster-authentication-02-config.yaml` | the issuer, as the Authentication resource `cluster` |"
+    yield "| `manifests/NAMESPACE-NAME-credentials.yaml` | for each CredentialsRequest, the Secret that tells its workload |"
+
+
+TABLES = {"commands": commands, "options": options, "things": things, "exit codes": codes, "files": files, "sandbox": sandbox}
+
+
+def rendered(text: str) -> str:
+    return BLOCK.sub(lambda block: block[1] + "\n".join(TABLES[block["name"]]()) + "\n" + block[3], text)
+
+
+def _command(name: str) -> click.Command:
+    command = cwiictl.get_command(click.Context(cwiictl), name)
+    if command is None:
+        raise KeyError(name)
+    return command
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+
+
+def _flag(option: click.Option) -> str:
+    metavar = "" if option.is_flag else f" {option.make_metavar(click.Context(cwiictl)).split(' RANGE')[0]}"
+    spelled = ", ".join(sorted(option.opts, key=len))
+    no = "".join(f" / {other}" for other in option.secondary_opts)
+    return _cell(f"`{spelled}{metavar}{no}`")
+
+
+def _default(option: click.Option) -> str:
+    return f" (default {option.default})" if option.show_default else ""
+
+
+def _of(commands_: list[str]) -> str:
+    if set(commands_) >= set(CREATING) - {"create-key-pair"}:
+        return "all" if "create-key-pair" in commands_ else "all but `create-key-pair`"
+    return ", ".join(f"`{command}`" for command in commands_)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _first(documentation: str | None) -> str:
+    return (documentation or "").strip().split("\n\n")[0].removesuffix(".")
+
+
+def _resources() -> Iterator[tuple[Any, str | None]]:
+    """What all clouds share says itself what it is; a cloud has a file for each kind, and the file says it."""
+    yield from ((resource, resource.__doc__) for resource in (SigningKey, DiscoveryDocument, KeySet, Issuer))
+    for cloud in ALL:
+        folder = Path(importlib.import_module(f"cwiictl.clouds.{cloud}.resources").__path__[0])
+        for path in sorted(folder.glob("[a-z]*.py")):
+            module = importlib.import_module(f"cwiictl.clouds.{cloud}.resources.{path.stem}")
+            yield from ((value, module.__doc__) for value in vars(module).values() if _is_resource(value, module))
+
+
+def _is_resource(value: object, module: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Resource) and value.__module__ == module.__name__
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<!^)([A-Z])", r" \1", name).lower().replace("oidc", "OIDC")
+
+
+if __name__ == "__main__":
+    README.write_text(rendered(README.read_text()))
