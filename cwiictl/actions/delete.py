@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Result, held, removed
@@ -12,13 +13,15 @@ from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Report
 
 
-def delete(order: Order, report: Report, agreed: Callable[[Result], bool]) -> Result:
-    """`agreed` is shown what would go, and asked. What could not be read is left, and is a failure."""
+def delete(order: Order, report: Report, agreed: Callable[[Result], bool] | None) -> Result:
+    """`agreed` is shown what would go, and asked; without it this is a dry run. What could not be read is left, and is a failure."""
     pace = Pace(order.width)
     sites = connected(order, pace, report)
     found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
     result = Result(tuple(site.caller for site in sites), interrupted=found.interrupted)
     shown = result.plus(held(found, "ours"), found.failed.values())
+    if agreed is None:
+        return replace(shown, planned=True)
     if found.interrupted or not list(found) or not agreed(shown):
         return shown
     removal = remove(found, pace, report)

@@ -61,7 +61,7 @@ class Result:
             kinds = {type(e) for e in self.failures}
             return Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
         conditions = {row.condition for row in self.rows}
-        if conditions & {"failed", "not tried"}:
+        if conditions & {"failed", "not tried"} or ("ours" in conditions and not self.planned):
             return 1
         return 3 if self.judged and conditions & {"missing", "drifted", "left over"} else 0
 

@@ -19,7 +19,7 @@ from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import Issuer
-from cwiictl.issuer.key import KeyState, SigningKey
+from cwiictl.issuer.key import PAIR, KeyState, SigningKey
 from cwiictl.issuer.stores.keys import KeyPair, PublicKey
 from cwiictl.model import Binding, Workload
 
@@ -82,7 +82,8 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     requests = _requests(order)
     asks = {name: tuple((r.workload, cloud.ask(r)) for r in requests.wanted if r.kind == cloud.KIND) for name, cloud in _clouds(order).items()}
     if writes:
-        files.ready(order.output, INSTALLERS[order.installer].paths(workload for some in asks.values() for workload, _ in some))
+        paths = INSTALLERS[order.installer].paths(workload for some in asks.values() for workload, _ in some)
+        files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
     sites = tuple(Site(s.cloud, s.spec, s.stores, asks[s.cloud.name]) for s in connected(order, pace, report))
     return _planned(order, pace, sites, key, tuple(_skipped(requests, order)))
 
@@ -131,6 +132,8 @@ def _requests(order: Order) -> Requests:
     if "identities" not in order.parts or order.requests is None:
         return Requests((), ())
     requests = credentials_requests(files.folder(order.requests), tech_preview=order.tech_preview)
+    if not requests.wanted and not requests.skipped:
+        raise BadInput(f"the folder {order.requests} holds no CredentialsRequest", remedy="give the folder that they were extracted to")
     kinds = {cloud.KIND for cloud in ALL.values()}
     for request in requests.wanted:
         if request.kind not in kinds | {"AzureProviderSpec", "GCPProviderSpec"}:

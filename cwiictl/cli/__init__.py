@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -12,8 +11,6 @@ from types import FrameType
 import click
 
 from cwiictl.errors import Problem
-
-log = logging.getLogger("cwiictl")
 
 COMMANDS = {
     "create-all": ("cwiictl.cli.create:create_all", "Make the clouds trust a cluster: key, issuer and identities."),
@@ -60,13 +57,14 @@ def main() -> None:
     """Mistakes of the user's are told in two sentences; only an error of our own shows where it was made, and only on request."""
     signal.signal(signal.SIGTERM, _stop)
     try:
-        cwiictl(prog_name="cwiictl")
+        sys.exit(cwiictl.main(prog_name="cwiictl", standalone_mode=False))
+    except click.ClickException as e:
+        e.show()
+        sys.exit(e.exit_code)
+    except click.Abort as e:
+        _end(interrupted=isinstance(e.__cause__, KeyboardInterrupt))
     except Problem as e:
         _fail(e.problem, e.remedy, e.code, e)
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted. Run the same command again to go on from here.", err=True)
-        sys.stdout.flush()
-        os._exit(130)  # who asked twice does not wait for the calls under way
     except Exception as e:  # noqa: BLE001 - the last place where anything can be told
         _fail(f"cwiictl itself has failed: {type(e).__name__}: {e}", "run it again with --debug and report what it shows", 1, e)
 
@@ -75,10 +73,19 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
-    from cwiictl.cli.rendering import error  # noqa: PLC0415 - help is quick without it
+def _end(*, interrupted: bool) -> None:
+    """Who asked twice does not wait for the calls under way. A question that was not answered is no yes."""
+    click.echo("Interrupted: run the same command again to go on." if interrupted else "Not answered: nothing is dropped.", err=True)
+    sys.stdout.flush()
+    os._exit(130 if interrupted else 1)
 
-    log.debug("failed", exc_info=e)
+
+def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
+    import logging  # noqa: PLC0415 - help is quick without these
+
+    from cwiictl.cli.rendering import error  # noqa: PLC0415
+
+    logging.getLogger("cwiictl").debug("failed", exc_info=e)
     for line in error(problem, remedy):
         click.echo(line, err=True)
     sys.exit(code)

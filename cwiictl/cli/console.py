@@ -72,10 +72,6 @@ class Console:
             click.echo(line, err=True)
         return click.confirm("Drop what is listed as ours or left over?", err=True)
 
-    @staticmethod
-    def never(_shown: Result) -> bool:
-        return False
-
     # --- the end ---
 
     def show(self, result: Result) -> None:

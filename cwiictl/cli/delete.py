@@ -32,4 +32,4 @@ def delete(clouds: tuple[str, ...], **given: Any) -> None:
     """
     order = options.order(WHOLE, clouds, given, "delete")
     with Console(given["form"], yes=given["yes"]) as console:
-        console.show(action.delete(order, console.report, console.never if given["dry_run"] else console.agreed))
+        console.show(action.delete(order, console.report, None if given["dry_run"] else console.agreed))

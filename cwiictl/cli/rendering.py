@@ -29,7 +29,7 @@ def lines(result: Result) -> Iterator[str]:
     for row in result.skipped:
         yield f"  {'skipped':<9}  {row.thing}: {row.problem}"
     yield _summary(result)
-    if result.planned and not result.failures:
+    if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
     if result.files:
         yield "These files would be written:" if result.planned else "What the installer takes:"

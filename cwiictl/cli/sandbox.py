@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shlex
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,7 +70,14 @@ def _options(command: F) -> F:
     return command
 
 
+def _check_installed() -> None:
+    missing = [name for name in ("h11", "jwt", "moto") if find_spec(name) is None]
+    if missing:
+        raise BadInput(f"the sandbox needs {' and '.join(missing)}, which this installation does not have", remedy='pip install "cwiictl[sandbox]"')
+
+
 def _settings(**options: Any) -> Settings:
+    _check_installed()
     from cwiictl.sandbox import Settings  # noqa: PLC0415
 
     return Settings(**options)
@@ -91,10 +98,11 @@ def run(command: tuple[str, ...], **options: Any) -> None:
       cwiictl sandbox run --failures 0.2 --lag 2 --record seen.jsonl -- bash rehearsal.sh
       cwiictl sandbox run --serve oidc.example.org=./public -- bash
     """
+    settings = _settings(**options)
     from cwiictl.sandbox import Sandbox  # noqa: PLC0415
     from cwiictl.sandbox.launch import Launch  # noqa: PLC0415
 
-    with Sandbox(_settings(**options)) as running, Launch(command, running.environment()) as launch:
+    with Sandbox(settings) as running, Launch(command, running.environment()) as launch:
         running.faults.on_end = launch.end
         code = launch.wait()
         ended = running.faults.end_after == 0
@@ -113,16 +121,24 @@ def start(**options: Any) -> None:
       cwiictl sandbox start --port 8888
       eval "$(cwiictl sandbox env)"          in another terminal
     """
+    settings = _settings(**options)
     from cwiictl.sandbox import Sandbox  # noqa: PLC0415
     from cwiictl.sandbox.whereabouts import told  # noqa: PLC0415
 
     over = _interruption()
-    with Sandbox(_settings(**options)) as running, told(running.variables()):
+    with Sandbox(settings) as running, told(running.variables()):
         click.echo(f"The sandbox's door is {running.proxy}; its certificate authority is {running.ca_file}")
         click.echo('In another terminal:  eval "$(cwiictl sandbox env)"')
         click.echo("Ctrl-C ends it.")
         sys.stdout.flush()
         over.wait()
+
+
+def _home() -> str:
+    """As the system has it: the shell's own HOME is the sandbox's."""
+    import pwd  # noqa: PLC0415  # not on Windows, where the rest of this file works
+
+    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def _interruption() -> threading.Event:
@@ -132,7 +148,7 @@ def _interruption() -> threading.Event:
         del number, frame
         over.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     return over
 
@@ -149,11 +165,12 @@ def env(unset: bool) -> None:  # noqa: FBT001  # an option of the command line
       eval "$(cwiictl sandbox env)"
       eval "$(cwiictl sandbox env --unset)"
     """
+    _check_installed()
     from cwiictl.sandbox.environment import SET, dangerous  # noqa: PLC0415
     from cwiictl.sandbox.whereabouts import running  # noqa: PLC0415
 
     if unset:
-        return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(pwd.getpwuid(os.getuid()).pw_dir)}"]))
+        return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(_home())}"]))
     variables = running()
     click.echo("\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables))
     return click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))

@@ -75,6 +75,12 @@ STRANGER = frozenset(
     }
 )
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AllAccessDisabled", "Forbidden", "UnauthorizedOperation"})
+ACTIONS = {  # where a call is not called like the permission for it
+    "GetPublicAccessBlock": "GetBucketPublicAccessBlock",
+    "HeadBucket": "ListBucket",
+    "ListObjectsV2": "ListBucket",
+    "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
+}
 
 
 def code(e: ClientError) -> str:
@@ -131,7 +137,8 @@ def answered(service: str, e: ClientError) -> Problem:
     if code(e) in EARLY or status(e) >= 500:
         return NotYet(f"AWS is not ready for {said}", remedy="run again later")
     if code(e) in DENIED or status(e) == 403:
-        return Denied(f"AWS does not allow {said}", remedy=f"let whoever runs this do {service}:{e.operation_name}")
+        action = ACTIONS.get(e.operation_name, e.operation_name)
+        return Denied(f"AWS does not allow {said}", remedy=f"have {service}:{action} granted to who runs this")
     return Failed(f"AWS refuses {said}", remedy="mend what it says and run again")
 
 
