@@ -174,3 +174,30 @@ def env(unset: bool) -> None:  # noqa: FBT001  # an option of the command line
     variables = running()
     click.echo("\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables))
     return click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
+
+
+@sandbox.command()
+@click.option("--key", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The private key that create-key-pair has made.")
+@click.option("--issuer", required=True, metavar="URL", help="The issuer, as the Authentication resource names it.")
+@click.option("--service-account", required=True, metavar="NAMESPACE/NAME", help="Whose token it is.")
+@click.option("--audience", default="sts.amazonaws.com", show_default=True, metavar="TEXT", help="Whom it is meant for.")
+@click.option("--seconds", type=click.IntRange(min=-86400), default=3600, show_default=True, help="How long it is good for. Below 0, it has expired already.")
+def token(key: Path, issuer: str, service_account: str, audience: str, seconds: int) -> None:
+    """Print a ServiceAccount token as the cluster's API server would sign it.
+
+    For trying, before there is a cluster, what the clouds make of it. A real cloud believes it too: do not leave it lying about.
+
+    \b
+    Example:
+      cwiictl sandbox token --key out/serviceaccount-signer.private --issuer https://prod-oidc.s3.eu-west-1.amazonaws.com \\
+        --service-account openshift-ingress-operator/ingress-operator > token
+    """
+    _check_installed()
+    from cwiictl import files  # noqa: PLC0415
+    from cwiictl.sandbox import mint  # noqa: PLC0415
+
+    namespace, _, name = service_account.partition("/")
+    if not (namespace and name):
+        raise BadInput(f"--service-account {service_account} is not NAMESPACE/NAME", remedy="write it like openshift-ingress-operator/ingress-operator")
+    asked = mint.Asked(issuer, namespace, name, audience, seconds)
+    click.echo(mint.token(files.read(key, "the private key"), asked), nl=sys.stdout.isatty())  # the kubelet's files end without a new line, too

@@ -116,9 +116,10 @@ class Door:
     def _kept(self, sock: socket.socket) -> Generator[None]:
         with self._lock:
             self._open.add(sock)
-            if self._closing:  # too late for close() to have seen it
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+            late = self._closing  # close() has not seen it
         try:
+            if late:
+                sock.settimeout(0)
             yield
         finally:
             with self._lock:

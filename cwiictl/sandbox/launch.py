@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from types import FrameType
+from types import FrameType, TracebackType
 
 from cwiictl.errors import BadInput
 
@@ -16,28 +16,64 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Launch:
+    """`with Launch(…) as launch`: what is sent to us while it runs goes to the command, from the first moment on."""
+
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._command = list(command)
+        self._environment = dict(environment)
+        self._early: list[int] = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Launch:
+        self._before = {number: signal.signal(number, self._forward) for number in _FORWARDED}
         try:
-            self._process = subprocess.Popen(list(command), env=dict(environment), process_group=0)
+            self._process = subprocess.Popen(self._command, env=self._environment, process_group=0)
         except OSError as error:
-            raise BadInput(f"{command[0]} cannot be started: {error.strerror}", remedy="name a program that is on the PATH, after --") from error
+            self._restore()
+            raise BadInput(f"{self._command[0]} cannot be started: {error.strerror}", remedy="name a program that is on the PATH, after --") from error
+        for number in self._early:
+            self._send(number)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._restore()
+
+    @property
+    def _group(self) -> int:
+        return self._process.pid if self._process else 0
 
     def end(self) -> None:
         """At once, and with everything that it started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._send(signal.SIGKILL)
 
     def wait(self) -> int:
         """Its exit code, as a shell would tell it."""
-        with _terminal(self._process.pid), self._forwarding():
+        with _terminal(self._group):
             status = self._finished()
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._process:
+            self._send(number)
+        else:
+            self._early.append(number)
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if self._group:
+                os.killpg(self._group, number)
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
     def _finished(self) -> int:
         while True:
-            _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+            _, status = os.waitpid(self._group, os.WUNTRACED)
             if not os.WIFSTOPPED(status):
-                self._process.returncode = 0  # reaped here: Popen must not look for it
+                if self._process:
+                    self._process.returncode = 0  # reaped here: Popen must not look for it
                 return status
             self._stop_too()
 
@@ -45,22 +81,8 @@ class Launch:
         """Ctrl-Z stops the command; the shell that waits for us must see us stop as well."""
         _give_terminal(os.getpgrp())
         os.kill(os.getpid(), signal.SIGSTOP)
-        _give_terminal(self._process.pid)
-        os.killpg(self._process.pid, signal.SIGCONT)
-
-    @contextlib.contextmanager
-    def _forwarding(self) -> Generator[None]:
-        def forward(number: int, frame: FrameType | None) -> None:
-            del frame
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
-
-        before = {number: signal.signal(number, forward) for number in _FORWARDED}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        _give_terminal(self._group)
+        self._send(signal.SIGCONT)
 
 
 @contextlib.contextmanager

@@ -87,7 +87,10 @@ class Checker:
 
 
 def _key_id(token: str) -> str:
-    header = jwt.get_unverified_header(token)
+    try:
+        header = jwt.get_unverified_header(token)
+    except jwt.PyJWTError as error:
+        raise Refused(Flaw.MALFORMED) from error
     if header.get("alg") != "RS256":
         raise Refused(Flaw.MALFORMED, "it is not signed with RS256")
     return str(header.get("kid", ""))

@@ -35,8 +35,10 @@ def refused(service: str, refusal: Refusal) -> Response:
 def _rest_error(refusal: Refusal) -> Response:
     request_id, host_id = secrets.token_hex(8).upper(), secrets.token_urlsafe(56)
     tree: Tree = {"Error": {"Code": refusal.code, "Message": refusal.message, **refusal.named, "RequestId": request_id, "HostId": host_id}}
-    headers = (("Content-Type", "application/xml"), ("x-amz-request-id", request_id), ("x-amz-id-2", host_id))
-    return Response(refusal.status, headers, f'<?xml version="1.0" encoding="UTF-8"?>\n{xml(tree)}'.encode())
+    headers = [("Content-Type", "application/xml"), ("x-amz-request-id", request_id), ("x-amz-id-2", host_id)]
+    if "Region" in refusal.named:
+        headers.append(("x-amz-bucket-region", refusal.named["Region"]))
+    return Response(refusal.status, tuple(headers), f'<?xml version="1.0" encoding="UTF-8"?>\n{xml(tree)}'.encode())
 
 
 def _query_error(service: str, refusal: Refusal) -> Response:

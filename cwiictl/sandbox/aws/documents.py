@@ -17,6 +17,10 @@ _KEYS = {"Sid", "Effect", "Action", "NotAction", "Condition"}
 _ACTION = re.compile(r"\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+")
 _ASSUME = re.compile(r"sts:(AssumeRole\w*|TagSession|SetSourceIdentity|SetContext|\*|Assume[\w*]*|[\w*]*\*)", re.IGNORECASE)
 _FEDERATED = re.compile(r"arn:[\w-]+:iam::\d{12}:(oidc|saml)-provider/.+|[\w-]+(\.[\w-]+)+")
+_OPERATOR = re.compile(
+    r"(For(All|Any)Values?:)?(String(Not)?(Equals(IgnoreCase)?|Like)|Arn(Not)?(Equals|Like)|(Numeric|Date)((Not)?Equals|(Less|Greater)Than(Equals)?)"
+    r"|Bool|BinaryEquals|(Not)?IpAddress)(IfExists)?|Null"
+)
 
 
 def size(document: str) -> int:
@@ -79,10 +83,15 @@ def _statement(found: object, keys: set[str]) -> Mapping[str, Any]:
         raise malformed("Policy document should not specify a principal.")
     if "Resource" in statement and "Resource" not in keys:
         raise malformed("Has prohibited field Resource")
-    if set(statement) - keys or statement.get("Effect") not in {"Allow", "Deny"} or not isinstance(statement.get("Condition", {}), dict):
+    if set(statement) - keys or statement.get("Effect") not in {"Allow", "Deny"} or not _is_condition(statement.get("Condition", {})):
         raise malformed("Syntax errors in policy.")
     _check_actions(listed(statement.get("Action", statement.get("NotAction", []))))
     return statement
+
+
+def _is_condition(block: object) -> bool:
+    found = cast("dict[str, object]", block) if isinstance(block, dict) else None
+    return found is not None and all(_OPERATOR.fullmatch(operator) and isinstance(keys, dict) for operator, keys in found.items())
 
 
 def _check_actions(actions: list[Any]) -> None:

@@ -72,11 +72,12 @@ class Moto:
                 self._backend(service).reset()
 
     def regions(self, partition: str) -> frozenset[str]:
-        if partition not in self._regions:
-            from moto.core.base_backend import AccountSpecificBackend  # noqa: PLC0415
+        """Of the endpoints that come with the SDK. A session would know them too, but it reads the caller's configuration."""
+        if not self._regions:
+            from moto.core.loaders import create_loader  # noqa: PLC0415
 
-            session = cast("Any", AccountSpecificBackend).get_session()
-            self._regions[partition] = frozenset(session.get_available_regions("ec2", partition_name=partition))
+            partitions = cast("Any", create_loader()).load_data("endpoints")["partitions"]
+            self._regions = {one["partition"]: frozenset(one["regions"]) for one in partitions}
         return self._regions[partition]
 
     def roles(self, partition: str) -> dict[str, Role]:

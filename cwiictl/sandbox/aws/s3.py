@@ -145,7 +145,8 @@ def _check_region(request: Request, address: Address, bucket: Bucket) -> None:
     """A host that names another region sends its clients on; a host that names none knows them all."""
     if address.region != bucket.region_name and f".{address.region}." in f".{request.host}":
         sentence = "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint."
-        raise Refusal(301, "PermanentRedirect", sentence, Endpoint=f"{bucket.name}.s3.{bucket.region_name}.amazonaws.com", Bucket=bucket.name)
+        endpoint = f"{bucket.name}.s3.{bucket.region_name}.amazonaws.com"
+        raise Refusal(301, "PermanentRedirect", sentence, Endpoint=endpoint, Bucket=bucket.name, Region=bucket.region_name)
 
 
 def _as_ours(request: Request, address: Address) -> Request:

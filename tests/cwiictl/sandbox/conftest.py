@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from tests.cwiictl.sandbox.visitor import Visitor
 
 from cwiictl.sandbox import Sandbox, Settings
+from tests.cwiictl.sandbox.visitor import Visitor
 
 Enter = Callable[..., Visitor]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+
 from tests.cwiictl.sandbox.visitor import ALL_BLOCKED, BUCKET, HOST, REGION, Visitor, read_policy, refusal
 
 DISCOVERY = ".well-known/openid-configuration"
-EU = {"LocationConstraint": REGION}
 
 
 def refused(call: Callable[[], Any]) -> tuple[str, int]:
@@ -164,6 +164,13 @@ def test_another_regions_host_sends_its_readers_on(visitor: Visitor) -> None:
     answer = visitor.get(f"https://{BUCKET}.s3.us-east-1.amazonaws.com/key")
     assert answer.status == 301
     assert f"<Endpoint>{HOST}</Endpoint>".encode() in answer.body
+    assert visitor.get(f"https://{BUCKET}.s3.us-east-1.amazonaws.com/key", "HEAD").headers["x-amz-bucket-region"] == REGION
+
+
+def test_in_us_east_1_ones_own_bucket_can_be_made_twice(visitor: Visitor) -> None:
+    visitor.region = "us-east-1"
+    for _ in range(2):
+        visitor.s3.create_bucket(Bucket=BUCKET)
 
 
 def test_large_bodies_pass_in_both_directions(visitor: Visitor) -> None:

@@ -6,7 +6,7 @@ import http.client
 import json
 import ssl
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ import jwt
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 
 from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
@@ -47,7 +48,9 @@ def token(key: int = 0, kid: str = "k1", **claims: Any) -> str:
 
 
 def key_set(**keys: int) -> bytes:
-    members = [{**jwt.algorithms.RSAAlgorithm.to_jwk(signing_key(key).public_key(), as_dict=True), "kid": kid, "use": "sig"} for kid, key in keys.items()]
+    members: list[dict[str, Any]] = [
+        {**RSAAlgorithm.to_jwk(signing_key(key).public_key(), as_dict=True), "kid": kid, "use": "sig"} for kid, key in keys.items()
+    ]
     return json.dumps({"keys": members}).encode()
 
 
@@ -87,18 +90,18 @@ class Visitor:
     key: str = KEY
     secret: str = SECRET
     session_token: str | None = None
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    region: str = REGION
 
     def _client(self, service: str) -> Any:
-        settings = {"retries": {"max_attempts": 1}, "s3": {"addressing_style": "virtual"}, **self.options}
-        return _session().client(  # pyright: ignore[reportCallIssue, reportUnknownVariableType]  # the service's name is a variable
-            service,  # pyright: ignore[reportArgumentType]
-            region_name=REGION,
+        config = Config(proxies={"https": self.sandbox.proxy}, retries={"total_max_attempts": 1}, s3={"addressing_style": "virtual"})
+        return _session().client(
+            service,
+            region_name=self.region,
             aws_access_key_id=self.key,
             aws_secret_access_key=self.secret,
             aws_session_token=self.session_token,
             verify=str(self.sandbox.ca_file),
-            config=Config(proxies={"https": self.sandbox.proxy}, **settings),
+            config=config,
         )
 
     @cached_property
@@ -157,7 +160,8 @@ class Visitor:
 
 
 @cache
-def _session() -> boto3.Session:
+def _session() -> Any:
+    """Its overloads have no place for a service whose name is a variable."""
     return boto3.Session()
 
 
