@@ -12,6 +12,7 @@ TOKEN_PATH = "/var/run/secrets/openshift/serviceaccount/token"  # noqa: S105 - a
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+RESERVED = ("aws:", "cwii.dev/", "openshift.io/cloud-credential-operator/")
 CLUSTER = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
 
 
@@ -26,9 +27,10 @@ def _check(kind: str, name: str, pattern: re.Pattern[str], source: str) -> None:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster that is to be trusted. Its name is the beginning of every name that we give."""
+    """The cluster that is to be trusted. Its name is the beginning of every name that we give; its tags are on all that bears tags."""
 
     name: str
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         if not CLUSTER.fullmatch(self.name):
@@ -36,6 +38,9 @@ class Cluster:
                 f"the cluster name {self.name!r} cannot be part of every name that is made from it",
                 remedy="use at most 50 lower-case letters, digits and '-', beginning and ending with a letter or digit",
             )
+        for key in self.tags:
+            if key == "Name" or key.startswith(RESERVED):
+                raise BadInput(f"the tag {key} is not the user's to set", remedy="choose another key")
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ def role_prefix(cluster: str) -> str:
 
 
 def tags(cluster: Cluster) -> dict[str, str]:
-    """What a thing tells people. The mark itself is `marked`."""
-    return {"Name": cluster.name}
+    """What a thing tells people, and what its owner wants it to tell. The mark itself is `marked`."""
+    return {"Name": cluster.name, **cluster.tags}
 
 
 def marked(mark: Mark) -> dict[str, str]:
@@ -63,3 +63,14 @@ def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
         return None
     hold = found[f"{CLUSTER_KEY}{owner}"]
     return Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))
+
+
+def described(mark: Mark) -> str:
+    """The mark of what has no tags, in its description."""
+    return f"{CLUSTER_KEY}{mark.cluster}={mark.hold} {ORIGIN_KEY}={mark.origin}"
+
+
+def undescribed(description: str) -> Mark | None:
+    words = dict(word.split("=", 1) for word in description.split() if "=" in word)
+    cluster = next((key.removeprefix(CLUSTER_KEY) for key in words if key.startswith(CLUSTER_KEY)), "")
+    return mark(words, cluster) if cluster else None

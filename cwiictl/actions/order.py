@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from cwiictl.issuer.documents import Keys
 from cwiictl.model import Cluster
@@ -17,7 +17,7 @@ WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
 @dataclass(frozen=True)
 class Order:
     cluster: Cluster
-    clouds: Mapping[str, Mapping[str, str]]  # by name, the fields of each one's Spec; the first hosts the issuer
+    clouds: Mapping[str, Mapping[str, Any]]  # by name, the fields of each one's Spec; the first hosts the issuer
     parts: frozenset[Part] = WHOLE
     requests: Path | None = None
     tech_preview: bool = False
@@ -30,3 +30,6 @@ class Order:
     prune: bool = False
     width: int = 16
     installer: str = "openshift"
+    issuer_in: str = ""  # the cloud that hosts the issuer; the first, if it is not said
+    issuer_url: str = ""  # of a host of the user's own
+    issuer_exists: bool = False  # nothing is published there by us

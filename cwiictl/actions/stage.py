@@ -19,10 +19,14 @@ from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import Issuer
+from cwiictl.issuer.elsewhere import Shelves, existing, own
 from cwiictl.issuer.key import PAIR, KeyState, SigningKey
+from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
 from cwiictl.issuer.stores.keys import KeyPair, PublicKey
+from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding, Workload
 
+ISSUER_FOLDER = "issuer"
 BUSY = 60.0  # how long a cloud may take to say who we are
 
 
@@ -107,16 +111,29 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
 
 
 def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, skipped: tuple[Row, ...]) -> Stage:
-    first = sites[0]
-    issuer = first.cloud.host(first.spec, order.cluster, first.stores, key, order.keys)
+    issuer = _issuer(order, sites, key)
     roots: list[Resource[Any]] = []
     if "issuer" in order.parts:
         roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(order.cluster, s.stores, issuer))]
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
-        identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.name)) for s in sites}
+        identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.home)) for s in sites}
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
     return Stage(order, sites, pace, plan, issuer if "issuer" in order.parts else None, identities, skipped)
+
+
+def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
+    """Whoever hosts it, it is one issuer for all clouds."""
+    if order.issuer_url:
+        folder = order.output / ISSUER_FOLDER
+        remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {folder} there, and run again"
+        shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder), Web(0.0, remedy))  # nobody but the user can make it readable
+        return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
+    host = next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
+    issuer = host.cloud.host(host.spec, order.cluster, host.stores, key, order.keys)
+    if issuer.late and "issuer" not in order.parts:
+        raise BadInput("the issuer's URL is not known before its host is made", remedy="say where it is with --issuer-url URL --issuer-exists")
+    return issuer
 
 
 def _clouds(order: Order) -> dict[str, Cloud]:

@@ -12,6 +12,7 @@ from cwiictl.cli import options
 from cwiictl.cli.console import Console
 from cwiictl.model import Cluster
 
+ISSUER = options.stacked(options.issuer_in, options.issuer_url, options.issuer_exists)
 KEYS = options.stacked(options.public_key, options.add_key, options.replace_keys)
 ACTING = options.stacked(options.adopt, options.dry_run, options.expect, options.concurrency, options.output, options.debug)
 
@@ -27,6 +28,8 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
 @options.cloud
 @options.name
 @options.of_clouds("create-all")
+@ISSUER
+@options.user_tags
 @options.requests
 @options.tech_preview
 @options.output_dir
@@ -53,6 +56,8 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
 @options.cloud
 @options.name
 @options.of_clouds("create-identity-provider")
+@ISSUER
+@options.user_tags
 @options.output_dir
 @options.bits
 @KEYS
@@ -72,6 +77,8 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
 @options.cloud
 @options.name
 @options.of_clouds("create-identities")
+@ISSUER
+@options.user_tags
 @options.requests
 @options.tech_preview
 @options.output_dir

@@ -36,6 +36,13 @@ def _cloud(_context: click.Context, _parameter: click.Parameter, names: tuple[st
     return tuple(dict.fromkeys(names))
 
 
+def _tags(_context: click.Context, _parameter: click.Parameter, text: str) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in text.split(",") if pair]
+    if not all(key.strip() and equals for key, equals, _ in pairs):
+        raise BadInput(f"--user-tags {text} is no list of tags", remedy="write it like team=payments,stage=prod")
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
 def _begun(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
     return [name for name in ALL if name.startswith(begun)]
 
@@ -68,6 +75,10 @@ public_key = click.option(
 bits = click.option("--bits", type=click.IntRange(2048, 8192), default=4096, show_default=True, help="Size of the RSA key.")
 add_key = click.option("--add-key", is_flag=True, help="Publish the key beside those that are published: tokens of all of them are believed.")
 replace_keys = click.option("--replace-keys", is_flag=True, help="Publish the key instead of those that are published: their tokens are refused from then on.")
+issuer_in = click.option("--issuer-in", default="", metavar="CLOUD", help="Cloud that hosts the issuer's documents.  [default: the first --cloud]")
+issuer_url = click.option("--issuer-url", default="", metavar="URL", help="Host of your own for the documents: they are written to files for you to serve.")
+issuer_exists = click.option("--issuer-exists", is_flag=True, help="The issuer at --issuer-url is only to be trusted: publish nothing.")
+user_tags = click.option("--user-tags", default="", metavar="KEY=VALUE,...", callback=_tags, help="Tags for all that bears tags.")
 adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over this thing, which bears no mark of ours, such as aws/role/NAME. Repeatable.")
 prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped.")
@@ -112,13 +123,18 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: dict[str, Any]
     add, replace = given.pop("add_key", False), given.pop("replace_keys", False)
     if add and replace:
         raise BadInput("--add-key and --replace-keys exclude one another", remedy="give the one that you mean")
+    if given.get("issuer_exists") and not given["issuer_url"]:
+        raise BadInput("--issuer-exists does not say which issuer", remedy="give it with --issuer-url")
+    if given.get("issuer_in") and given["issuer_in"] not in clouds:
+        raise BadInput(f"--issuer-in {given['issuer_in']} is not among the clouds", remedy="name one that is given with --cloud")
     keys = "add" if add else "replace" if replace else "published"
     known = {key: given.pop(key) for key in ("requests", "tech_preview", "public_key", "bits", "expect", "prune", "width") if key in given}
-    cluster = Cluster(given.pop("name"))
+    known |= {key: given.pop(key) for key in ("issuer_in", "issuer_url", "issuer_exists") if key in given}
+    cluster = Cluster(given.pop("name"), given.pop("user_tags", {}))
     return Order(cluster, specs, parts, output=given.pop("output_dir", Path()), keys=keys, adopt=frozenset(given.pop("adopt", ())), **known)
 
 
-def _spec(cloud: str, given: Mapping[str, Any], command: str) -> dict[str, str]:
+def _spec(cloud: str, given: Mapping[str, Any], command: str) -> dict[str, Any]:
     wanted = {field: option for field, option in options(ALL[cloud].Spec).items() if _taken(option, command)}
     for option in wanted.values():
         if option.required and not given[option.parameter]:
@@ -138,4 +154,6 @@ def _taken(option: Option, command: str) -> bool:
 
 
 def _of_cloud(parameter: str, option: Option) -> Callable[[C], C]:
+    if option.switch:
+        return click.option(option.flag, parameter, is_flag=True, help=option.help)
     return click.option(option.flag, parameter, default="", metavar=option.metavar, help=option.help + ("  [required]" if option.required else ""))

@@ -16,6 +16,10 @@ from cwiictl.cli.console import Console
 @options.cloud
 @options.name
 @options.of_clouds("status")
+@options.issuer_in
+@options.issuer_url
+@options.issuer_exists
+@options.user_tags
 @options.requests
 @options.tech_preview
 @options.output_dir

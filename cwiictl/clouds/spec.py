@@ -13,6 +13,7 @@ class Option:
     metavar: str
     of: frozenset[str]  # the commands that take it; none for all
     required: bool
+    switch: bool = False
 
     @property
     def parameter(self) -> str:
@@ -23,6 +24,11 @@ def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = 
     """A text that the user gives with `flag`; empty if not."""
     option = Option(flag, text, metavar, frozenset(of), required)
     return field(default="", metadata={"option": option})
+
+
+def switched(flag: str, text: str, *, of: tuple[str, ...] = ()) -> Any:
+    """On if the user gives `flag`."""
+    return field(default=False, metadata={"option": Option(flag, text, "", frozenset(of), required=False, switch=True)})
 
 
 def options(spec: type[Any]) -> dict[str, Option]:

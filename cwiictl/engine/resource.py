@@ -140,7 +140,11 @@ class Resource(ABC, Generic[S]):
 
     name: str
     store: Store[S] = field(repr=False, compare=False)
-    late: ClassVar[bool] = False  # its place is another's output: it is read when its turn comes
+
+    @property
+    def late(self) -> bool:
+        """Its place is another's output: it is read when its turn comes."""
+        return False
 
     @abstractmethod
     def want(self, known: Known) -> S: ...
@@ -172,10 +176,28 @@ class Resource(ABC, Generic[S]):
     def _held(self, *, gladly: bool) -> Iterator[Resource[Any]]:
         for f in fields(self):
             if ("gladly" in f.metadata) == gladly:
-                value: object = getattr(self, f.name)
-                for x in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
-                    if isinstance(x, Resource):
-                        yield cast("Resource[Any]", x)
+                yield from _resources(getattr(self, f.name))
+
+
+class Reference(ABC):
+    """A value that may be another's output. Who holds it, holds what it is of."""
+
+    @property
+    @abstractmethod
+    def of(self) -> Resource[Any] | None: ...
+
+
+def _resources(value: object) -> Iterator[Resource[Any]]:
+    match value:
+        case Resource():
+            yield cast("Resource[Any]", value)
+        case Reference():
+            yield from _resources(value.of)
+        case tuple():
+            for x in cast("tuple[object, ...]", value):
+                yield from _resources(x)
+        case _:
+            pass
 
 
 class Plan(Mapping[str, Resource[Any]]):

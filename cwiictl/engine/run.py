@@ -210,4 +210,3 @@ def foretold(plan: Plan) -> Mapping[str, State]:
     for address in plan:
         visit(address)
     return world
-

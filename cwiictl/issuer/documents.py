@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, cast
 from cwiictl import oidc
 from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences
 from cwiictl.errors import BadInput, Failed, Problem
+from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 from cwiictl.oidc import KeySet as PublishedKeys
 from cwiictl.oidc import VerificationKey
@@ -44,12 +45,13 @@ class DocumentState(State):
 class DiscoveryDocument(Resource[DocumentState]):
     """Says to everybody who the issuer is and where its keys are."""
 
-    parent: Resource[Any]
-    url: str
-    jwks_uri: str
+    parent: Resource[Any] | None  # whose mark speaks for it, if it has one
+    home: Home
+    jwks: str  # the key set's path
 
-    def want(self, known: Known) -> DocumentState:  # noqa: ARG002 - it follows from what was asked
-        return DocumentState(body=oidc.discovery(self.url, self.jwks_uri))
+    def want(self, known: Known) -> DocumentState:
+        url = self.home.url(known)
+        return DocumentState(body=oidc.discovery(url, f"{url}/{self.jwks}"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,7 @@ class KeySet(Resource[KeySetState]):
     A shared document: it gains or loses a key only when that was asked for.
     """
 
-    parent: Resource[Any]
+    parent: Resource[Any] | None  # whose mark speaks for it, if it has one
     key: SigningKey
     keys: Keys = "published"
 
@@ -136,11 +138,19 @@ class Issuer(Resource[IssuerState]):
     A wait as a resource: who needs the issuer to be readable holds it, and who needs its URL holds only that.
     """
 
-    documents: tuple[DiscoveryDocument, KeySet] | tuple[()]
+    home: Home
     key: SigningKey
+    behind: tuple[Resource[Any], ...] = ()  # what must be there before it can be read
+
+    @property
+    def late(self) -> bool:
+        return self.home.of is not None
+
+    def place(self, known: Known) -> str:
+        return self.home.url(known)
 
     def want(self, known: Known) -> IssuerState:
-        return IssuerState(url=self.name, kids=frozenset({known[self.key].kid}))
+        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}))
 
     def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
         return tuple(d for d in differences(want, have) if d.field != "kids" or not want.kids <= have.kids)

@@ -12,17 +12,18 @@ class Partition:
     name: str
     suffix: str  # of its services' hosts
     regions: tuple[str, ...]  # how its regions' names begin
+    cloudfront: bool = False
 
 
 PARTITIONS = (
-    Partition("aws-cn", "amazonaws.com.cn", ("cn-",)),
+    Partition("aws-cn", "amazonaws.com.cn", ("cn-",), cloudfront=True),
     Partition("aws-us-gov", "amazonaws.com", ("us-gov-",)),
     Partition("aws-eusc", "amazonaws.eu", ("eusc-",)),
     Partition("aws-iso", "c2s.ic.gov", ("us-iso-",)),
     Partition("aws-iso-b", "sc2s.sgov.gov", ("us-isob-",)),
     Partition("aws-iso-e", "cloud.adc-e.uk", ("eu-isoe-",)),
     Partition("aws-iso-f", "csp.hci.ic.gov", ("us-isof-",)),
-    Partition("aws", "amazonaws.com", ("af-", "ap-", "ca-", "eu-", "il-", "me-", "mx-", "sa-", "us-")),
+    Partition("aws", "amazonaws.com", ("af-", "ap-", "ca-", "eu-", "il-", "me-", "mx-", "sa-", "us-"), cloudfront=True),
 )
 
 

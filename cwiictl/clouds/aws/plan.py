@@ -8,7 +8,8 @@ from typing import Any
 from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
-from cwiictl.clouds.aws.resources.bucket import Bucket
+from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy
+from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.role import Role, trust
@@ -17,6 +18,7 @@ from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.resource import Known, Store
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer, Keys, KeySet
+from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 from cwiictl.model import Binding, Cluster, Workload
 
@@ -25,42 +27,45 @@ TRUST_LIMIT = 2048
 INLINE_LIMIT = 10240
 
 
-def url(spec: Spec, cluster: Cluster, stores: Stores) -> str:
-    """Of the issuer that AWS hosts for the cluster."""
-    return f"https://{names.bucket(cluster)}.s3.{spec.region}.{stores.partition.suffix}"
-
-
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, keys: Keys) -> Issuer:
-    bucket = Bucket(names.bucket(cluster), stores.buckets, cluster, stores.partition.name, spec.region)
-    issuer = url(spec, cluster, stores)
-    discovery = DiscoveryDocument(f"{bucket.name}/{names.DISCOVERY}", stores.documents, bucket, issuer, f"{issuer}/{JWKS}")
-    key_set = KeySet(f"{bucket.name}/{JWKS}", stores.key_sets, bucket, key, keys)
-    return Issuer(issuer, stores.issuers, (discovery, key_set), key)
+    """In a bucket that everybody may read, or in one that only CloudFront may."""
+    name = names.bucket(cluster)
+    origin = f"{name}.s3.{spec.region}.{stores.partition.suffix}"
+    bucket = Bucket(name, stores.buckets, cluster, spec.region, PRIVATE if spec.private else READABLE)
+    front = Distribution(name, stores.distributions, cluster, origin, OriginAccess(name, stores.accesses)) if spec.private else None
+    home = Home(host=front) if front else Home(f"https://{origin}")
+    readers = BucketPolicy(name, stores.bucket_policies, bucket, stores.partition.name, front)
+    discovery = DiscoveryDocument(f"{name}/{names.DISCOVERY}", stores.documents, bucket, home, JWKS)
+    key_set = KeySet(f"{name}/{JWKS}", stores.key_sets, bucket, key, keys)
+    return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (readers, discovery, key_set))
 
 
 def trusting(cluster: Cluster, stores: Stores, issuer: Issuer) -> Iterator[OidcProvider]:
     yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, AUDIENCES)
 
 
-def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], issuer: str) -> Iterator[Role]:
+def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role]:
     iam = f"arn:{stores.partition.name}:iam::{stores.account}:"
-    provider = spec.provider or f"{iam}oidc-provider/{issuer.removeprefix('https://')}"
     for workload, asked in asks:
-        name = names.role(cluster, workload)
-        _fits(workload, "trust policy", trust(provider, workload.subjects), TRUST_LIMIT, "split its ServiceAccounts over two requests")
-        _fits(workload, "permissions", asked.policy, INLINE_LIMIT, "split its statements over two requests")
-        yield Role(name, stores.roles, cluster, workload, asked.policy, f"{iam}role/{name}", provider, spec.boundary)
+        role = Role(names.role(cluster, workload), stores.roles, cluster, workload, asked.policy, iam, home, spec.provider, spec.boundary)
+        _fits(workload, "trust policy", trust(spec.provider or f"{iam}oidc-provider/{home.text}", workload.subjects), TRUST_LIMIT, "ServiceAccounts")
+        _fits(workload, "permissions", asked.policy, INLINE_LIMIT, "statements")
+        yield role
 
 
 def _fits(workload: Workload, what: str, document: Policy, limit: int, remedy: str) -> None:
     length = len(policy.dump(document))
     if length > limit:
-        raise BadInput(f"{workload.source}: the {what} of {workload.title} would be {length} characters long, and IAM takes {limit}", remedy=remedy)
+        raise BadInput(
+            f"{workload.source}: the {what} of {workload.title} would be {length} characters long, and IAM takes {limit}",
+            remedy=f"split its {remedy} over two requests",
+        )
 
 
 def walk(stores: Stores) -> Sequence[Store[Any]]:
     """The order of making."""
-    return (stores.buckets, stores.documents, stores.key_sets, stores.issuers, stores.providers, stores.roles)
+    hosting = (stores.buckets, stores.accesses, stores.distributions, stores.bucket_policies, stores.documents, stores.key_sets)
+    return (*hosting, stores.issuers, stores.providers, stores.roles)
 
 
 def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:

@@ -12,7 +12,7 @@ import msgspec
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.partitions import partition
 from cwiictl.clouds.aws.policy import Policy
-from cwiictl.clouds.spec import asked
+from cwiictl.clouds.spec import asked, switched
 from cwiictl.config import Request
 from cwiictl.errors import BadInput
 
@@ -21,6 +21,7 @@ ACCOUNT = re.compile(r"[0-9]{12}")
 POLICY_ARN = re.compile(r"arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+")
 PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/(?P<place>.+)")
 
+ISSUING = ("create-identity-provider", "create-all", "status")
 IDENTITIES = ("create-identities", "create-all", "status")
 
 
@@ -28,6 +29,7 @@ IDENTITIES = ("create-identities", "create-all", "status")
 class Spec:
     region: str = asked("--region", "AWS region of the bucket, and of the endpoints that are called.", metavar="REGION", required=True)
     account: str = asked("--aws-account", "Refuse to act in any other AWS account.", metavar="ID")
+    private: bool = switched("--create-private-s3-bucket", "Serve the documents through CloudFront, from a bucket that nobody else may read.", of=ISSUING)
     boundary: str = asked("--permissions-boundary-arn", "Policy that bounds what the roles may ever do.", metavar="ARN", of=IDENTITIES)
     provider: str = asked(
         "--identity-provider-arn",
@@ -37,7 +39,8 @@ class Spec:
     )
 
     def __post_init__(self) -> None:
-        partition(self.region)
+        if self.private and not partition(self.region).cloudfront:
+            raise BadInput(f"there is no CloudFront for {self.region}", remedy="leave --create-private-s3-bucket out, or serve the documents with --issuer-url")
         _check("--aws-account", self.account, ACCOUNT, "the twelve digits of an account")
         _check("--permissions-boundary-arn", self.boundary, POLICY_ARN, "the ARN of an IAM policy")
         _check("--identity-provider-arn", self.provider, PROVIDER_ARN, "the ARN of an IAM OIDC provider")

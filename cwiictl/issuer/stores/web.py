@@ -34,9 +34,10 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 class Web:
-    kind, bulk, patience = "issuer", False, 300.0
+    kind, bulk = "issuer", False
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 300.0, remedy: str = "see that anybody may read it, over a certificate that clouds accept") -> None:
+        self.patience, self.remedy = patience, remedy
         self._opener = urllib.request.build_opener(_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context()))
 
     def get(self, urls: Collection[str], /) -> Mapping[str, IssuerState]:
@@ -47,7 +48,7 @@ class Web:
         """Its documents have been written; now it only takes time until everybody sees them."""
         state = self._read(url)
         if state.url != want.url or not want.kids <= state.kids:
-            raise NotYet(f"{url} does not show what was published yet", remedy="see that its host serves the documents that were published")
+            raise NotYet(f"{url} does not show what was published yet", remedy=self.remedy)
         return state
 
     def drop(self, _url: str, /) -> None: ...
@@ -89,10 +90,8 @@ class Web:
                 return answer.read(MOST)
         except urllib.error.HTTPError as e:
             with e:
-                raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy="see that anybody may read it") from e
+                raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy=self.remedy) from e
         except (OSError, http.client.HTTPException) as e:
             reason = getattr(e, "reason", e)
             absent = isinstance(reason, socket.gaierror)
-            raise (_Absent if absent else NotYet)(
-                f"{url} cannot be reached: {reason}", remedy="see that its host has a name and a certificate that clouds accept"
-            ) from e
+            raise (_Absent if absent else NotYet)(f"{url} cannot be reached: {reason}", remedy=self.remedy) from e

@@ -28,5 +28,12 @@ class OidcProvider(Resource[OidcProviderState]):
     issuer: Issuer
     audiences: frozenset[str]
 
+    @property
+    def late(self) -> bool:
+        return self.issuer.late
+
+    def place(self, known: Known) -> str:
+        return known[self.issuer].url.removeprefix("https://")
+
     def want(self, known: Known) -> OidcProviderState:
         return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags=names.tags(self.cluster))

@@ -9,6 +9,7 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.issuer.home import Home
 from cwiictl.model import Cluster, Workload
 
 
@@ -24,20 +25,22 @@ class RoleState(State):
 
 @dataclass(frozen=True)
 class Role(Resource[RoleState]):
-    """It names its provider and does not hold it: IAM takes the name of one that is yet to come, and so nobody waits."""
+    """It names its provider and does not hold it: IAM takes the name of one that is yet to come, and so nobody waits for the issuer."""
 
     cluster: Cluster
     workload: Workload
     grants: Policy
-    arn: str
-    provider: str  # its ARN
+    iam: str  # what the ARNs of the account begin with
+    home: Home
+    provider: str = ""  # the ARN of one that the user has
     boundary: str = ""
 
-    def want(self, known: Known) -> RoleState:  # noqa: ARG002 - it follows from what was asked
+    def want(self, known: Known) -> RoleState:
+        provider = self.provider or f"{self.iam}oidc-provider/{self.home.url(known).removeprefix('https://')}"
         return RoleState(
-            arn=self.arn,
+            arn=f"{self.iam}role/{self.name}",
             description=f"OpenShift role for {self.workload.title}",
-            trust=trust(self.provider, self.workload.subjects),
+            trust=trust(provider, self.workload.subjects),
             policy=self.grants,
             boundary=self.boundary,
             tags=names.tags(self.cluster),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cwiictl.clouds.aws.partitions import Partition
-from cwiictl.clouds.aws.resources.bucket import BucketState
+from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
+from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.engine.resource import Store
@@ -18,6 +19,9 @@ class Stores:
     caller: str
     partition: Partition
     buckets: Store[BucketState]
+    bucket_policies: Store[BucketPolicyState]
+    accesses: Store[OriginAccessState]
+    distributions: Store[DistributionState]
     documents: Store[DocumentState]
     key_sets: Store[KeySetState]
     issuers: Store[IssuerState]

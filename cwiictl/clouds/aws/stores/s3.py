@@ -9,8 +9,7 @@ from botocore.exceptions import ClientError
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.policy import Policy
-from cwiictl.clouds.aws.resources.bucket import BucketState, PublicAccess
+from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.stores.errors import absent, code, status, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
@@ -47,8 +46,6 @@ class Buckets:
             raise Conflict(f"aws/bucket/{bucket} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
         if "public_access" in fields:
             self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
-        if "policy" in fields:
-            self._allow(bucket, want.policy)
         self._tag(bucket, want, have)
         return want
 
@@ -92,20 +89,6 @@ class Buckets:
             raise NotYet(f"aws/bucket/{bucket} was made and does not show yet")
         return state
 
-    def _allow(self, bucket: str, wanted: Policy | None) -> None:
-        if wanted is None:
-            self.s3.delete_bucket_policy(Bucket=bucket)
-            return
-        try:
-            self.s3.put_bucket_policy(Bucket=bucket, Policy=policy.dump(wanted))
-        except ClientError as e:
-            if status(e) == 403 and "BlockPublic" in str(e):
-                raise Denied(
-                    f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked for the account or the organization",
-                    remedy="allow public bucket policies there, or serve the documents another way",
-                ) from e
-            raise
-
     def _tag(self, bucket: str, want: BucketState, have: BucketState) -> None:
         """S3 replaces all tags at once, so those of others are given back with ours."""
         add, take = retagged(want, have)
@@ -121,11 +104,11 @@ class Buckets:
             if absent(e):
                 return None
             if status(e) == 403:  # somebody else's, or ours to see no more: either way in our way
-                return BucketState(region="", public_access=PublicAccess(), policy=None)
+                return BucketState(region="", public_access=PublicAccess())
             raise
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), policy=self._policy(bucket), tags=tags, owner=owner)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=tags, owner=owner)
 
     def _tags(self, bucket: str) -> dict[str, str]:
         try:
@@ -149,11 +132,44 @@ class Buckets:
             restrict=block.get("RestrictPublicBuckets", False),
         )
 
-    def _policy(self, bucket: str) -> Policy | None:
+
+class BucketPolicies:
+    """A child of its bucket: it bears no mark, and goes when the bucket goes."""
+
+    kind, bulk, patience = "aws/bucket-policy", False, PATIENCE
+
+    def __init__(self, s3: S3Client) -> None:
+        self.s3 = s3
+
+    @told("s3")
+    def get(self, buckets: Collection[str], /) -> Mapping[str, BucketPolicyState]:
+        found = {bucket: self._read(bucket) for bucket in buckets}
+        return {bucket: state for bucket, state in found.items() if state}
+
+    @told("s3")
+    def put(self, bucket: str, want: BucketPolicyState, _have: BucketPolicyState | None, /) -> BucketPolicyState:
         try:
-            return policy.read(self.s3.get_bucket_policy(Bucket=bucket)["Policy"])
+            self.s3.put_bucket_policy(Bucket=bucket, Policy=policy.dump(want.policy))
         except ClientError as e:
-            if code(e) == "NoSuchBucketPolicy":
+            if status(e) == 403 and "BlockPublic" in str(e):
+                raise Denied(
+                    f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked for the account or the organization",
+                    remedy="allow public bucket policies there, or use --create-private-s3-bucket",
+                ) from e
+            raise
+        return want
+
+    def drop(self, _bucket: str, /) -> None:
+        """Goes with its bucket."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _read(self, bucket: str) -> BucketPolicyState | None:
+        try:
+            return BucketPolicyState(policy=policy.read(self.s3.get_bucket_policy(Bucket=bucket)["Policy"]))
+        except ClientError as e:
+            if code(e) == "NoSuchBucketPolicy" or absent(e):
                 return None
             raise
 

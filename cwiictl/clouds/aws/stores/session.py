@@ -13,16 +13,18 @@ from botocore.config import Config
 from cwiictl.clouds.aws.partitions import Partition, partition
 from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
+from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
 from cwiictl.clouds.aws.stores.iam import OidcProviders, Roles
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
-from cwiictl.clouds.aws.stores.s3 import Buckets
+from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.errors import BadInput
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from boto3.session import Session
+    from types_boto3_cloudfront import CloudFrontClient
     from types_boto3_iam import IAMClient
     from types_boto3_s3 import S3Client
     from types_boto3_sts import STSClient
@@ -43,6 +45,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         sts: STSClient = made.client("sts", config=config)
         who = sts.get_caller_identity()
         iam: IAMClient = made.client("iam", config=config)
+        cloudfront: CloudFrontClient = made.client("cloudfront", config=config)
         s3: S3Client = made.client("s3", config=config)
     if spec.account and who["Account"] != spec.account:
         raise BadInput(
@@ -54,6 +57,9 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         caller=caller(who["Arn"]),
         partition=where,
         buckets=Buckets(s3, cluster.name),
+        bucket_policies=BucketPolicies(s3),
+        accesses=OriginAccesses(cloudfront),
+        distributions=Distributions(cloudfront, cluster.name),
         documents=Documents(s3, cluster.name),
         key_sets=KeySets(s3, cluster.name),
         issuers=Web(),

@@ -1,0 +1,51 @@
+"""The issuer's documents as files, for whoever serves them from a host of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from cwiictl import files, oidc
+from cwiictl.engine.resource import Mark
+from cwiictl.issuer.documents import CACHE, JSON, DocumentState, KeySetState
+
+
+class _Files:
+    bulk, patience = False, 1.0
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def drop(self, _name: str, /) -> None:
+        """Files on this disk are their owner's to delete."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _there(self, names: Collection[str]) -> dict[str, bytes]:
+        return {name: files.read(self.folder / name, "the issuer's document") for name in names if (self.folder / name).exists()}
+
+    def _write(self, name: str, text: bytes) -> None:
+        files.write(self.folder, {name: files.Public(text)})
+
+
+class FolderDocuments(_Files):
+    kind = "local/document"
+
+    def get(self, names: Collection[str], /) -> Mapping[str, DocumentState]:
+        return {name: DocumentState.read(text, JSON, CACHE) for name, text in self._there(names).items()}
+
+    def put(self, name: str, want: DocumentState, _have: DocumentState | None, /) -> DocumentState:
+        self._write(name, oidc.dump(want.body))
+        return want
+
+
+class FolderKeySets(_Files):
+    kind = "local/key-set"
+
+    def get(self, names: Collection[str], /) -> Mapping[str, KeySetState]:
+        return {name: KeySetState.read(text, f"{self.kind}/{name}", JSON, CACHE) for name, text in self._there(names).items()}
+
+    def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
+        self._write(name, want.merged(have))
+        return want
