@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cwiictl.audiences import Asker
 from cwiictl.errors import BadInput
 
 TOKEN_PATH = "/var/run/secrets/openshift/serviceaccount/token"  # noqa: S105 - a path, no secret
@@ -51,6 +52,7 @@ class Workload:
     name: str
     service_accounts: tuple[str, ...]
     token_path: str = TOKEN_PATH
+    asker: Asker = "request"  # who asks for its tokens, and so for whom they are
     source: str = field(default="", compare=False)  # the file and line it was read from, for messages
 
     def __post_init__(self) -> None:

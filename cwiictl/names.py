@@ -36,6 +36,11 @@ def role(cluster: Cluster, workload: Workload) -> str:
     return fit(f"{cluster.name}-{workload.namespace}-{workload.name}", 64)
 
 
+def part(cluster: Cluster, workload: Workload, number: int) -> str:
+    """Of a policy that holds a part of what a role may do."""
+    return fit(f"{cluster.name}-{workload.namespace}-{workload.name}-{number}", 128)
+
+
 def role_prefix(cluster: str) -> str:
     """What the name of every role of the cluster begins with; `fit` leaves that much of it."""
     return f"{cluster}-"

@@ -10,6 +10,7 @@ from typing import Any
 from cwiictl import files, names
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Caller, Row
+from cwiictl.audiences import Asker
 from cwiictl.clouds import ALL, COMING, Cloud
 from cwiictl.config import Request, Requests, credentials_requests
 from cwiictl.engine.pace import Job, Pace, run
@@ -42,6 +43,10 @@ class Site:
     @property
     def walk(self) -> tuple[Store[Any], ...]:
         return tuple(self.cloud.walk(self.stores))
+
+    @property
+    def askers(self) -> frozenset[Asker]:
+        return frozenset(workload.asker for workload, _ in self.asks)
 
     @property
     def caller(self) -> Caller:
@@ -114,7 +119,7 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     issuer = _issuer(order, sites, key)
     roots: list[Resource[Any]] = []
     if "issuer" in order.parts:
-        roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(order.cluster, s.stores, issuer))]
+        roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(order.cluster, s.stores, issuer, s.askers))]
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.home)) for s in sites}

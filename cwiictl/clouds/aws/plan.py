@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from cwiictl import names
+from cwiictl.audiences import ASKERS, AWS, Asker
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
+from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
-from cwiictl.clouds.aws.resources.role import Role, trust
+from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.resource import Known, Store
@@ -22,7 +24,6 @@ from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 from cwiictl.model import Binding, Cluster, Workload
 
-AUDIENCES = frozenset({"openshift", "sts.amazonaws.com"})
 TRUST_LIMIT = 2048
 INLINE_LIMIT = 10240
 
@@ -40,32 +41,46 @@ def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, keys: Ke
     return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (readers, discovery, key_set))
 
 
-def trusting(cluster: Cluster, stores: Stores, issuer: Issuer) -> Iterator[OidcProvider]:
-    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, AUDIENCES)
+def trusting(cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
+    """Believed for all audiences that anybody's tokens are for."""
+    audiences = frozenset(audience for asker in askers or ASKERS for audience in AWS[asker])
+    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences)
 
 
 def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role]:
     iam = f"arn:{stores.partition.name}:iam::{stores.account}:"
+    account = Account(iam, spec.provider, spec.boundary, spec.path or "/")
     for workload, asked in asks:
-        role = Role(names.role(cluster, workload), stores.roles, cluster, workload, asked.policy, iam, home, spec.provider, spec.boundary)
-        _fits(workload, "trust policy", trust(spec.provider or f"{iam}oidc-provider/{home.text}", workload.subjects), TRUST_LIMIT, "ServiceAccounts")
-        _fits(workload, "permissions", asked.policy, INLINE_LIMIT, "statements")
-        yield role
+        name = names.role(cluster, workload)
+        _trusts_within_limits(workload, account, home)
+        inline, extra = _split(cluster, stores, iam, workload, asked.policy)
+        if len(asked.managed) + len(extra) > MOST:
+            raise BadInput(f"{workload.title} would have more than the {MOST} managed policies that a role may have", remedy="give it fewer, or shorter ones")
+        yield Role(name, stores.roles, cluster, workload, account, home, inline, asked.managed, extra, asked.session or int(spec.session or 3600))
 
 
-def _fits(workload: Workload, what: str, document: Policy, limit: int, remedy: str) -> None:
-    length = len(policy.dump(document))
-    if length > limit:
+def _split(cluster: Cluster, stores: Stores, iam: str, workload: Workload, grants: Policy | None) -> tuple[Policy | None, tuple[ManagedPolicy, ...]]:
+    """What is too long for the role itself goes to policies of ours."""
+    if grants is None or len(policy.dump(grants)) <= INLINE_LIMIT:
+        return grants, ()
+    titled = ((names.part(cluster, workload, number), part) for number, part in enumerate(parts(grants, workload.source or workload.title), 1))
+    return None, tuple(ManagedPolicy(title, stores.policies, cluster, f"{iam}policy/{title}", part) for title, part in titled)
+
+
+def _trusts_within_limits(workload: Workload, account: Account, home: Home) -> None:
+    url = home.text or "https://d0123456789abc.cloudfront.net"
+    length = len(policy.dump(trust(account.trusted(url), workload)))
+    if length > TRUST_LIMIT:
         raise BadInput(
-            f"{workload.source}: the {what} of {workload.title} would be {length} characters long, and IAM takes {limit}",
-            remedy=f"split its {remedy} over two requests",
+            f"{workload.source or workload.title}: the trust policy of {workload.title} would be {length} characters long, and IAM takes {TRUST_LIMIT}",
+            remedy="split its ServiceAccounts over two requests",
         )
 
 
 def walk(stores: Stores) -> Sequence[Store[Any]]:
     """The order of making."""
     hosting = (stores.buckets, stores.accesses, stores.distributions, stores.bucket_policies, stores.documents, stores.key_sets)
-    return (*hosting, stores.issuers, stores.providers, stores.roles)
+    return (*hosting, stores.issuers, stores.providers, stores.policies, stores.roles)
 
 
 def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:

@@ -19,6 +19,8 @@ from cwiictl.errors import BadInput
 KIND = "AWSProviderSpec"
 ACCOUNT = re.compile(r"[0-9]{12}")
 POLICY_ARN = re.compile(r"arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+")
+PATH = re.compile(r"/([!-~]{1,510}/)?")
+SECONDS = re.compile(r"3[6-9]\d\d|[4-9]\d{3}|[1-3]\d{4}|4[0-2]\d{3}|43[01]\d\d|43200")
 PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/(?P<place>.+)")
 
 ISSUING = ("create-identity-provider", "create-all", "status")
@@ -31,6 +33,8 @@ class Spec:
     account: str = asked("--aws-account", "Refuse to act in any other AWS account.", metavar="ID")
     private: bool = switched("--create-private-s3-bucket", "Serve the documents through CloudFront, from a bucket that nobody else may read.", of=ISSUING)
     boundary: str = asked("--permissions-boundary-arn", "Policy that bounds what the roles may ever do.", metavar="ARN", of=IDENTITIES)
+    path: str = asked("--role-path", "IAM path of the roles, such as /clusters/.", metavar="PATH", of=IDENTITIES)
+    session: str = asked("--max-session-duration", "How long the roles' credentials may last. [default: 3600]", metavar="SECONDS", of=IDENTITIES)
     provider: str = asked(
         "--identity-provider-arn",
         "IAM OIDC provider that the roles trust. [default: the one that is made for --name]",
@@ -42,6 +46,8 @@ class Spec:
         if self.private and not partition(self.region).cloudfront:
             raise BadInput(f"there is no CloudFront for {self.region}", remedy="leave --create-private-s3-bucket out, or serve the documents with --issuer-url")
         _check("--aws-account", self.account, ACCOUNT, "the twelve digits of an account")
+        _check("--role-path", self.path, PATH, "a path that begins and ends with a slash")
+        _check("--max-session-duration", self.session, SECONDS, "a number of seconds from 3600 to 43200")
         _check("--permissions-boundary-arn", self.boundary, POLICY_ARN, "the ARN of an IAM policy")
         _check("--identity-provider-arn", self.provider, PROVIDER_ARN, "the ARN of an IAM OIDC provider")
 
@@ -55,7 +61,9 @@ def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:
 class Ask:
     """What a workload may do in AWS."""
 
-    policy: Policy
+    policy: Policy | None
+    managed: frozenset[str] = frozenset()
+    session: int = 0  # the cluster's, if it is not said
 
 
 class _Statement(msgspec.Struct, rename="camel"):

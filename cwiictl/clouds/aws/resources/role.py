@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cwiictl import names
+from cwiictl.audiences import AWS
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
+from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicy
 from cwiictl.engine.resource import Known, Resource, State, part
 from cwiictl.issuer.home import Home
 from cwiictl.model import Cluster, Workload
@@ -19,8 +21,23 @@ class RoleState(State):
     description: str
     trust: Policy
     policy: Policy | None  # the inline one that bears the role's name
+    managed: frozenset[str]  # ARNs: all that are attached, for each of them is power
     boundary: str
+    session: int
     tags: Mapping[str, str] = part()
+
+
+@dataclass(frozen=True)
+class Account:
+    """What is the same for all roles of a run."""
+
+    iam: str  # what the ARNs of the account begin with
+    provider: str  # the ARN of one that the user has
+    boundary: str
+    path: str
+
+    def trusted(self, url: str) -> str:
+        return self.provider or f"{self.iam}oidc-provider/{url.removeprefix('https://')}"
 
 
 @dataclass(frozen=True)
@@ -29,31 +46,32 @@ class Role(Resource[RoleState]):
 
     cluster: Cluster
     workload: Workload
-    grants: Policy
-    iam: str  # what the ARNs of the account begin with
+    account: Account
     home: Home
-    provider: str = ""  # the ARN of one that the user has
-    boundary: str = ""
+    grants: Policy | None
+    managed: frozenset[str] = frozenset()
+    parts: tuple[ManagedPolicy, ...] = ()
+    session: int = 3600
 
     def want(self, known: Known) -> RoleState:
-        provider = self.provider or f"{self.iam}oidc-provider/{self.home.url(known).removeprefix('https://')}"
         return RoleState(
-            arn=f"{self.iam}role/{self.name}",
+            arn=f"{self.account.iam}role{self.account.path}{self.name}",
             description=f"OpenShift role for {self.workload.title}",
-            trust=trust(provider, self.workload.subjects),
+            trust=trust(self.account.trusted(self.home.url(known)), self.workload),
             policy=self.grants,
-            boundary=self.boundary,
+            managed=self.managed | {known[part_].arn for part_ in self.parts},
+            boundary=self.account.boundary,
+            session=self.session,
             tags=names.tags(self.cluster),
         )
 
 
-def trust(provider: str, subjects: tuple[str, ...]) -> Policy:
-    """Exactly these subjects, of exactly this issuer."""
+def trust(provider: str, workload: Workload) -> Policy:
+    """Exactly these subjects, of exactly this issuer; and where the webhook projects the tokens, only those that it does."""
     issuer = provider.partition(":oidc-provider/")[2]
+    condition: dict[str, object] = {f"{issuer}:sub": list(workload.subjects)}
+    if workload.asker == "webhook":
+        condition[f"{issuer}:aud"] = sorted(AWS["webhook"])
     return policy.canonical(
-        policy.allow(
-            "sts:AssumeRoleWithWebIdentity",
-            Principal={"Federated": provider},
-            Condition={"StringEquals": {f"{issuer}:sub": list(subjects)}},
-        ),
+        policy.allow("sts:AssumeRoleWithWebIdentity", Principal={"Federated": provider}, Condition={"StringEquals": condition}),
     )

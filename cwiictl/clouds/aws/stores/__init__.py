@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
+from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.engine.resource import Store
@@ -26,4 +27,5 @@ class Stores:
     key_sets: Store[KeySetState]
     issuers: Store[IssuerState]
     providers: Store[OidcProviderState]
+    policies: Store[ManagedPolicyState]
     roles: Store[RoleState]

@@ -96,6 +96,10 @@ def absent(e: ClientError) -> bool:
     return code(e) in {"NoSuchEntity", "NoSuchBucket", "NoSuchKey", "NotFound", "404"}
 
 
+def denied(e: ClientError) -> bool:
+    return code(e) in DENIED
+
+
 def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """What a function of a store raises is in our words."""
 

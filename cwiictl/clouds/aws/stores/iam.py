@@ -1,4 +1,4 @@
-"""IAM: OIDC providers and roles."""
+"""IAM: OIDC providers, and the policies that are too long for their role."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from botocore.exceptions import ClientError
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.policy import Policy
+from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
-from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import absent, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
@@ -81,102 +80,66 @@ class OidcProviders:
         return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=tags, owner=names.mark(tags, self.cluster))
 
 
-class Roles:
-    """A role with the inline policy that bears its name: born together, gone together."""
+class ManagedPolicies:
+    """Addressed by name under our path; IAM keeps five versions, and we one."""
 
-    kind, bulk, patience = "aws/role", False, PATIENCE
+    kind, bulk, patience = "aws/policy", False, PATIENCE
 
-    def __init__(self, iam: IAMClient, cluster: str) -> None:
-        self.iam, self.cluster = iam, cluster
-
-    @told("iam")
-    def get(self, roles: Collection[str], /) -> Mapping[str, RoleState]:
-        found = {role: self._read(role) for role in roles}
-        return {role: state for role, state in found.items() if state}
+    def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
+        self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every policy of ours up to its name
 
     @told("iam")
-    def put(self, role: str, want: RoleState, have: RoleState | None, /) -> RoleState:
+    def get(self, policies: Collection[str], /) -> Mapping[str, ManagedPolicyState]:
+        found = {name: self._read(name) for name in policies}
+        return {name: state for name, state in found.items() if state}
+
+    @told("iam")
+    def put(self, name: str, want: ManagedPolicyState, have: ManagedPolicyState | None, /) -> ManagedPolicyState:
         if have is None:
-            boundary: Any = {"PermissionsBoundary": want.boundary} if want.boundary else {}
-            trust = policy.dump(want.trust)
-            self.iam.create_role(RoleName=role, AssumeRolePolicyDocument=trust, Description=want.description, Tags=listed(want), **boundary)
-        else:
-            self._mend(role, want, have)
-        if have is None or want.policy != have.policy:
-            self._grant(role, want.policy)
+            self.iam.create_policy(PolicyName=name, PolicyDocument=policy.dump(want.policy), Tags=listed(want))
+            return want
+        if "policy" in changed(want, have):
+            self._forget_versions(name)
+            self.iam.create_policy_version(PolicyArn=self.arn + name, PolicyDocument=policy.dump(want.policy), SetAsDefault=True)
+        add, take = retagged(want, have)
+        if add:
+            self.iam.tag_policy(PolicyArn=self.arn + name, Tags=add)
+        if take:
+            self.iam.untag_policy(PolicyArn=self.arn + name, TagKeys=take)
         return want
 
     @told("iam")
-    def drop(self, role: str, /) -> None:
-        """Whoever attached something to it: a role of ours goes with all that hangs on it."""
+    def drop(self, name: str, /) -> None:
         try:
-            for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]:
-                self.iam.delete_role_policy(RoleName=role, PolicyName=name)
-            for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
-                self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
-            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
-                self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
-            self.iam.delete_role(RoleName=role)
+            self._forget_versions(name)
+            self.iam.delete_policy(PolicyArn=self.arn + name)
         except ClientError as e:
             if not absent(e):
                 raise
 
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        """By name first, then by tag: a list of roles does not show their tags."""
         found: dict[str, Mark] = {}
-        for page in self.iam.get_paginator("list_roles").paginate():
-            for role in page["Roles"]:
-                if role["RoleName"].startswith(names.role_prefix(cluster)):
-                    mark = names.mark(read(self.iam.list_role_tags(RoleName=role["RoleName"])["Tags"]), cluster)
-                    if mark and mark.cluster == cluster:
-                        found[role["RoleName"]] = mark
+        for page in self.iam.get_paginator("list_policies").paginate(Scope="Local"):
+            for item in page["Policies"]:
+                name = item.get("PolicyName", "")
+                if name.startswith(names.role_prefix(cluster)):
+                    mark = names.mark(read(self.iam.list_policy_tags(PolicyArn=item.get("Arn", ""))["Tags"]), cluster)
+                    found |= {name: mark} if mark and mark.cluster == cluster else {}
         return found
 
-    def _read(self, name: str) -> RoleState | None:
+    def _forget_versions(self, name: str) -> None:
+        for version in self.iam.list_policy_versions(PolicyArn=self.arn + name)["Versions"]:
+            if not version.get("IsDefaultVersion"):
+                self.iam.delete_policy_version(PolicyArn=self.arn + name, VersionId=version.get("VersionId", ""))
+
+    def _read(self, name: str) -> ManagedPolicyState | None:
         try:
-            role: Any = self.iam.get_role(RoleName=name)["Role"]
+            found: Any = self.iam.get_policy(PolicyArn=self.arn + name)["Policy"]
+            version = self.iam.get_policy_version(PolicyArn=self.arn + name, VersionId=found["DefaultVersionId"])["PolicyVersion"]
         except ClientError as e:
             if absent(e):
                 return None
             raise
-        tags = read(role.get("Tags", []))
-        return RoleState(
-            arn=role["Arn"],
-            description=role.get("Description", ""),
-            trust=policy.read(role["AssumeRolePolicyDocument"]),
-            policy=self._granted(name),
-            boundary=role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
-            tags=tags,
-            owner=names.mark(tags, self.cluster),
-        )
-
-    def _granted(self, role: str) -> Policy | None:
-        try:
-            return policy.read(self.iam.get_role_policy(RoleName=role, PolicyName=role)["PolicyDocument"])
-        except ClientError as e:
-            if absent(e):
-                return None
-            raise
-
-    def _mend(self, role: str, want: RoleState, have: RoleState) -> None:
-        fields = changed(want, have)
-        if "trust" in fields:
-            self.iam.update_assume_role_policy(RoleName=role, PolicyDocument=policy.dump(want.trust))
-        if "description" in fields:
-            self.iam.update_role_description(RoleName=role, Description=want.description)
-        if "boundary" in fields and want.boundary:
-            self.iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=want.boundary)
-        if "boundary" in fields and not want.boundary:
-            self.iam.delete_role_permissions_boundary(RoleName=role)
-        add, take = retagged(want, have)
-        if add:
-            self.iam.tag_role(RoleName=role, Tags=add)
-        if take:
-            self.iam.untag_role(RoleName=role, TagKeys=take)
-
-    def _grant(self, role: str, wanted: Policy | None) -> None:
-        if wanted is None:
-            self.iam.delete_role_policy(RoleName=role, PolicyName=role)
-        else:
-            self.iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=policy.dump(wanted))
+        tags = read(found.get("Tags", []))
+        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=tags, owner=names.mark(tags, self.cluster))

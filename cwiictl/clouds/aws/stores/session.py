@@ -15,8 +15,9 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
-from cwiictl.clouds.aws.stores.iam import OidcProviders, Roles
+from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
+from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.errors import BadInput
 from cwiictl.issuer.stores.web import Web
@@ -64,6 +65,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         key_sets=KeySets(s3, cluster.name),
         issuers=Web(),
         providers=OidcProviders(iam, cluster.name, f"arn:{where.name}:iam::{who['Account']}:oidc-provider/"),
+        policies=ManagedPolicies(iam, cluster.name, f"arn:{where.name}:iam::{who['Account']}:policy/"),
         roles=Roles(iam, cluster.name),
     )
 

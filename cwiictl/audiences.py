@@ -1,0 +1,15 @@
+"""For whom a workload's tokens are. The one table: trust is made from it, and so is what the webhook projects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+Asker = Literal["request", "webhook"]  # a CredentialsRequest, whose component asks for its own token; or a pod that our webhook serves
+
+ASKERS: tuple[Asker, ...] = ("request", "webhook")
+
+AWS: Mapping[Asker, frozenset[str]] = {
+    "request": frozenset({"openshift", "sts.amazonaws.com"}),
+    "webhook": frozenset({"sts.amazonaws.com"}),
+}

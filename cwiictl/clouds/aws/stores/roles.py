@@ -1,0 +1,211 @@
+"""IAM roles. Many are read at once where IAM lets us, one by one where it does not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from cwiictl import names
+from cwiictl.clouds.aws import policy
+from cwiictl.clouds.aws.policy import Policy
+from cwiictl.clouds.aws.resources.role import RoleState
+from cwiictl.clouds.aws.stores.errors import absent, denied, told
+from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.engine.resource import Mark, changed
+from cwiictl.errors import Conflict
+
+if TYPE_CHECKING:
+    from types_boto3_iam import IAMClient
+
+PATIENCE = 120.0
+UNKNOWN: dict[str, Any] = {}
+PAGE: Any = {"PageSize": 1000}
+
+
+class Roles:
+    """A role with the inline policy that bears its name: born together, gone together."""
+
+    kind, bulk, patience = "aws/role", False, PATIENCE
+
+    def __init__(self, iam: IAMClient, cluster: str) -> None:
+        self.iam, self.cluster = iam, cluster
+        self.crowd = _Crowd(iam)
+
+    @told("iam")
+    def get(self, roles: Collection[str], /) -> Mapping[str, RoleState]:
+        found = {role: self._read(role) if (seen := self.crowd.seen(role)) is UNKNOWN else seen for role in roles}
+        return {role: self._state(role, seen) for role, seen in found.items() if seen}
+
+    @told("iam")
+    def put(self, role: str, want: RoleState, have: RoleState | None, /) -> RoleState:
+        if have is None:
+            self._create(role, want)
+        else:
+            self._mend(role, want, have)
+        if have is None or want.policy != have.policy:
+            self._grant(role, want.policy, there=have is not None)
+        attached: frozenset[str] = have.managed if have else frozenset()
+        for arn in sorted(want.managed - attached):
+            self.iam.attach_role_policy(RoleName=role, PolicyArn=arn)
+        for arn in sorted(attached - want.managed):
+            self.iam.detach_role_policy(RoleName=role, PolicyArn=arn)
+        return want
+
+    @told("iam")
+    def drop(self, role: str, /) -> None:
+        """Whoever attached something to it: a role of ours goes with all that hangs on it."""
+        try:
+            for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]:
+                self.iam.delete_role_policy(RoleName=role, PolicyName=name)
+            for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
+                self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
+            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
+                self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
+            self.iam.delete_role(RoleName=role)
+        except ClientError as e:
+            if not absent(e):
+                raise
+
+    @told("iam")
+    def owned(self, cluster: str, /) -> Mapping[str, Mark]:
+        """By name first, then by tag."""
+        found = {name: names.mark(tags, cluster) for name, tags in self.crowd.tags(names.role_prefix(cluster))}
+        return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
+
+    def _create(self, role: str, want: RoleState) -> None:
+        boundary: Any = {"PermissionsBoundary": want.boundary} if want.boundary else {}
+        self.iam.create_role(
+            RoleName=role,
+            Path=_path(want.arn),
+            AssumeRolePolicyDocument=policy.dump(want.trust),
+            Description=want.description,
+            MaxSessionDuration=want.session,
+            Tags=listed(want),
+            **boundary,
+        )
+
+    def _mend(self, role: str, want: RoleState, have: RoleState) -> None:
+        fields = changed(want, have)
+        if "arn" in fields:
+            raise Conflict(f"aws/role/{role} has the path {_path(have.arn)}, and a role does not move", remedy=f"give --role-path {_path(have.arn)}")
+        if "trust" in fields:
+            self.iam.update_assume_role_policy(RoleName=role, PolicyDocument=policy.dump(want.trust))
+        if fields & {"description", "session"}:
+            self.iam.update_role(RoleName=role, Description=want.description, MaxSessionDuration=want.session)
+        if "boundary" in fields and want.boundary:
+            self.iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=want.boundary)
+        if "boundary" in fields and not want.boundary:
+            self.iam.delete_role_permissions_boundary(RoleName=role)
+        add, take = retagged(want, have)
+        if add:
+            self.iam.tag_role(RoleName=role, Tags=add)
+        if take:
+            self.iam.untag_role(RoleName=role, TagKeys=take)
+
+    def _grant(self, role: str, wanted: Policy | None, *, there: bool) -> None:
+        if wanted is not None:
+            self.iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=policy.dump(wanted))
+        elif there:
+            self.iam.delete_role_policy(RoleName=role, PolicyName=role)
+
+    def _read(self, role: str) -> dict[str, Any] | None:
+        """As the bulk reading shows it, asked for piece by piece."""
+        try:
+            seen: dict[str, Any] = dict(self.iam.get_role(RoleName=role)["Role"])
+            seen["RolePolicyList"] = [self.iam.get_role_policy(RoleName=role, PolicyName=role)] if role in self._inline(role) else []
+            seen["AttachedManagedPolicies"] = self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+        except ClientError as e:
+            if absent(e):
+                return None
+            raise
+        return seen
+
+    def _inline(self, role: str) -> list[str]:
+        return self.iam.list_role_policies(RoleName=role)["PolicyNames"]
+
+    def _state(self, name: str, seen: Mapping[str, Any]) -> RoleState:
+        tags = read(seen.get("Tags", []))
+        inline = {item["PolicyName"]: item["PolicyDocument"] for item in seen["RolePolicyList"]}
+        return RoleState(
+            arn=seen["Arn"],
+            description=seen.get("Description", ""),
+            trust=policy.read(seen["AssumeRolePolicyDocument"]),
+            policy=policy.read(inline[name]) if name in inline else None,
+            managed=frozenset(item["PolicyArn"] for item in seen["AttachedManagedPolicies"]),
+            boundary=seen.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
+            session=seen.get("MaxSessionDuration", 3600),
+            tags=tags,
+            owner=names.mark(tags, self.cluster),
+        )
+
+
+class _Crowd:
+    """All roles of the account at once. The second name that is asked for is the sign that many will be.
+
+    What was read so answers each name once: who asks again wants to know what is there now.
+    """
+
+    def __init__(self, iam: IAMClient) -> None:
+        self.iam = iam
+        self.lock = threading.Lock()
+        self.asked: set[str] = set()
+        self.roles: dict[str, dict[str, Any]] | None = None
+        self.closed = False  # IAM does not let us
+
+    def seen(self, role: str) -> dict[str, Any] | None:
+        """None if there is none of the name; UNKNOWN if that has to be asked."""
+        with self.lock:
+            if role in self.asked or self.closed:
+                return UNKNOWN
+            if self.asked and self.roles is None:
+                self._load()
+            self.asked.add(role)
+            return UNKNOWN if self.roles is None else self.roles.get(role)
+
+    def tags(self, prefix: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Of the roles whose names begin so."""
+        for role in self._tagged(prefix):
+            if role["RoleName"].startswith(prefix):
+                yield role["RoleName"], read(role.get("Tags", []))
+
+    def _tagged(self, prefix: str) -> Iterator[Any]:
+        if not self.closed:
+            try:
+                yield from list(self._details())
+            except ClientError as e:
+                if not denied(e):
+                    raise
+                self.closed = True
+        if self.closed:
+            for role in self._listed():
+                if role["RoleName"].startswith(prefix):
+                    yield {**role, "Tags": self.iam.list_role_tags(RoleName=role["RoleName"])["Tags"]}
+
+    def _load(self) -> None:
+        try:
+            details = {role["RoleName"]: dict(role) for role in self._details()}
+            for role in self._listed():  # it alone knows these two
+                if role["RoleName"] in details:
+                    details[role["RoleName"]] |= {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role}
+        except ClientError as e:
+            if not denied(e):
+                raise
+            self.closed = True
+            return
+        self.roles = details
+
+    def _details(self) -> Iterator[Any]:
+        for page in self.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig=PAGE):
+            yield from page["RoleDetailList"]
+
+    def _listed(self) -> Iterator[Any]:
+        for page in self.iam.get_paginator("list_roles").paginate(PaginationConfig=PAGE):
+            yield from page["Roles"]
+
+
+def _path(arn: str) -> str:
+    """What stands between `role` and the name."""
+    return arn.partition(":role")[2].rpartition("/")[0] + "/"
