@@ -13,6 +13,8 @@ CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we
 ORIGIN_KEY = "cwii.dev/origin"
 CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
 
+CCOCTL = "ccoctl"
+
 PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
 INSTALLER_KEY = "tls/bound-service-account-signing-key.key"
@@ -58,16 +60,30 @@ def marked(mark: Mark) -> dict[str, str]:
 
 
 def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
-    """Whose a thing with these tags is: this cluster's, if it says so, or another's, or nobody's that we know.
+    """Whose a thing with these tags is: this cluster's, if it says so, or another's, or ccoctl's, or nobody's that we know.
 
     A hold that we do not know is taken for "adopted": such a thing is never dropped.
     """
     others = (key.removeprefix(CLUSTER_KEY) for key in sorted(found) if key.startswith(CLUSTER_KEY))
     owner = cluster if f"{CLUSTER_KEY}{cluster}" in found else next(others, None)
     if owner is None:
-        return None
+        return _ccoctls(found, cluster)
     hold = found[f"{CLUSTER_KEY}{owner}"]
     return Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))
+
+
+def _ccoctls(found: Mapping[str, str], cluster: str) -> Mark | None:
+    """What it made under this name can be taken over as a whole; what it made under another cannot."""
+    named = [key.removeprefix(CCOCTL_KEY) for key in sorted(found) if key.startswith(CCOCTL_KEY)]
+    wanted = cluster.removeprefix(f"{CCOCTL}/")
+    if wanted in named:
+        return Mark(ccoctls(wanted), tool=CCOCTL)
+    return Mark(ccoctls(named[0])) if named else None
+
+
+def ccoctls(cluster: str) -> str:
+    """The name under which ccoctl's things of a cluster are found: nobody can give a cluster such a name."""
+    return f"{CCOCTL}/{cluster}"
 
 
 def described(mark: Mark) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
         paths = INSTALLERS[order.installer].paths(workload for some in asks.values() for workload, _ in some)
         files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
     sites = tuple(Site(s.cloud, s.spec, s.stores, asks[s.cloud.name]) for s in connected(order, pace, report))
-    return _planned(order, pace, sites, key, tuple(_skipped(requests, order)))
+    return replace(_planned(order, pace, sites, key, writes=writes), skipped=tuple(_skipped(requests, order)))
 
 
 def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
@@ -115,7 +115,7 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
     return tuple(Site(cloud, specs[name], stores[name]) for name, cloud in clouds.items())
 
 
-def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, skipped: tuple[Row, ...]) -> Stage:
+def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, *, writes: bool) -> Stage:
     issuer = _issuer(order, sites, key)
     roots: list[Resource[Any]] = []
     if "issuer" in order.parts:
@@ -124,7 +124,9 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.home)) for s in sites}
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
-    return Stage(order, sites, pace, plan, issuer if "issuer" in order.parts else None, identities, skipped)
+    if writes:
+        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(order.cluster, s.stores, tuple(plan.values())))])
+    return Stage(order, sites, pace, plan, issuer if "issuer" in order.parts else None, identities)
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:

@@ -19,6 +19,7 @@ COMMANDS = {
     "create-identities": ("cwiictl.cli.create:create_identities", "Make an identity for each CredentialsRequest."),
     "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
     "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
+    "permissions": ("cwiictl.cli.permissions:permissions", "Print the least policy with which a command works."),
     "sandbox": ("cwiictl.cli.sandbox:sandbox", "The clouds on loopback, to try all of it without an account."),
 }
 

@@ -91,6 +91,21 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     return Removal(tuple(sorted(dropped)), tuple(sorted(released)), {**held.failed, **ran.failed}, left, ran.interrupted)
 
 
+def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> Removal:
+    """What another tool made becomes ours, as it is."""
+    things = {thing.address: thing for thing in held}
+
+    def do(address: str, _tried: int) -> str:
+        thing = things[address]
+        have = thing.store.get([thing.name]).get(thing.name)
+        if have:
+            thing.store.put(thing.name, replace(have, owner=mark), have)
+        return "update"
+
+    ran = run(Job(dict.fromkeys(things, ()), do, patience=lambda address: things[address].store.patience, report=report), pace)
+    return Removal((), (), {**held.failed, **ran.failed}, ran.skipped, ran.interrupted or held.interrupted)
+
+
 def release(thing: Thing) -> None:
     have = thing.store.get([thing.name]).get(thing.name)
     if have and have.owner and have.owner.cluster == thing.mark.cluster:

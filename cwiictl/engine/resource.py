@@ -22,6 +22,7 @@ class Mark:
     cluster: str
     hold: Hold = "owned"
     origin: str = "create-all"
+    tool: str = ""  # of another tool that made it for this very cluster: all of that can be taken over by its name
 
 
 def assigned() -> Any:

@@ -94,7 +94,11 @@ class _Run:
         return have.owner is not None and have.owner.cluster == self.mark.cluster
 
     def strange(self, address: str, have: State) -> bool:
-        return not (self.ours(have) or have.markless or have.remnant or address in self.adopt)
+        return not (self.ours(have) or have.markless or have.remnant or address in self.adopt or self.inherited(have))
+
+    def inherited(self, have: State) -> bool:
+        """Made for this cluster by another tool, and taken over with all that it made: ours from then on as if we had."""
+        return have.owner is not None and have.owner.tool in self.adopt
 
     def compare(self, resource: Resource[Any], have: State | None) -> tuple[Change, State]:
         want: State = resource.want(self.known)
@@ -139,7 +143,7 @@ class _Run:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
         mark = self.mark
         if have and not have.remnant and not have.markless:
-            mark = have.owner if self.ours(have) else replace(self.mark, hold="adopted")
+            mark = have.owner if self.ours(have) else self.mark if self.inherited(have) else replace(self.mark, hold="adopted")
         return resource.store.put(resource.place(self.known), replace(want, owner=mark), have)
 
 
@@ -148,9 +152,10 @@ def whose(have: State) -> str:
 
 
 def foreign(resource: Resource[Any], have: State) -> Conflict:
+    takeover = (have.owner.tool if have.owner else "") or resource.address
     return Conflict(
         f"{resource.address} is there already and bears {whose(have)}",
-        remedy=f"choose another name, or take it over with --adopt {resource.address}",
+        remedy=f"choose another name, or take it over with --adopt {takeover}",
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from cwiictl.clouds.aws.plan import bindings, host, identities, trusting, walk
+from cwiictl.clouds.aws.permissions import least
+from cwiictl.clouds.aws.plan import bindings, host, identities, permitted, trusting, walk
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.model import Cluster
 
-__all__ = ["KIND", "Spec", "ask", "bindings", "connect", "host", "identities", "name", "title", "trusting", "walk"]
+__all__ = ["KIND", "Spec", "ask", "bindings", "connect", "host", "identities", "least", "name", "permitted", "title", "trusting", "walk"]
 
 name = "aws"
 title = "AWS"

@@ -8,16 +8,18 @@ from typing import Any
 from cwiictl import names
 from cwiictl.audiences import ASKERS, AWS, Asker
 from cwiictl.clouds.aws import policy
+from cwiictl.clouds.aws.permissions import making
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
+from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
-from cwiictl.engine.resource import Known, Store
+from cwiictl.engine.resource import Known, Resource, Store
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer, Keys, KeySet
 from cwiictl.issuer.home import Home
@@ -77,9 +79,26 @@ def _trusts_within_limits(workload: Workload, account: Account, home: Home) -> N
         )
 
 
+def permitted(cluster: Cluster, stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
+    """Asked for one thing of each kind: IAM judges by name, and ours are named alike."""
+    iam, bucket = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::{names.bucket(cluster)}"
+    arns = {
+        "bucket": [bucket for thing in things if isinstance(thing, Bucket)],
+        "object": [f"{bucket}/{JWKS}" for thing in things if isinstance(thing, Bucket)],
+        "provider": [f"{iam}oidc-provider/{thing.name}" for thing in things if isinstance(thing, OidcProvider)],
+        "role": [f"{thing.account.iam}role{thing.account.path}{thing.name}" for thing in things if isinstance(thing, Role)],
+        "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],
+        "front": ["*" for thing in things if isinstance(thing, Distribution)],
+    }
+    asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
+    kinds = (Bucket, OidcProvider, Role, ManagedPolicy, Distribution)
+    yield Permissions(stores.caller, stores.permissions(asked), tuple(thing for thing in things if isinstance(thing, kinds)))
+
+
 def walk(stores: Stores) -> Sequence[Store[Any]]:
     """The order of making."""
-    hosting = (stores.buckets, stores.accesses, stores.distributions, stores.bucket_policies, stores.documents, stores.key_sets)
+    front = (stores.accesses, stores.distributions) if stores.partition.cloudfront else ()
+    hosting = (stores.buckets, *front, stores.bucket_policies, stores.documents, stores.key_sets)
     return (*hosting, stores.issuers, stores.providers, stores.policies, stores.roles)
 
 

@@ -24,7 +24,7 @@ SECONDS = re.compile(r"3[6-9]\d\d|[4-9]\d{3}|[1-3]\d{4}|4[0-2]\d{3}|43[01]\d\d|4
 PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/(?P<place>.+)")
 
 ISSUING = ("create-identity-provider", "create-all", "status")
-IDENTITIES = ("create-identities", "create-all", "status")
+IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "permissions")
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cwiictl.clouds.aws.partitions import Partition
+from cwiictl.clouds.aws.permissions import Grant
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.permissions import PermissionsState
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
@@ -19,6 +22,7 @@ class Stores:
     account: str
     caller: str
     partition: Partition
+    permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]
     buckets: Store[BucketState]
     bucket_policies: Store[BucketPolicyState]
     accesses: Store[OriginAccessState]

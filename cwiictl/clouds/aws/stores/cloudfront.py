@@ -14,6 +14,7 @@ from cwiictl.clouds.aws.stores.errors import code, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import NotYet
+from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from types_boto3_cloudfront import CloudFrontClient
@@ -74,7 +75,7 @@ class OriginAccesses:
 
 
 class Distributions:
-    """Found by the comment that names its cluster's bucket, then by its tags."""
+    """Found by the bucket that it serves, then by its tags."""
 
     kind, bulk, patience = "aws/distribution", True, 30 * MINUTES
 
@@ -83,7 +84,7 @@ class Distributions:
 
     @told("cloudfront")
     def get(self, distributions: Collection[str], /) -> Mapping[str, DistributionState]:
-        return {item["Comment"]: self._state(item) for item in self._all() if item["Comment"] in distributions}
+        return {name: self._state(item) for item in self._all() if (name := _name(item)) in distributions}
 
     @told("cloudfront")
     def put(self, name: str, want: DistributionState, have: DistributionState | None, /) -> DistributionState:
@@ -98,7 +99,7 @@ class Distributions:
     def drop(self, name: str, /) -> None:
         """Disabled, which takes minutes, and then deleted."""
         for item in self._all():
-            if item["Comment"] == name:
+            if _name(item) == name:
                 self._disable(name, item)
                 now = self.cloudfront.get_distribution(Id=item["Id"])
                 if now["Distribution"]["Status"] != "Deployed":
@@ -108,8 +109,9 @@ class Distributions:
 
     @told("cloudfront")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        """Only what has a comment of ours is asked for its tags."""
-        found = {item["Comment"]: names.mark(self._tags(item["ARN"]), cluster) for item in self._all() if item["Comment"].startswith(f"{cluster}-")}
+        """Only what serves a bucket of ours is asked for its tags."""
+        ours = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
+        found = {name: names.mark(self._tags(item["ARN"]), cluster) for item in self._all() if (name := _name(item)) == ours}
         return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
 
     def _mend(self, name: str, want: DistributionState, have: DistributionState) -> None:
@@ -152,6 +154,12 @@ class Distributions:
     def _all(self) -> Iterator[Any]:
         for page in self.cloudfront.get_paginator("list_distributions").paginate():
             yield from page.get("DistributionList", {}).get("Items", ())
+
+
+def _name(item: Any) -> str:
+    """The bucket that is its only origin."""
+    origins = item["Origins"]["Items"]
+    return origins[0]["DomainName"].partition(".s3.")[0] if len(origins) == 1 else ""
 
 
 def _access(item: Any) -> OriginAccessState:

@@ -72,7 +72,7 @@ class Roles:
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """By name first, then by tag."""
-        found = {name: names.mark(tags, cluster) for name, tags in self.crowd.tags(names.role_prefix(cluster))}
+        found = {name: names.mark(tags, cluster) for name, tags in self.crowd.tags(names.role_prefix(cluster.removeprefix(names.ccoctls(""))))}
         return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
 
     def _create(self, role: str, want: RoleState) -> None:

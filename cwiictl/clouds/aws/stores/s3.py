@@ -68,7 +68,7 @@ class Buckets:
 
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        bucket = names.bucket(Cluster(cluster))
+        bucket = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
         state = self._read(bucket)
         return {bucket: state.owner} if state and state.owner and state.owner.cluster == cluster else {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -17,6 +18,7 @@ from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
 from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
+from cwiictl.clouds.aws.stores.permissions import Simulations
 from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.errors import BadInput
@@ -57,6 +59,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         account=who["Account"],
         caller=caller(who["Arn"]),
         partition=where,
+        permissions=partial(Simulations, iam),
         buckets=Buckets(s3, cluster.name),
         bucket_policies=BucketPolicies(s3),
         accesses=OriginAccesses(cloudfront),

@@ -1,0 +1,45 @@
+"""IAM's own judgement of what somebody may do. Where it cannot be asked, nothing is lacking until AWS says so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from cwiictl.clouds.aws.permissions import Grant
+from cwiictl.clouds.aws.resources.permissions import PermissionsState
+from cwiictl.clouds.aws.stores.errors import absent, code, denied, told
+from cwiictl.engine.resource import Mark
+
+if TYPE_CHECKING:
+    from types_boto3_iam import IAMClient
+
+
+class Simulations:
+    kind, bulk, patience = "aws/permissions", False, 30.0
+
+    def __init__(self, iam: IAMClient, grants: tuple[Grant, ...]) -> None:
+        self.iam, self.grants = iam, grants
+
+    @told("iam")
+    def get(self, callers: Collection[str], /) -> Mapping[str, PermissionsState]:
+        return {caller: PermissionsState(lacking=tuple(self._lacking(caller))) for caller in callers}
+
+    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
+        return want
+
+    def drop(self, _caller: str, /) -> None:
+        """Permissions are their giver's to take."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _lacking(self, caller: str) -> Iterator[str]:
+        try:
+            for grant in self.grants:
+                answer = self.iam.simulate_principal_policy(PolicySourceArn=caller, ActionNames=list(grant.actions), ResourceArns=list(grant.resources))
+                yield from (e["EvalActionName"] for e in answer["EvaluationResults"] if e["EvalDecision"] != "allowed" and not e.get("MissingContextValues"))
+        except ClientError as e:
+            if not (denied(e) or absent(e) or code(e) in {"InvalidInput", "ValidationError", "PolicyEvaluation"}):
+                raise
