@@ -42,7 +42,7 @@ class Console:
         log.debug("%s %s %s", event.what, event.address, event.why)
         if self.moving:
             self._move(event)
-        elif event.phase == "writing" and (word := _changed(event)):
+        elif event.phase != "reading" and (word := _changed(event)):
             click.echo(f"{word} {event.address}", err=True)
 
     def _move(self, event: Event) -> None:

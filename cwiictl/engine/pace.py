@@ -16,6 +16,7 @@ from cwiictl.engine.resource import Event, Phase, Report, What, silent
 from cwiictl.engine.workers import Ear, Ended, News, Workers, listening
 from cwiictl.errors import BadInput, NotYet, Throttled
 
+SLICE = 0.2  # seconds: how late a signal may be heard
 REPORT = "report"  # where a report that broke is found among the failures
 
 
@@ -29,9 +30,12 @@ class RealClock:
         return time.monotonic()
 
     def listen(self, news: News, seconds: float | None, *, running: bool) -> None:  # noqa: ARG002 - tests' clocks want to know
-        """Until there is news, or the seconds have passed. What came is put back: the queue's only reader is this thread."""
+        """Until there is news, or the seconds have passed. What came is put back: the queue's only reader is this thread.
+
+        Never for long: a signal that comes while we wait is heard after it.
+        """
         with suppress(Empty):
-            news.put(news.get(timeout=seconds))
+            news.put(news.get(timeout=SLICE if seconds is None else min(seconds, SLICE)))
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def run(job: Job, pace: Pace) -> Ran:
     news: News = SimpleQueue()
     workers = Workers(job.do, news)
     try:
-        with listening(news) as ear:
+        with listening() as ear:
             return _Turn(job, pace, news, workers, ear).run()
     finally:
         workers.close()
@@ -145,7 +149,7 @@ class _Turn:
             self.running.add(address)
 
     def listen(self) -> None:
-        """Wait for an ended call, a signal, or the next that is due; then take in all that came."""
+        """Wait for an ended call, or the next that is due; then take in all that came."""
         if not self.running and (self.stopping or not self.ready):
             return
         full = len(self.running) >= self.width
@@ -155,9 +159,7 @@ class _Turn:
             while True:
                 self.take(self.news.get_nowait())
 
-    def take(self, ended: Ended | None) -> None:
-        if not ended:
-            return
+    def take(self, ended: Ended) -> None:
         self.running.remove(ended.address)
         match ended.error:
             case None:

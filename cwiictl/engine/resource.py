@@ -37,7 +37,7 @@ def secret() -> Any:
 
 def aside() -> Any:
     """What a store needs to act and nobody needs to compare or to be shown."""
-    return field(default=(), compare=False, repr=False, metadata={"secret": True})
+    return field(default=(), compare=False, repr=False, metadata={"aside": True})
 
 
 def part() -> Any:

@@ -196,8 +196,9 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
         seen = this.survey()
         if seen.interrupted:
             return this.stopped(seen)
+        standing = this.refused()
         outcome = this.walk(act, seen.failed, "reading")
-        return replace(outcome, failed={**outcome.failed, **this.refused(), **refused})
+        return replace(outcome, failed={**outcome.failed, **standing, **refused})
 
 
 def foretold(plan: Plan) -> Mapping[str, State]:

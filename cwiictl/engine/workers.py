@@ -1,7 +1,4 @@
-"""The threads that call a cloud, and the ear for signals. Both tell their news to the one queue that the calling thread reads.
-
-`SimpleQueue.put` may be called from a signal handler; a condition or an event may not.
-"""
+"""The threads that call a cloud and tell their news to the one queue that the calling thread reads; and the ear for signals."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ class Ended:
     error: BaseException | None = None
 
 
-News = SimpleQueue["Ended | None"]  # None for a signal
+News = SimpleQueue[Ended]
 
 
 class Workers:
@@ -54,46 +51,41 @@ class Workers:
 
 
 class Ear:
-    """What was heard of SIGINT and SIGTERM: the first is remembered and wakes who listens, the second raises."""
+    """What was heard of SIGINT and SIGTERM: the first is remembered, the second raises."""
 
     def __init__(self) -> None:
         self.told: list[int] = []
-        self.news: News = SimpleQueue()
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
         self.told.append(number)
         if len(self.told) > 1:
             raise KeyboardInterrupt
-        self.news.put(None)
 
 
 _open: list[Ear] = []  # in the main thread: one inside of another hears by the same ear, so that nothing is lost between two runs
 
 
 @contextmanager
-def listening(news: News | None = None) -> Generator[Ear]:
+def listening() -> Generator[Ear]:
     """Only a main thread may listen to signals; what was ignored stays ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield Ear()
     elif _open:
-        _open[-1].news = news or _open[-1].news
         yield _open[-1]
     else:
-        ear = Ear()
-        ear.news = news or ear.news
-        with _handled(ear):
+        with _handled(Ear()) as ear:
             yield ear
 
 
 @contextmanager
-def _handled(ear: Ear) -> Generator[None]:
+def _handled(ear: Ear) -> Generator[Ear]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     _open.append(ear)
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, ear.hear)
-        yield
+        yield ear
     finally:
         _open.remove(ear)
         for number, handler in before.items():

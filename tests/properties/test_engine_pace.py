@@ -1,0 +1,199 @@
+"""The laws of the pace: how many at once, who waits for whom, when patience ends, and what is told of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cwiictl.engine.pace import Job, Pace, run
+from cwiictl.engine.resource import Event, Plan
+from cwiictl.engine.run import apply, preview
+from cwiictl.engine.workers import News
+from cwiictl.errors import BadInput, Failed, NotYet, Throttled
+from tests.clock import FakeClock, a_pace
+from tests.contracts.shelf import Shelf, Thing, World
+from tests.graphs import OURS, THEIRS, Asked, Node, Places, build, endure, graphs, weather
+
+
+@given(graphs(), weather(), st.integers(1, 4))
+def test_never_more_than_the_width_at_once(asked: tuple[Asked, ...], bad: Mapping[str, Any], width: int) -> None:
+    places = Places()
+    endure(places, bad)
+    apply(build(asked, places), OURS, a_pace(width, places.world.clock))
+    assert places.world.most <= width
+
+
+def test_a_width_of_none_is_bad_input() -> None:
+    with pytest.raises(BadInput):
+        Pace(0)
+
+
+class Gate(FakeClock):
+    """Lets one call through each time the engine has started all it wants to, and notes how many those were."""
+
+    def __init__(self, verdicts: list[bool]) -> None:
+        super().__init__()
+        self.verdicts, self.widths = verdicts, list[int]()
+        self.permits: SimpleQueue[bool] = SimpleQueue()
+        self.under_way = 0
+
+    def call(self, _address: str, _tried: int) -> str:
+        if self.permits.get(timeout=10):
+            raise Throttled("slowly")
+        return "done"
+
+    def hear(self, event: Event) -> None:
+        self.under_way += {"writing": 1, "waiting": -1, "done": -1}[event.what]
+
+    def listen(self, news: News, seconds: float | None, *, running: bool) -> None:
+        if running:
+            self.widths.append(self.under_way)
+            self.permits.put(self.verdicts[len(self.widths) - 1] if len(self.widths) <= len(self.verdicts) else False)
+        super().listen(news, seconds, running=running)
+
+
+@given(st.integers(1, 8), st.lists(st.booleans(), max_size=25))
+def test_the_width_halves_when_throttled_and_grows_back_by_one(width: int, verdicts: list[bool]) -> None:
+    gate = Gate(verdicts)
+    graph = {f"n{i:02}": () for i in range(8 + 2 * len(verdicts))}
+    ran = run(Job(graph, gate.call, report=gate.hear), a_pace(width, gate))
+    assert not ran.failed
+    allowed = under_way = width
+    for throttled, seen in zip(verdicts, gate.widths, strict=False):
+        assert seen == under_way
+        allowed = max(1, allowed // 2) if throttled else min(width, allowed + 1)
+        under_way = max(under_way - 1, allowed)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.sampled_from([NotYet, Throttled]))
+def test_who_waits_holds_up_nobody_who_is_ready(waiting: int, ready: int, why: type[NotYet]) -> None:
+    world = World()
+    shelf = Shelf(world)
+    nodes = [*(Node(f"a{i}", shelf) for i in range(waiting)), *(Node(f"b{i}", shelf) for i in range(ready))]
+
+    def once_read(event: Event) -> None:
+        if event.phase == "reading" and event.what == "done":
+            world.hitches.update({f"shelf/a{i}": [why("later")] * (i + 1) for i in range(waiting)})
+
+    assert apply(Plan(nodes), OURS, a_pace(2, world.clock), report=once_read).whole
+    assert set(world.writes[:ready]) == {f"shelf/b{i}" for i in range(ready)}
+
+
+@given(st.floats(0, 2000), st.sampled_from([None, 1.0, 20.0]), st.sampled_from([NotYet, Throttled]))
+def test_patience_ends_by_the_seconds_of_the_place(patience: float, after: float | None, why: type[NotYet]) -> None:
+    """No try comes after its end, the last one comes at its end, and nobody waits any longer."""
+    clock, tries = FakeClock(), list[float]()
+    error = why("not yet", after=after)
+
+    def do(_address: str, _tried: int) -> str:
+        tries.append(clock.now())
+        raise error
+
+    ran = run(Job({"x": ()}, do, patience=lambda _: patience), a_pace(clock=clock))
+    assert ran.failed == {"x": error}
+    assert clock.now() == tries[-1] == pytest.approx(patience if after is None else patience // after * after, abs=1e-6)
+    assert max((b - a for a, b in pairwise(tries)), default=0) <= 20.0
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=4))
+def test_each_place_has_its_own_patience(seconds: list[int]) -> None:
+    world = World()
+    shelves = [Shelf(world, f"shelf{i}", patience=patience) for i, patience in enumerate(seconds)]
+    ends: dict[str, float] = {}
+
+    def never(event: Event) -> None:
+        if event.phase == "reading":
+            world.hitches.update({f"{shelf.kind}/x": [NotYet("not yet")] * 1000 for shelf in shelves if event.ended == event.total})
+        elif event.what == "failed":
+            ends[event.address] = world.clock.now()
+
+    apply(Plan(Node("x", shelf) for shelf in shelves), OURS, a_pace(clock=world.clock), report=never)
+    assert ends == {f"{shelf.kind}/x": pytest.approx(shelf.patience) for shelf in shelves}
+
+
+def test_who_is_asked_to_wait_longer_than_patience_lasts_gives_up_at_once() -> None:
+    clock = FakeClock()
+
+    def do(_address: str, _tried: int) -> str:
+        raise Throttled("come back tomorrow", after=86400)
+
+    assert set(run(Job({"x": ()}, do), a_pace(clock=clock)).failed) == {"x"}
+    assert clock.now() == 0
+
+
+def test_being_told_to_wait_for_no_time_at_all_is_still_a_wait() -> None:
+    clock, tries = FakeClock(), list[int]()
+
+    def do(_address: str, tried: int) -> str:
+        tries.append(tried)
+        raise NotYet("again", after=0)
+
+    run(Job({"x": ()}, do, patience=lambda _: 1), a_pace(clock=clock))
+    assert len(tries) <= 12
+
+
+def test_waiting_for_room_costs_no_patience() -> None:
+    """A throttled call that others were let in before is not given up for that."""
+    clock, tries = FakeClock(), dict[str, int]()
+
+    def do(address: str, tried: int) -> str:
+        tries[address] = tried
+        if address == "a":
+            if tried < 3:
+                raise Throttled("slowly", after=1)
+        else:
+            clock.time += 30
+        return "done"
+
+    ran = run(Job({"a": (), **{f"b{i:02}": () for i in range(20)}}, do, patience=lambda _: 60), a_pace(1, clock))
+    assert not ran.failed
+    assert tries["a"] == 3
+
+
+def test_a_place_that_stays_unreadable_is_waited_for_once() -> None:
+    world = World()
+    shelf = Shelf(world, patience=100)
+    world.hitches["shelf/x"] = [NotYet("not yet", after=10) for _ in range(1000)]
+    outcome = apply(Plan([Node("x", shelf)]), OURS, a_pace(clock=world.clock))
+    assert set(outcome.failed) == {"shelf/x"}
+    assert world.clock.now() == 100
+
+
+@given(graphs(), weather(), st.data())
+def test_everything_has_one_end_in_the_calling_thread_and_the_counts_add_up(asked: tuple[Asked, ...], bad: Mapping[str, Any], data: st.DataObject) -> None:
+    places = Places()
+    plan = build(asked, places)
+    endure(places, bad)
+    for address in data.draw(st.sets(st.sampled_from(sorted(plan)), max_size=3)):
+        places.world.lost[address] = [Failed("no")]
+    if data.draw(st.booleans()):
+        places.single.things["n0"] = Thing(value="theirs", owner=THEIRS)
+    told: list[tuple[Event, int]] = []
+    act = data.draw(st.sampled_from([apply, preview]))
+    outcome = act(plan, OURS, a_pace(clock=places.world.clock), report=lambda e: told.append((e, threading.get_ident())))
+    assert {thread for _, thread in told} == {threading.get_ident()}
+    events = [event for event, _ in told]
+    turn = survey(events)
+    for phase in (events[:turn], events[turn:]):
+        ends = [e for e in phase if e.what in {"done", "failed", "skipped"}]
+        assert len({e.address for e in ends}) == len(ends) == (phase[0].total if phase else 0)
+        assert [e.ended for e in ends] == list(range(1, len(ends) + 1))
+        assert all(later.ended >= earlier.ended for earlier, later in pairwise(phase))
+    last = {e.address: e for e in events[turn:] if e.what in {"done", "failed", "skipped"}}
+    assert {a for a, e in last.items() if e.what == "skipped"} == set(outcome.skipped)
+    assert {c.address: c.verb for c in outcome.changes} == {a: e.why for a, e in last.items() if e.what == "done"}
+    if act is apply:
+        assert {a for a, e in last.items() if e.what == "failed"} == set(outcome.failed)
+        assert {e.phase for e in events[turn:]} == {"writing"}
+
+
+def survey(events: list[Event]) -> int:
+    """How many of the events, from the first on, are the survey's: until all that it asks for has ended."""
+    return next((i + 1 for i, e in enumerate(events) if e.ended == e.total), 0)
