@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -34,7 +34,9 @@ class Node(Resource[Thing]):
 class Late(Node):
     """It is where its first need says, once that is known."""
 
-    late: ClassVar[bool] = True
+    @property
+    def late(self) -> bool:
+        return True
 
     def place(self, known: Known) -> str:
         return f"{self.name}@{known[self.on[0]].id}"
