@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from cwiictl.documents import Document, documents
 from cwiictl.errors import BadInput
 from cwiictl.model import SUBDOMAIN, TOKEN_PATH, Workload
+from cwiictl.shapes import refuse_twins, told
 
 GROUP = "cloudcredential.openshift.io"
 KIND = "CredentialsRequest"
@@ -53,14 +54,14 @@ def credentials_requests(texts: Mapping[str, bytes], *, tech_preview: bool) -> R
     wanted: list[Request] = []
     skipped: list[Skipped] = []
     for document in _objects(texts):
-        meta = _told(document, _Object).metadata
+        meta = told(document, _Object).metadata
         why = _reason_to_skip(document, meta, tech_preview=tech_preview)
         if why:
             skipped.append(Skipped(_shown(meta.name), document.source, why))
         else:
             wanted.append(_request(document, meta))
-    _refuse_twins([(f"the Secret {request.workload.title}", request.source) for request in wanted])
-    _refuse_twins([(f"the name {request.name}", request.source) for request in wanted])
+    refuse_twins([(f"the Secret {request.workload.title}", request.source) for request in wanted])
+    refuse_twins([(f"the name {request.name}", request.source) for request in wanted])
     return Requests(tuple(wanted), tuple(skipped))
 
 
@@ -164,8 +165,8 @@ def _request(document: Document, meta: _Metadata) -> Request:
             f"metadata.name {meta.name!r} in {document.where('metadata', 'name')} is not a Kubernetes name",
             remedy="use lower-case letters, digits and '-', beginning and ending with a letter or digit",
         )
-    spec = _told(document, _Asking).spec
-    provider = _told(document, _AskingWith).spec.provider_spec
+    spec = told(document, _Asking).spec
+    provider = told(document, _AskingWith).spec.provider_spec
     workload = Workload(
         namespace=spec.secret_ref.namespace,
         name=spec.secret_ref.name,
@@ -183,48 +184,3 @@ def _token_path(document: Document, spec: _Spec) -> str:
         where = document.where("spec", "cloudTokenPath")
         raise BadInput(f"spec.cloudTokenPath {path!r} in {where} is no absolute path", remedy="give the path of the token in the pod, beginning with '/'")
     return path
-
-
-def _refuse_twins(claims: Sequence[tuple[str, str]]) -> None:
-    seen: dict[str, str] = {}
-    for claim, source in claims:
-        if claim in seen:
-            raise BadInput(f"{claim} is asked for twice, in {seen[claim]} and in {source}", remedy="remove one of the two, or give it another name")
-        seen[claim] = source
-
-
-# --- telling what does not fit ---
-
-_Shape = TypeVar("_Shape")
-_SENTENCE = re.compile(r"(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
-_EXPECTED = re.compile(r"Expected `(?P<want>[^`]*)`, got `(?P<have>[^`]*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_WORDS = {"str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "array": "a list", "object": "an object"}
-
-
-def _told(document: Document, shape: type[_Shape]) -> _Shape:
-    """The part of a document that has this shape, or what is wrong in our words: the library's own name no file."""
-    try:
-        return msgspec.convert(document.value, shape)
-    except msgspec.ValidationError as error:
-        raise _explained(document, str(error)) from error
-
-
-def _explained(document: Document, message: str) -> BadInput:
-    sentence = _SENTENCE.fullmatch(message)
-    what, path = (sentence["what"], sentence["path"] or "$") if sentence else (message, "$")
-    where = document.where(*[int(number) if number.isdigit() else name for name, number in _STEP.findall(path)])
-    field = path.removeprefix("$").removeprefix(".")
-    if missing := _MISSING.fullmatch(what):
-        field = ".".join(part for part in (field, missing["field"]) if part)
-        return BadInput(f"{where} lacks {field}", remedy=f"add {field}, or take the object out of the file")
-    return BadInput(f"{field} in {where} {_mismatch(what)}", remedy="correct the field; a text that looks like something else must be quoted")
-
-
-def _mismatch(what: str) -> str:
-    expected = _EXPECTED.fullmatch(what)
-    if not expected:
-        return "is empty" if what.endswith("of length >= 1") else f"does not fit: {what[:1].lower()}{what[1:]}"
-    wants = [_WORDS.get(word, word) for word in expected["want"].split(" | ") if word != "null"]
-    return f"is {_WORDS.get(expected['have'], expected['have'])} where {' or '.join(wants)} is needed"

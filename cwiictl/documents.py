@@ -6,9 +6,9 @@ Nothing that a text holds may cost more than its length, and nothing is read as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import yaml
 
@@ -64,13 +64,23 @@ class Document:
 
     def where(self, *path: str | int) -> str:
         """The file and line of a field, or of the nearest thing around it that is there."""
-        node = self.node
+        return _place(self.file, _reached(self.node, path))
+
+    def where_key(self, *path: str | int) -> str:
+        """The same of the field's key, which stands above a value of several lines."""
+        around, key = _reached(self.node, path[:-1]), path[-1]
+        return _place(self.file, next((word for word, _ in _pairs(around) if word.value == key), around))
+
+    def at(self, *path: str | int) -> object:
+        """The value of a field, which is there."""
+        here: Any = self.value
         for step in path:
-            below = _child(node, step)
-            if below is None:
-                break
-            node = below
-        return _place(self.file, node)
+            here = here[step]
+        return here
+
+    def below(self, *path: str | int) -> Document:
+        """An object in this one, as a document with its own place."""
+        return _document(self.at(*path), self.file, _reached(self.node, path))
 
     def items(self) -> Iterator[Document]:
         """What is in a List, each at its own place."""
@@ -179,7 +189,7 @@ class _Vetting:
             return cast("list[yaml.Node]", node.value)
         if not isinstance(node, yaml.MappingNode):
             return []
-        pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+        pairs = _pairs(node)
         self._check_keys([key for key, _ in pairs])
         return [node for pair in pairs for node in pair]
 
@@ -205,13 +215,24 @@ def kind_of(value: object) -> str:
 
 
 def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
-    if isinstance(node, yaml.MappingNode):
-        pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
-        return next((value for key, value in reversed(pairs) if key.value == step), None)  # what is merged in stands before
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
         items = cast("list[yaml.Node]", node.value)
         return items[step] if step < len(items) else None
-    return None
+    return next((value for key, value in reversed(_pairs(node)) if key.value == step), None)  # what is merged in stands before
+
+
+def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
+    return cast("list[tuple[yaml.Node, yaml.Node]]", node.value) if isinstance(node, yaml.MappingNode) else []
+
+
+def _reached(node: yaml.Node, path: Sequence[str | int]) -> yaml.Node:
+    """The node at the path, or the nearest around it."""
+    for step in path:
+        below = _child(node, step)
+        if below is None:
+            break
+        node = below
+    return node
 
 
 def _line(read: yaml.Node | yaml.Event) -> int:

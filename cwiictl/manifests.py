@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, cast
 
 import yaml
@@ -31,6 +31,21 @@ def authentication(text: str, issuer: str) -> dict[str, Any]:
     return filled
 
 
+def service_accounts(text: str, bindings: Iterable[Binding]) -> list[dict[str, Any]]:
+    """Each once, however many clouds its workload has an identity in, with the words that the webhook reads."""
+    words: dict[tuple[str, str], dict[str, str]] = {}
+    for binding in bindings:
+        for account in binding.workload.service_accounts:
+            words.setdefault((binding.workload.namespace, account), {}).update(binding.annotations)
+    return [_service_account(text, namespace, name, said) for (namespace, name), said in words.items()]
+
+
+def _service_account(text: str, namespace: str, name: str, annotations: Mapping[str, str]) -> dict[str, Any]:
+    filled = template(text)
+    filled["metadata"] |= {"name": name, "namespace": namespace, "annotations": dict(annotations)}
+    return filled
+
+
 def template(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", yaml.load(text, Loader=yaml.CSafeLoader))
 
@@ -38,6 +53,11 @@ def template(text: str) -> dict[str, Any]:
 def dump(document: Mapping[str, object]) -> bytes:
     """As a person would write it: in the given order, without aliases, a text of several lines as a block."""
     return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=4096, encoding="utf-8")
+
+
+def dump_all(documents: Iterable[Mapping[str, object]]) -> bytes:
+    """One file of several objects."""
+    return b"---\n".join(dump(document) for document in documents)
 
 
 class _Dumper(yaml.CSafeDumper):

@@ -63,7 +63,7 @@ class Workload:
         if not self.service_accounts:
             raise BadInput(
                 f"{self.source or self.title} names no ServiceAccount, so nobody would be trusted",
-                remedy="list the ServiceAccounts that use it under spec.serviceAccountNames",
+                remedy="list the ServiceAccounts that use it (in a CredentialsRequest under spec.serviceAccountNames)",
             )
         if len(set(self.service_accounts)) < len(self.service_accounts):
             raise BadInput(f"{self.source or self.title} names a ServiceAccount twice", remedy="list each ServiceAccount once")
@@ -80,8 +80,20 @@ class Workload:
 
 @dataclass(frozen=True)
 class Binding:
-    """What a workload must be told in Kubernetes: the finished data of its Secret."""
+    """What a workload must be told in Kubernetes: the finished data of its Secret, and the words that the webhook reads on its ServiceAccounts."""
 
     workload: Workload
     cloud: str
     data: Mapping[str, str]
+    annotations: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Handover:
+    """All that an installer may need. Without an issuer there is only what tells the workloads; without a private key the cluster has its own."""
+
+    issuer: str = ""
+    jwks_uri: str = ""
+    bindings: tuple[Binding, ...] = ()
+    public_key: bytes | None = None
+    private_key: bytes | None = field(default=None, repr=False)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from cwiictl import files
+from cwiictl import files, names
 from cwiictl.actions.order import WHOLE, Order
-from cwiictl.actions.result import DONE, FOUND, Result, held, ran, removed
+from cwiictl.actions.result import DONE, FOUND, Result, failure, held, ran, removed
 from cwiictl.actions.stage import Stage, staged
-from cwiictl.engine.holdings import Holdings, holdings, remove
+from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
 from cwiictl.engine.pace import Pace
-from cwiictl.engine.resource import Report
+from cwiictl.engine.resource import Known, Report
 from cwiictl.engine.run import Outcome, apply, preview
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, Denied
 from cwiictl.installers import INSTALLERS
+from cwiictl.issuer.documents import DiscoveryDocument, Issuer
+from cwiictl.issuer.key import SigningKey
+from cwiictl.issuer.stores.keys import KeyPair
+from cwiictl.model import Handover
 
 Ask = Callable[[Result], bool]
 
@@ -26,9 +30,11 @@ def create(order: Order, report: Report, agreed: Ask) -> Result:
     if order.expect and order.expect != checksum:
         raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
-    result = Result(stage.callers, checksum, tuple(ran(outcome, stage.plan, DONE)), stage.skipped)
+    result = Result(stage.callers, checksum, tuple(ran(outcome, stage.plan, DONE)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
     result = replace(result, files=_written(stage, outcome), failures=tuple(outcome.failed.values()), interrupted=outcome.interrupted)
-    return _tidied(stage, result, report, agreed) if outcome.whole and order.parts == WHOLE else result
+    if not outcome.whole or order.parts != WHOLE:
+        return result
+    return _tidied(stage, _inherited(stage, result, report), outcome.known, report, agreed)
 
 
 def planned(order: Order, report: Report) -> Result:
@@ -50,19 +56,31 @@ def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
         result = replace(result, files=_paths(stage, _tree(stage, outcome)))
     if order.parts != WHOLE or outcome.interrupted:
         return result
-    left = _left_over(stage, report)
+    left = _left_over(stage, outcome.known, report)
     return result.plus(held(left, "left over"), left.failed.values(), interrupted=left.interrupted)
 
 
-def _left_over(stage: Stage, report: Report) -> Holdings:
+def _left_over(stage: Stage, known: Known, report: Report) -> Holdings:
     """Ours, and not asked for by this run. What another command made is that command's."""
     found = holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
-    left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in stage.plan}
-    return replace(found.only(left), failed=found.failed, interrupted=found.interrupted)
+    asked = {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()}
+    left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in asked}
+    kinds = {resource.store.kind for resource in stage.plan.values()}
+    failed = {kind: e for kind, e in found.failed.items() if kind in kinds or not isinstance(e, Denied)}  # who never made any need not look for them
+    return replace(found.only(left), failed=failed, interrupted=found.interrupted)
 
 
-def _tidied(stage: Stage, result: Result, report: Report, agreed: Ask) -> Result:
-    left = _left_over(stage, report)
+def _inherited(stage: Stage, result: Result, report: Report) -> Result:
+    """What another tool made and this run did not ask for is taken over too, and so is left over."""
+    if names.CCOCTL not in stage.order.adopt:
+        return result
+    found = holdings([site.walk for site in stage.sites], names.ccoctls(stage.order.cluster.name), stage.pace, report)
+    outcome = inherit(found, stage.mark, stage.pace, report)
+    return result.plus((failure(address, e) for address, e in outcome.failed.items()), outcome.failed.values(), interrupted=outcome.interrupted)
+
+
+def _tidied(stage: Stage, result: Result, known: Known, report: Report, agreed: Ask) -> Result:
+    left = _left_over(stage, known, report)
     shown = result.plus(held(left, "left over"), left.failed.values(), interrupted=left.interrupted)
     if not stage.order.prune or not list(left) or shown.failures or not agreed(shown):
         return shown
@@ -78,8 +96,29 @@ def _written(stage: Stage, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
-    issuer = stage.issuer.name if stage.issuer and stage.issuer in outcome.known else ""
-    return INSTALLERS[stage.order.installer].render(issuer, stage.bindings(outcome.known), files.template)
+    handover = _handover(stage, outcome)
+    return {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
+
+
+def _handover(stage: Stage, outcome: Outcome) -> Handover:
+    bindings = tuple(stage.bindings(outcome.known))
+    if stage.issuer is None or stage.issuer not in outcome.known:
+        return Handover(bindings=bindings)
+    public = outcome.known[stage.issuer.key].pem.encode()
+    return Handover(outcome.known[stage.issuer].url, _jwks_uri(stage.issuer, outcome.known), bindings, public, _private(stage.issuer.key))
+
+
+def _jwks_uri(issuer: Issuer, known: Known) -> str:
+    documents = [thing for thing in issuer.behind if isinstance(thing, DiscoveryDocument) and thing in known]
+    return "".join(str(known[document].body["jwks_uri"]) for document in documents)
+
+
+def _private(key: SigningKey) -> bytes | None:
+    """Of a key that is yet to be made, a preview wants to know no more than that there will be one."""
+    if not isinstance(key.store, KeyPair):
+        return None
+    path = key.store.folder / names.PRIVATE_KEY
+    return files.read(path, "the private key") if path.exists() else b""
 
 
 def _paths(stage: Stage, tree: Iterable[str]) -> tuple[str, ...]:

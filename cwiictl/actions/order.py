@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from cwiictl.cluster_file import WorkloadAsk
 from cwiictl.issuer.documents import Keys
 from cwiictl.model import Cluster
 
@@ -20,6 +21,8 @@ class Order:
     clouds: Mapping[str, Mapping[str, Any]]  # by name, the fields of each one's Spec; the first hosts the issuer
     parts: frozenset[Part] = WHOLE
     requests: Path | None = None
+    workloads: tuple[WorkloadAsk, ...] = ()
+    origin: str = "create-all"  # the command whose things these are
     tech_preview: bool = False
     output: Path = field(default_factory=Path)
     public_key: Path | None = None
@@ -29,7 +32,7 @@ class Order:
     expect: str = ""
     prune: bool = False
     width: int = 16
-    installer: str = "openshift"
+    installers: tuple[str, ...] = ("openshift",)
     issuer_in: str = ""  # the cloud that hosts the issuer; the first, if it is not said
     issuer_url: str = ""  # of a host of the user's own
     issuer_exists: bool = False  # nothing is published there by us

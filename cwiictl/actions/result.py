@@ -11,6 +11,7 @@ from cwiictl.engine.plain import plain, wanted
 from cwiictl.engine.resource import Difference, Plan
 from cwiictl.engine.run import Change, Outcome, Verb
 from cwiictl.errors import BadInput, Conflict, Problem
+from cwiictl.model import Binding
 
 Condition = Literal["as wanted", "drifted", "missing", "left over", "foreign", "created", "repaired", "dropped", "released", "ours", "failed", "not tried"]
 
@@ -48,6 +49,8 @@ class Result:
     rows: tuple[Row, ...] = ()
     skipped: tuple[Row, ...] = ()  # requests that were read and not followed
     files: tuple[str, ...] = ()
+    bindings: tuple[Binding, ...] = ()  # what the workloads must be told
+    manifest: bytes = b""  # the same as Kubernetes objects, where a command shows them
     failures: tuple[Exception, ...] = field(default=(), repr=False)
     interrupted: bool = False
     judged: bool = False  # it answers whether all is as wanted, and changed nothing

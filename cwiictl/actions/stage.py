@@ -67,7 +67,7 @@ class Stage:
 
     @property
     def mark(self) -> Mark:
-        return Mark(self.order.cluster.name)
+        return Mark(self.order.cluster.name, origin=self.order.origin)
 
     @property
     def callers(self) -> tuple[Caller, ...]:
@@ -89,9 +89,10 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     if "issuer" in order.parts:
         key.store.get([key.name])
     requests = _requests(order)
-    asks = {name: tuple((r.workload, cloud.ask(r)) for r in requests.wanted if r.kind == cloud.KIND) for name, cloud in _clouds(order).items()}
+    asks = {name: tuple(_asks(order, requests, cloud)) for name, cloud in _clouds(order).items()}
     if writes:
-        paths = INSTALLERS[order.installer].paths(workload for some in asks.values() for workload, _ in some)
+        workloads = [workload for some in asks.values() for workload, _ in some]
+        paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(workloads)]
         files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
     sites = tuple(Site(s.cloud, s.spec, s.stores, asks[s.cloud.name]) for s in connected(order, pace, report))
     return replace(_planned(order, pace, sites, key, writes=writes), skipped=tuple(_skipped(requests, order)))
@@ -150,6 +151,12 @@ def _clouds(order: Order) -> dict[str, Cloud]:
         if name not in ALL:
             raise BadInput(f"there is no cloud {name!r}", remedy=f"give one of: {', '.join(ALL)}")
     return {name: ALL[name] for name in order.clouds}
+
+
+def _asks(order: Order, requests: Requests, cloud: Cloud) -> Iterator[tuple[Workload, Any]]:
+    """What this cloud is asked for, by requests and by the cluster's own file."""
+    yield from ((request.workload, cloud.ask(request)) for request in requests.wanted if request.kind == cloud.KIND)
+    yield from ((asked.workload, cloud.ask_of(asked.asks[cloud.name])) for asked in order.workloads if cloud.name in asked.asks)
 
 
 def _requests(order: Order) -> Requests:

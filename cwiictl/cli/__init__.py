@@ -17,6 +17,7 @@ COMMANDS = {
     "create-key-pair": ("cwiictl.cli.create:create_key_pair", "Make the key that signs the cluster's ServiceAccount tokens."),
     "create-identity-provider": ("cwiictl.cli.create:create_identity_provider", "Publish the issuer's documents and have them trusted."),
     "create-identities": ("cwiictl.cli.create:create_identities", "Make an identity for each CredentialsRequest."),
+    "create-identity": ("cwiictl.cli.identity:create_identity", "Make an identity for one workload."),
     "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
     "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
     "permissions": ("cwiictl.cli.permissions:permissions", "Print the least policy with which a command works."),

@@ -80,11 +80,13 @@ class Console:
             log.debug("failed", exc_info=e)
         if self.form == "json":
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
+        elif self.form == "yaml":
+            click.echo(result.manifest, nl=False)
         else:
             for line in lines(result):
                 click.echo(line)
         sys.stdout.flush()
-        for line in problems(result) if self.form == "text" else ():
+        for line in problems(result) if self.form != "json" else ():
             click.echo(line, err=True)
         if result.code:
             sys.exit(result.code)

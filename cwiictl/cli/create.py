@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from cwiictl.actions import create, key_pair
 from cwiictl.actions.order import WHOLE, Order, Part
 from cwiictl.cli import options
 from cwiictl.cli.console import Console
+from cwiictl.cli.order import order
 from cwiictl.model import Cluster
 
 ISSUER = options.stacked(options.issuer_in, options.issuer_url, options.issuer_exists)
@@ -18,13 +20,14 @@ ACTING = options.stacked(options.adopt, options.dry_run, options.expect, options
 
 
 def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
-    order = options.order(parts, clouds, given, command)
+    what = order(parts, clouds, given, command)
     console = Console(given["form"], yes=given.get("yes", False))
     with console:
-        console.show(create.planned(order, console.report) if given["dry_run"] else create.create(order, console.report, console.agreed))
+        console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
 
 
 @click.command("create-all")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("create-all")
@@ -32,6 +35,7 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
 @options.user_tags
 @options.requests
 @options.tech_preview
+@options.installer
 @options.output_dir
 @options.bits
 @KEYS
@@ -53,11 +57,13 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
 
 
 @click.command("create-identity-provider")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("create-identity-provider")
 @ISSUER
 @options.user_tags
+@options.installer
 @options.output_dir
 @options.bits
 @KEYS
@@ -74,6 +80,7 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
 
 
 @click.command("create-identities")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("create-identities")
@@ -81,6 +88,7 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
 @options.user_tags
 @options.requests
 @options.tech_preview
+@options.installer
 @options.output_dir
 @ACTING
 def create_identities(clouds: tuple[str, ...], **given: Any) -> None:
@@ -106,6 +114,6 @@ def create_key_pair(form: str, **given: Any) -> None:
     Example:
       cwiictl create-key-pair --output-dir out
     """
-    order = Order(Cluster("none"), {}, output=given["output_dir"], bits=given["bits"])
+    what = Order(Cluster("none"), {}, output=given["output_dir"] or Path(), bits=given["bits"])
     with Console(form) as console:
-        console.show(key_pair.create_key_pair(order, console.report))
+        console.show(key_pair.create_key_pair(what, console.report))

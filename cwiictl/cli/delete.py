@@ -10,9 +10,11 @@ from cwiictl.actions import delete as action
 from cwiictl.actions.order import WHOLE
 from cwiictl.cli import options
 from cwiictl.cli.console import Console
+from cwiictl.cli.order import order
 
 
 @click.command("delete")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("delete")
@@ -30,6 +32,6 @@ def delete(clouds: tuple[str, ...], **given: Any) -> None:
     Example:
       cwiictl delete --cloud aws --name prod --region eu-west-1 --dry-run
     """
-    order = options.order(WHOLE, clouds, given, "delete")
+    what = order(WHOLE, clouds, given, "delete")
     with Console(given["form"], yes=given["yes"]) as console:
-        console.show(action.delete(order, console.report, None if given["dry_run"] else console.agreed))
+        console.show(action.delete(what, console.report, None if given["dry_run"] else console.agreed))

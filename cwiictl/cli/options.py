@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from cwiictl.actions.order import Order, Part
 from cwiictl.clouds import ALL, COMING
-from cwiictl.clouds.spec import Option, options
+from cwiictl.clouds.spec import Option, Wish, options
 from cwiictl.errors import BadInput
-from cwiictl.model import Cluster
+from cwiictl.installers import INSTALLERS
 
 C = TypeVar("C", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
@@ -51,20 +50,19 @@ cloud = click.option(
     "--cloud",
     "clouds",
     multiple=True,
-    required=True,
     callback=_cloud,
     shell_complete=_begun,
     metavar=f"[{'|'.join(ALL)}]",
-    help="Cloud that is to trust the cluster. Repeatable.",
+    help="Cloud that is to trust the cluster. Repeatable.  [required]",
 )
-name = click.option("--name", required=True, metavar="NAME", help="The cluster's name: the beginning of the names of all that is made for it.")
-requests = click.option(
-    "--credentials-requests-dir", "requests", required=True, type=PATH, metavar="DIR", help="Folder of the CredentialsRequests, as YAML or JSON."
-)
+file = click.option("--file", "-f", type=PATH, metavar="FILE", help="A cluster.yaml that says all this. Options say it anew.")
+name = click.option("--name", default="", metavar="NAME", help="The cluster's name: the beginning of the names of all that is made for it.  [required]")
+requests = click.option("--credentials-requests-dir", "requests", type=PATH, metavar="DIR", help="Folder of the CredentialsRequests, as YAML or JSON.")
 tech_preview = click.option("--enable-tech-preview", "tech_preview", is_flag=True, help="Follow requests of the feature set TechPreviewNoUpgrade too.")
-output_dir = click.option(
-    "--output-dir", type=PATH, default=Path(), metavar="DIR", help="Folder of the key pair, and of what the installer takes.  [default: this one]"
+installer = click.option(
+    "--installer", "installers", multiple=True, type=click.Choice(list(INSTALLERS)), help="Whom to write files for. Repeatable.  [default: openshift]"
 )
+output_dir = click.option("--output-dir", type=PATH, metavar="DIR", help="Folder of the key pair, and of what the installer takes.  [default: this one]")
 public_key = click.option(
     "--public-key-file",
     "public_key",
@@ -112,44 +110,26 @@ def stacked(*stack: Callable[[C], C]) -> Callable[[C], C]:
 
 def of_clouds(command: str) -> Callable[[C], C]:
     """What the clouds must be told, from their Specs."""
-    return stacked(*(_of_cloud(field, option) for field, option in _fields(command)))
+    return stacked(*(_of_cloud(field, option) for field, option in fields(command)))
 
 
-def order(parts: frozenset[Part], clouds: tuple[str, ...], given: dict[str, Any], command: str) -> Order:
-    """What was given, as one frozen value. Takes its own from `given`, and leaves what is for showing."""
-    specs = {cloud: _spec(cloud, given, command) for cloud in clouds}
-    for field, _ in _fields(command):
-        given.pop(field)
-    add, replace = given.pop("add_key", False), given.pop("replace_keys", False)
-    if add and replace:
-        raise BadInput("--add-key and --replace-keys exclude one another", remedy="give the one that you mean")
-    if given.get("issuer_exists") and not given["issuer_url"]:
-        raise BadInput("--issuer-exists does not say which issuer", remedy="give it with --issuer-url")
-    if given.get("issuer_in") and given["issuer_in"] not in clouds:
-        raise BadInput(f"--issuer-in {given['issuer_in']} is not among the clouds", remedy="name one that is given with --cloud")
-    keys = "add" if add else "replace" if replace else "published"
-    known = {key: given.pop(key) for key in ("requests", "tech_preview", "public_key", "bits", "expect", "prune", "width") if key in given}
-    known |= {key: given.pop(key) for key in ("issuer_in", "issuer_url", "issuer_exists") if key in given}
-    cluster = Cluster(given.pop("name"), given.pop("user_tags", {}))
-    return Order(cluster, specs, parts, output=given.pop("output_dir", Path()), keys=keys, adopt=frozenset(given.pop("adopt", ())), **known)
+def _wish(wish: Wish) -> Callable[[C], C]:
+    kind: Any = {"type": PATH} if wish.file else {"multiple": True}
+    return click.option(wish.flag, wish.parameter, metavar=wish.metavar, help=wish.help, **kind)
 
 
-def _spec(cloud: str, given: Mapping[str, Any], command: str) -> dict[str, Any]:
-    wanted = {field: option for field, option in options(ALL[cloud].Spec).items() if _taken(option, command)}
-    for option in wanted.values():
-        if option.required and not given[option.parameter]:
-            raise BadInput(f"{ALL[cloud].title} needs {option.flag}", remedy=f"give {option.flag} {option.metavar}")
-    return {field: given[option.parameter] for field, option in wanted.items()}
+wishes = stacked(*(_wish(wish) for cloud in ALL.values() for wish in cloud.WISHES))
 
 
-def _fields(command: str) -> Iterator[tuple[str, Option]]:
+def fields(command: str) -> Iterator[tuple[str, Option]]:
+    """The options of all clouds that a command takes, by the parameter that holds what was given."""
     for cloud in ALL.values():
         for option in options(cloud.Spec).values():
-            if _taken(option, command):
+            if taken(option, command):
                 yield option.parameter, option
 
 
-def _taken(option: Option, command: str) -> bool:
+def taken(option: Option, command: str) -> bool:
     return not option.of or command in option.of
 
 

@@ -10,10 +10,12 @@ import click
 from cwiictl.actions.order import WHOLE
 from cwiictl.actions.permissions import least
 from cwiictl.cli import options
+from cwiictl.cli.order import order
 
 
 @click.command("permissions")
 @click.argument("command", type=click.Choice(["create", "status", "delete", "rotate"]), default="create")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("permissions")
@@ -25,5 +27,5 @@ def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:
     Example:
       cwiictl permissions create --cloud aws --name prod --region eu-west-1 > policy.json
     """
-    for policy in least(options.order(WHOLE, clouds, given, "permissions"), command):
+    for policy in least(order(WHOLE, clouds, given, "permissions"), command):
         click.echo(json.dumps(policy, indent=2))

@@ -34,6 +34,9 @@ def lines(result: Result) -> Iterator[str]:
     if result.files:
         yield "These files would be written:" if result.planned else "What the installer takes:"
     yield from (f"  {path}" for path in result.files)
+    if result.manifest:
+        yield "Its ServiceAccounts, for kubectl apply:"
+        yield from result.manifest.decode().splitlines()
 
 
 def problems(result: Result) -> Iterator[str]:
@@ -65,6 +68,7 @@ def data(result: Result) -> dict[str, Any]:
         "things": [_thing(row) for row in result.rows],
         "skipped": [{"name": row.thing, "why": row.problem} for row in result.skipped],
         "files": list(result.files),
+        **({"manifest": result.manifest.decode()} if result.manifest else {}),
     }
 
 

@@ -10,9 +10,11 @@ from cwiictl.actions import create
 from cwiictl.actions.order import WHOLE
 from cwiictl.cli import options
 from cwiictl.cli.console import Console
+from cwiictl.cli.order import order
 
 
 @click.command("status")
+@options.file
 @options.cloud
 @options.name
 @options.of_clouds("status")
@@ -38,6 +40,6 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
       cwiictl status --cloud aws --name prod --region eu-west-1 \\
         --credentials-requests-dir requests --public-key-file serviceaccount-signer.public
     """
-    order = options.order(WHOLE, clouds, given, "status")
+    what = order(WHOLE, clouds, given, "status")
     with Console(given["form"]) as console:
-        console.show(create.status(order, console.report))
+        console.show(create.status(what, console.report))

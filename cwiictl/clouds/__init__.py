@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from cwiictl.audiences import Asker
 from cwiictl.clouds import aws
+from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
+from cwiictl.documents import Document
 from cwiictl.engine.resource import Known, Resource, Store
 from cwiictl.issuer.documents import Issuer, Keys
 from cwiictl.issuer.home import Home
@@ -36,6 +38,13 @@ class Cloud(Protocol):
     @property
     def Spec(self) -> type[Any]: ...  # noqa: N802 - what it must be told
 
+    @property
+    def Section(self) -> type[Any]: ...  # noqa: N802 - the shape of what a workload asks of it in cluster.yaml
+
+    @property
+    def WISHES(self) -> tuple[Wish, ...]: ...  # noqa: N802 - the same, as options of create-identity
+
+    def ask_of(self, section: Document, /) -> Any: ...
     def ask(self, request: Request, /) -> Any: ...
     def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Any: ...
     def host(self, spec: Any, cluster: Cluster, stores: Any, key: SigningKey, keys: Keys, /) -> Issuer: ...

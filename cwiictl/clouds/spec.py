@@ -20,6 +20,21 @@ class Option:
         return self.flag.removeprefix("--").replace("-", "_")
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What create-identity takes for a workload: a key of the cloud's section in cluster.yaml, as an option."""
+
+    flag: str
+    key: str
+    help: str
+    metavar: str
+    file: bool = False  # the value is what the file says; otherwise the option may be repeated
+
+    @property
+    def parameter(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
 def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = (), required: bool = False) -> Any:
     """A text that the user gives with `flag`; empty if not."""
     option = Option(flag, text, metavar, frozenset(of), required)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from cwiictl.installers import openshift
+from cwiictl.installers import kubeadm, openshift
 from cwiictl.manifests import Template
-from cwiictl.model import Binding, Workload
+from cwiictl.model import Handover, Workload
 
 
 class Installer(Protocol):
@@ -18,11 +18,11 @@ class Installer(Protocol):
         """The files that `render` would make, or BadInput: for asking before a cloud is."""
         ...
 
-    def render(self, issuer: str, bindings: Iterable[Binding], template: Template) -> dict[str, bytes]:
+    def render(self, handover: Handover, template: Template) -> dict[str, bytes]:
         """Files by their path in the output directory. Without an issuer, only what tells the workloads."""
         ...
 
 
-_ALL: tuple[Installer, ...] = (openshift,)
+_ALL: tuple[Installer, ...] = (openshift, kubeadm)
 
 INSTALLERS: Mapping[str, Installer] = {installer.name: installer for installer in _ALL}

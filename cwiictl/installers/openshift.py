@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from cwiictl import manifests
 from cwiictl.errors import BadInput
 from cwiictl.manifests import Template
-from cwiictl.model import Binding, Workload
+from cwiictl.model import Handover, Workload
 
 name = "openshift"
 
@@ -29,12 +29,11 @@ def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
     return (*claimed, AUTHENTICATION)
 
 
-def render(issuer: str, bindings: Iterable[Binding], template: Template) -> dict[str, bytes]:
-    every = tuple(bindings)
-    paths(binding.workload for binding in every)
-    tree = {_path(binding.workload): manifests.secret(template("openshift/secret.yaml"), binding) for binding in every}
-    if issuer:
-        tree[AUTHENTICATION] = manifests.authentication(template("openshift/authentication.yaml"), issuer)
+def render(handover: Handover, template: Template) -> dict[str, bytes]:
+    paths(binding.workload for binding in handover.bindings)
+    tree = {_path(binding.workload): manifests.secret(template("openshift/secret.yaml"), binding) for binding in handover.bindings}
+    if handover.issuer:
+        tree[AUTHENTICATION] = manifests.authentication(template("openshift/authentication.yaml"), handover.issuer)
     return {path: manifests.dump(document) for path, document in tree.items()}
 
 

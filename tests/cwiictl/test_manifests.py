@@ -34,6 +34,21 @@ def test_a_secret_is_its_template_with_the_binding_in_it():
     }
 
 
+def test_a_service_account_is_annotated_once_for_all_clouds():
+    text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: '', namespace: '', annotations: {}}\n"
+    workload = Workload("a", "b", ("c", "d"))
+    bindings = [Binding(workload, "aws", {}, {"cwii.dev/aws-role-arn": "x"}), Binding(workload, "azure", {}, {"cwii.dev/az-client-id": "y"})]
+    annotations = {"cwii.dev/aws-role-arn": "x", "cwii.dev/az-client-id": "y"}
+
+    assert manifests.service_accounts(text, bindings) == [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "a", "annotations": annotations}} for name in ("c", "d")
+    ]
+
+
+def test_several_objects_are_one_file():
+    assert manifests.dump_all([{"a": 1}, {"b": 2}]) == b"a: 1\n---\nb: 2\n"
+
+
 def test_an_issuer_is_data_and_no_text():
     filled = manifests.authentication("spec: {serviceAccountIssuer: ''}", "https://x\nkind: Other")
 

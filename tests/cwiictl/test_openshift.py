@@ -7,7 +7,7 @@ import pytest
 from cwiictl import files
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS, openshift
-from cwiictl.model import Binding, Workload
+from cwiictl.model import Binding, Handover, Workload
 
 CREDENTIALS = (
     "[default]\nsts_regional_endpoints = regional\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = /var/run/secrets/openshift/serviceaccount/token"
@@ -19,7 +19,7 @@ def a_binding(namespace: str = "openshift-ingress-operator", name: str = "cloud-
 
 
 def render(bindings: Iterable[Binding]) -> dict[str, bytes]:
-    return openshift.render("https://issuer", bindings, files.template)
+    return openshift.render(Handover("https://issuer", bindings=tuple(bindings)), files.template)
 
 
 def test_the_table_finds_it_by_name():

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from cwiictl.clouds.aws.permissions import least
 from cwiictl.clouds.aws.plan import bindings, host, identities, permitted, trusting, walk
+from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.model import Cluster
 
-__all__ = ["KIND", "Spec", "ask", "bindings", "connect", "host", "identities", "least", "name", "permitted", "title", "trusting", "walk"]
+__all__ = [
+    "KIND",
+    "WISHES",
+    "Section",
+    "Spec",
+    "ask",
+    "ask_of",
+    "bindings",
+    "connect",
+    "host",
+    "identities",
+    "least",
+    "name",
+    "permitted",
+    "title",
+    "trusting",
+    "walk",
+]
 
 name = "aws"
 title = "AWS"

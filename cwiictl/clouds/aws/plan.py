@@ -107,4 +107,6 @@ def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:
     for role in roles:
         if role in known:
             text = f"[default]\nsts_regional_endpoints = regional\nrole_arn = {known[role].arn}\nweb_identity_token_file = {role.workload.token_path}\n"
-            yield Binding(role.workload, "aws", {"credentials": text})
+            audience = ",".join(sorted(AWS["webhook"]))
+            told = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": known[role].arn, "cwii.dev/aws-audience": audience}
+            yield Binding(role.workload, "aws", {"credentials": text}, told)

@@ -56,7 +56,7 @@ class Role(Resource[RoleState]):
     def want(self, known: Known) -> RoleState:
         return RoleState(
             arn=f"{self.account.iam}role{self.account.path}{self.name}",
-            description=f"OpenShift role for {self.workload.title}",
+            description=f"{'OpenShift' if self.workload.asker == 'request' else 'Kubernetes'} role for {self.workload.title}",
             trust=trust(self.account.trusted(self.home.url(known)), self.workload),
             policy=self.grants,
             managed=self.managed | {known[part_].arn for part_ in self.parts},

@@ -1,0 +1,51 @@
+"""create-identity: one workload, from options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cwiictl.actions import create, identity
+from cwiictl.cli import options
+from cwiictl.cli.console import Console
+from cwiictl.cli.order import identity as order
+
+
+@click.command("create-identity")
+@options.file
+@options.cloud
+@options.name
+@options.of_clouds("create-identity")
+@options.issuer_in
+@options.issuer_url
+@options.issuer_exists
+@options.user_tags
+@click.option("--namespace", "-n", required=True, metavar="NAME", help="Namespace of the ServiceAccounts.")
+@click.option("--service-account", "service_accounts", multiple=True, required=True, metavar="NAME", help="Whose tokens are trusted. Repeatable.")
+@click.option("--identity", default="", metavar="NAME", help="What the identity is called, after cluster and namespace.  [default: the first ServiceAccount]")
+@options.wishes
+@options.adopt
+@options.dry_run
+@options.expect
+@options.concurrency
+@click.option("--write", type=options.PATH, metavar="FILE", help="Write the annotated ServiceAccounts to this file.")
+@click.option("--apply", is_flag=True, help="Apply the annotated ServiceAccounts with kubectl.")
+@click.option("--output", "-o", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True, help="yaml: the ServiceAccounts alone.")
+@options.debug
+def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **given: Any) -> None:  # noqa: FBT001 - click's signature
+    """Make an identity for one workload, and show the ServiceAccounts that use it.
+
+    \b
+    Examples:
+      cwiictl create-identity --cloud aws --name prod --region eu-west-1 -n shop --service-account billing \\
+        --managed-policy-arn arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess
+      cwiictl create-identity ... -o yaml | kubectl apply -f -
+    """
+    what = order(clouds, given)
+    with Console(given["form"]) as console:
+        if given["dry_run"]:
+            console.show(create.planned(what, console.report))
+        else:
+            console.show(identity.create_identity(what, console.report, write=write, apply=apply))

@@ -1,0 +1,113 @@
+"""What was given, on the command line and in a cluster.yaml, as one frozen order. The command line has the last word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cwiictl import files
+from cwiictl.actions.order import Order, Part
+from cwiictl.cli.options import taken
+from cwiictl.clouds import ALL
+from cwiictl.clouds.spec import options
+from cwiictl.cluster_file import CloudWords, ClusterFile, Words, WorkloadAsk, load
+from cwiictl.documents import Document, documents
+from cwiictl.errors import BadInput
+from cwiictl.installers import INSTALLERS
+from cwiictl.model import Cluster, Workload
+
+WORDS = Words({name: CloudWords(cloud.title, options(cloud.Spec), cloud.Section) for name, cloud in ALL.items()}, tuple(INSTALLERS))
+NOTHING = ClusterFile(Cluster("nothing"), {})
+PLAIN = ("tech_preview", "bits", "expect", "prune", "width")
+
+
+def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, Any], command: str) -> Order:
+    path: Path | None = given.get("file")
+    file = load(str(path), files.read(path, "the cluster's file"), WORDS).seen_from(path.parent) if path else NOTHING
+    chosen = clouds or tuple(file.clouds)
+    if not chosen:
+        raise BadInput("no cloud is given", remedy=f"give --cloud {' or '.join(ALL)}, or a cluster.yaml with --file")
+    _judge_issuer(given, file, chosen)
+    plain: dict[str, Any] = {key: given[key] for key in PLAIN if key in given}
+    plain["tech_preview"] = plain.get("tech_preview") or file.tech_preview
+    return Order(
+        cluster=_cluster(given, file),
+        clouds={cloud: _spec(cloud, given, file, command) for cloud in chosen},
+        parts=parts,
+        requests=_requests(given, file),
+        workloads=tuple(ask for ask in file.workloads if "identities" in parts),
+        output=given.get("output_dir") or file.output or Path(),
+        public_key=given.get("public_key") or file.public_key,
+        keys=_keys(given),
+        adopt=frozenset(given.get("adopt", ())),
+        installers=given.get("installers") or file.installers or ("openshift",),
+        issuer_in=given.get("issuer_in") or file.host,
+        issuer_url=given.get("issuer_url") or file.url,
+        issuer_exists=given.get("issuer_exists") or file.exists,
+        **plain,
+    )
+
+
+def identity(clouds: tuple[str, ...], given: Mapping[str, Any]) -> Order:
+    """For one workload, whose wishes are options."""
+    what = order(frozenset({"identities"}), clouds, given, "create-identity")
+    accounts: tuple[str, ...] = given["service_accounts"]
+    workload = Workload(given["namespace"], given["identity"] or accounts[0], accounts, asker="webhook", source="the command line")
+    asks = {cloud: _wishes(cloud, given) for cloud in what.clouds}
+    return replace(what, workloads=(WorkloadAsk(workload, asks),), origin="create-identity", installers=(), requests=None)
+
+
+def _wishes(cloud: str, given: Mapping[str, Any]) -> Document:
+    """As its section in a cluster.yaml would say it."""
+    section: dict[str, Any] = {}
+    for wish in ALL[cloud].WISHES:
+        value = given[wish.parameter]
+        if value and wish.file:
+            section[wish.key] = next(iter(documents(str(value), files.read(value, "the policy")))).value
+        elif value:
+            section[wish.key] = list(value)
+    return next(iter(documents("the command line", json.dumps(section).encode())))
+
+
+def _cluster(given: Mapping[str, Any], file: ClusterFile) -> Cluster:
+    name = given["name"] or ("" if file is NOTHING else file.cluster.name)
+    if not name:
+        raise BadInput("the cluster has no name", remedy="give it with --name, or a cluster.yaml with --file")
+    return Cluster(name, {**file.cluster.tags, **given.get("user_tags", {})})
+
+
+def _spec(cloud: str, given: Mapping[str, Any], file: ClusterFile, command: str) -> dict[str, Any]:
+    told = file.clouds.get(cloud, {})
+    spec: dict[str, Any] = {}
+    for field, option in options(ALL[cloud].Spec).items():
+        if taken(option, command):
+            spec[field] = given[option.parameter] or told.get(field, False if option.switch else "")
+            if option.required and not spec[field]:
+                raise BadInput(f"{ALL[cloud].title} needs {option.flag}", remedy=f"give {option.flag} {option.metavar}")
+    return spec
+
+
+def _requests(given: Mapping[str, Any], file: ClusterFile) -> Path | None:
+    found: Path | None = given.get("requests") or file.requests
+    if "requests" in given and not (found or file.workloads):
+        raise BadInput("nobody asks for an identity", remedy="give --credentials-requests-dir DIR, or a cluster.yaml with workloads")
+    return found
+
+
+def _judge_issuer(given: Mapping[str, Any], file: ClusterFile, clouds: tuple[str, ...]) -> None:
+    url = given.get("issuer_url") or file.url
+    if given.get("issuer_exists") and not url:
+        raise BadInput("--issuer-exists does not say which issuer", remedy="give it with --issuer-url")
+    host = given.get("issuer_in")
+    if host and host not in clouds:
+        raise BadInput(f"--issuer-in {host} is not among the clouds", remedy="name one that is given with --cloud")
+
+
+def _keys(given: Mapping[str, Any]) -> Any:
+    add, replace = given.get("add_key"), given.get("replace_keys")
+    if add and replace:
+        raise BadInput("--add-key and --replace-keys exclude one another", remedy="give the one that you mean")
+    return "add" if add else "replace" if replace else "published"
