@@ -43,7 +43,7 @@ def _hosts(context: click.Context, parameter: click.Parameter, values: tuple[str
     return pairs
 
 
-def _taken(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+def _set_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
     del context, parameter
     return frozenset(values)
 
@@ -57,8 +57,12 @@ _OPTIONS = (
     click.option("--failures", type=click.FloatRange(0, 1), default=0.0, metavar="RATE", help="Throttle or fail this part of all requests, 0 to 1."),
     click.option("--seed", type=int, default=0, help="Which requests fail: the same seed, the same ones."),
     click.option("--lag", type=_SECONDS, default=0.0, metavar="SECONDS", help="Show what was written only after this time, as IAM does."),
+    click.option("--deny", multiple=True, metavar="ACTION", callback=_set_of, help="Refuse what needs this permission, such as iam:Get*. Repeatable."),
+    click.option(
+        "--deploy", type=_SECONDS, default=2.0, show_default=True, metavar="SECONDS", help="How long a distribution of CloudFront takes to be deployed."
+    ),
     click.option("--expired", is_flag=True, help="Answer as if all credentials had expired."),
-    click.option("--taken", "strangers", multiple=True, metavar="BUCKET", callback=_taken, help="This bucket name is somebody else's. Repeatable."),
+    click.option("--taken", "strangers", multiple=True, metavar="BUCKET", callback=_set_of, help="This bucket name is somebody else's. Repeatable."),
     click.option("--jwks-cache", type=_SECONDS, default=0.0, metavar="SECONDS", help="Keep an issuer's keys this long before they are read again."),
     click.option("--jwks-refetch/--no-jwks-refetch", default=True, help="Read an issuer's keys again when a token names an unknown one."),
 )

@@ -21,6 +21,7 @@ from types import TracebackType
 from cwiictl.errors import BadInput
 
 from . import environment
+from .aws.undisturbed import calm
 from .ca import Authority
 from .door import Desk, Door
 from .exchange import Request, Response, text
@@ -76,12 +77,17 @@ class Sandbox:
         self._places.reset()
         self._record.clear()
 
+    def crowd(self, count: int, partition: str = "aws") -> None:
+        """As many roles of others as a large account has, without asking IAM for each."""
+        self._places.crowd(count, partition)
+
     def _around(self) -> environment.Surroundings:
         return environment.Surroundings(self.proxy, self.ca_file, self._folder / "home")
 
     def _open(self, held: contextlib.ExitStack) -> None:
         self._folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="cwiictl-sandbox-"))).resolve()
         (self._folder / "home").mkdir()
+        held.enter_context(calm())
         self._record = held.enter_context(contextlib.closing(Record(self.settings.record)))
         authority = Authority()
         self.ca_file.write_bytes(authority.pem)
@@ -120,7 +126,7 @@ class Sandbox:
         try:
             with self.faults.turn(mutating=mutating) as count:
                 response = self._carried_out(place, request)
-                self._record.add(Seen(request.method, request.host, request.path, action, response.status, mutating))
+                self._record.add(Seen(request.method, request.host, request.path, action, response.status, mutating, place.permissions(request)))
                 count(response)
         except Ended:
             return None

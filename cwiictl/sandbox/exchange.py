@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from urllib.parse import parse_qsl
 
 Headers = tuple[tuple[str, str], ...]
@@ -23,11 +24,11 @@ class Request:
     def header(self, name: str) -> str:
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, str]:
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
-    @property
+    @cached_property
     def form(self) -> dict[str, str]:
         """The fields of a form body; empty when the body is no form."""
         return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))

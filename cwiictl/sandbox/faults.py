@@ -34,6 +34,8 @@ class Faults:
     latency: float = 0.0
     rate: float = 0.0
     lag: float = 0.0
+    deploy: float = 2.0
+    deny: set[str] = field(default_factory=set[str])
     expired: bool = False
     seed: int = 0
     clock: Clock = time.time

@@ -24,6 +24,10 @@ class Folder:
     def action(self, request: Request) -> tuple[str, bool]:
         return f"web:{request.method.capitalize()}", False
 
+    def permissions(self, request: Request) -> tuple[str, ...]:
+        del request
+        return ()
+
     def fault(self, request: Request, fault: Fault) -> Response:
         del request
         return text(429 if fault is Fault.THROTTLED else 503, "Try again later.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from .exchange import Request, Response
 from .faults import Fault, Faults
@@ -19,10 +19,18 @@ class Place(Protocol):
 
     def knows(self, host: str) -> bool: ...  # of the hosts with its suffix
     def action(self, request: Request) -> tuple[str, bool]: ...  # what is asked in the service's words, and whether it is a write
+    def permissions(self, request: Request) -> tuple[str, ...]: ...  # what the caller must be allowed
     def handle(self, request: Request) -> Response: ...
     def fault(self, request: Request, fault: Fault) -> Response: ...  # refused, in the service's own wire form
     def expired(self, request: Request) -> Response | None: ...  # what a request with expired credentials hears, if it bears any
     def reset(self) -> None: ...
+
+
+@runtime_checkable
+class Crowded(Protocol):
+    """A place where many others may have their things too."""
+
+    def crowd(self, count: int, partition: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,11 @@ def _aws(ground: Ground) -> Place:
 
 
 CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
-    (".amazonaws.com", ".amazonaws.com.cn"): _aws,
-}
+    (
+        ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".c2s.ic.gov", ".sc2s.sgov.gov", ".cloud.adc-e.uk", ".csp.hci.ic.gov",
+        ".cloudfront.net", ".cloudfront.cn",
+    ): _aws,
+}  # fmt: skip
 
 
 class Places:
@@ -60,3 +71,8 @@ class Places:
     def reset(self) -> None:
         for _, cloud in self._clouds:
             cloud.reset()
+
+    def crowd(self, count: int, partition: str) -> None:
+        for _, cloud in self._clouds:
+            if isinstance(cloud, Crowded):
+                cloud.crowd(count, partition)

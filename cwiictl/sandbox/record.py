@@ -19,6 +19,7 @@ class Seen:
     action: str
     status: int
     mutating: bool
+    permissions: tuple[str, ...] = ()  # what the caller must be allowed, in IAM's words
 
 
 class Record:

@@ -21,6 +21,8 @@ class Settings:
     latency: float = 0.0
     failures: float = 0.0
     lag: float = 0.0
+    deny: frozenset[str] = frozenset()  # permissions that the caller lacks; `*` and `?` are IAM's
+    deploy: float = 2.0  # how long a distribution of CloudFront is on its way to the edges; with the real one it is minutes
     end_after: int | None = None
     expired: bool = False
     seed: int = 0
@@ -37,6 +39,6 @@ class Settings:
                 raise BadInput(f"{folder} is no folder to serve {host} from", remedy="give --serve HOST=FOLDER with a folder that exists")
 
     def faults(self) -> Faults:
-        faults = Faults(self.latency, self.failures, self.lag, self.expired, self.seed, self.clock)
+        faults = Faults(self.latency, self.failures, self.lag, self.deploy, set(self.deny), self.expired, self.seed, self.clock)
         faults.end_after = self.end_after
         return faults

@@ -9,10 +9,16 @@ from cwiictl.sandbox.places import Ground
 from . import actions, keyring
 from .address import Address, read
 from .answers import Refusal, refused
+from .cloudfront import CloudFront
+from .cloudfront.edge import Edge
+from .denial import denied, refusal
 from .iam import Iam
-from .keyring import Keyring, key_of
+from .keyring import Keyring, key_of, scope_of, unknown
 from .moto import Moto
+from .partitions import BY_NAME
+from .permissions import needed
 from .s3 import S3
+from .states import States
 from .sts import Sts
 
 _QUERY_FAULTS = {
@@ -25,26 +31,47 @@ _REST_FAULTS = {
     Fault.UNAVAILABLE: Refusal(503, "ServiceUnavailable", "Service is unable to handle request."),
     Fault.BROKEN: Refusal(500, "InternalError", "We encountered an internal error. Please try again."),
 }
+_STRANGE = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 
 
 class Aws:
     def __init__(self, ground: Ground) -> None:
+        self._faults = ground.faults
         self._moto = Moto()
         self._keyring = Keyring(ground.faults.clock)
         self._checker = ground.checker()
         self._iam = Iam(self._moto, ground)
-        self._s3 = S3(self._moto, self._keyring, ground)
+        self._states = States(self._moto, ground.faults, ground.strangers)
+        self._cloudfront = CloudFront(ground.faults)
+        self._edge = Edge(self._cloudfront, self._moto, self._states, ground.faults)
+        self._s3 = S3(self._moto, self._keyring, self._states, self._cloudfront.identities)
         self._sts = Sts(self._iam, self._keyring, self._checker)
+        self._services = {
+            "s3": self._s3.handle, "s3control": self._s3.control, "edge": self._edge.handle,
+            "sts": self._of_sts, "iam": self._of_iam, "cloudfront": self._of_cloudfront,
+        }  # fmt: skip
         self.reset()
 
     def knows(self, host: str) -> bool:
-        """A region that AWS does not have has no host names either."""
+        """A region that AWS does not have has no host names either, and CloudFront's viewers have one for as long as there is a distribution."""
         address = read(Request("", host, "/"))
+        if address.service == "edge":
+            return self._edge.knows(host)
+        if address.service == "cloudfront":
+            return host == BY_NAME[address.partition].cloudfront
         return address.region in self._moto.regions(address.partition)
 
     def action(self, request: Request) -> tuple[str, bool]:
         name = actions.name(request, read(request))
         return name, actions.mutating(name)
+
+    def permissions(self, request: Request) -> tuple[str, ...]:
+        return needed(request, read(request))
+
+    def crowd(self, count: int, partition: str) -> None:
+        with self._moto.lock:
+            first = len(self._moto.roles(partition))
+            self._moto.add_roles([f"stranger-{number:05}" for number in range(first, first + count)], partition, _STRANGE)
 
     def handle(self, request: Request) -> Response:
         address = read(request)
@@ -55,7 +82,7 @@ class Aws:
 
     def fault(self, request: Request, fault: Fault) -> Response:
         service = read(request).service
-        return _bodiless(request, refused(service, (_QUERY_FAULTS if service in {"iam", "sts"} else _REST_FAULTS)[fault]))
+        return _bodiless(request, refused(service, (_REST_FAULTS if service in {"s3", "s3control", "edge"} else _QUERY_FAULTS)[fault]))
 
     def expired(self, request: Request) -> Response | None:
         service = read(request).service
@@ -63,20 +90,37 @@ class Aws:
 
     def reset(self) -> None:
         self._moto.reset()
-        for part in (self._iam, self._s3, self._keyring):
+        for part in (self._iam, self._cloudfront, self._keyring):
             part.reset()
+        self._states.forget()
         self._checker.forget()
 
     def _served(self, request: Request, address: Address) -> Response:
-        if address.service == "s3":
-            return self._s3.handle(request, address)
-        if address.service == "s3control":
-            return self._s3.control(request, address)
-        if address.service == "sts":
-            return self._sts.handle(request, address) or self._plain(request, address)
+        self._authorize(request, address)
+        return self._services.get(address.service, self._other)(request, address)
+
+    def _authorize(self, request: Request, address: Address) -> None:
+        for permission in needed(request, address):
+            if denied(permission, self._faults.deny):
+                caller = self._keyring.caller(request, address.service, address.partition)
+                raise refusal(permission, request, address, caller.arn)
+
+    def _of_sts(self, request: Request, address: Address) -> Response:
+        return self._sts.handle(request, address) or self._plain(request, address)
+
+    def _of_iam(self, request: Request, address: Address) -> Response:
         self._signed(request, address)
-        if address.service == "iam":
-            return self._iam.handle(request, address)
+        return self._iam.handle(request, address)
+
+    def _of_cloudfront(self, request: Request, address: Address) -> Response:
+        self._signed(request, address)
+        if scope_of(request) != address.region:  # GovCloud's clients come to the world's host, where nobody knows their keys
+            raise unknown("cloudfront", token=False)
+        with self._moto.lock:
+            return self._cloudfront.handle(request, address)
+
+    def _other(self, request: Request, address: Address) -> Response:
+        self._signed(request, address)
         return self._plain(request, address)
 
     def _signed(self, request: Request, address: Address) -> None:

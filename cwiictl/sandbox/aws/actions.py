@@ -5,6 +5,7 @@ from __future__ import annotations
 from cwiictl.sandbox.exchange import Request
 
 from .address import Address
+from .cloudfront import routes
 
 _READS = ("Get", "List", "Head", "Describe", "Simulate", "Generate", "Decode", "AssumeRole")
 _BUCKET = {
@@ -24,13 +25,17 @@ def name(request: Request, address: Address) -> str:
     if address.service == "s3control":
         last = request.path.rstrip("/").rpartition("/")[2]
         return f"s3control:{_verb(request.method)}{_CONTROL.get(last, last)}"
+    if address.service == "cloudfront":
+        return f"cloudfront:{routes.name(request)}"
+    if address.service == "edge":
+        return f"web:{request.method.capitalize()}"
     return f"{address.service}:{_query_action(request) or request.method}"
 
 
 def mutating(action: str) -> bool:
     """Tokens of AssumeRole change nothing that anybody could see."""
     verb = action.partition(":")[2]
-    return not verb.startswith(_READS) and verb not in {"GET", "HEAD", "OPTIONS"}
+    return not action.startswith("web:") and not verb.startswith(_READS) and verb not in {"GET", "HEAD", "OPTIONS"}
 
 
 def _query_action(request: Request) -> str:

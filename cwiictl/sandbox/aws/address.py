@@ -8,10 +8,12 @@ from urllib.parse import unquote
 
 from cwiictl.sandbox.exchange import Request
 
+from . import partitions
+from .partitions import Partition
+
 _S3 = re.compile(r"^(?:(?P<bucket>.+)\.)?s3(?:[.-](?P<fips>fips))?(?:\.dualstack)?(?:[.-](?P<region>[a-z0-9-]+))?$")
 _CONTROL = re.compile(r"^(?P<account>\d{12})\.s3-control(?:\.dualstack)?\.(?P<region>[a-z0-9-]+)$")
 _OTHER = re.compile(r"^(?P<service>[a-z0-9-]+)(?:\.(?P<region>[a-z0-9-]+))?$")
-_GLOBAL = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 
 
 @dataclass(frozen=True)
@@ -30,33 +32,24 @@ class Address:
 
 
 def read(request: Request) -> Address:
-    prefix, chinese, _ = _without_suffix(request.host)
+    partition = partitions.of(request.host)
+    if partition.edge and request.host.endswith(partition.edge):
+        return Address("edge", partition.home, partition.name)
+    return _regional(request, partition, request.host.removesuffix(partition.suffix))
+
+
+def _regional(request: Request, partition: Partition, prefix: str) -> Address:
     if found := _CONTROL.match(prefix):
-        return Address("s3control", found["region"], _partition(found["region"], chinese), account=found["account"])
+        return Address("s3control", found["region"], partition.name, account=found["account"])
     if (found := _S3.match(prefix)) and found["region"] not in {"control", "outposts"}:
-        return _s3(request, found["bucket"] or "", found["region"] or "", chinese=chinese)
+        return _s3(request, found["bucket"] or "", found["region"] or partition.home, partition.name)
     found = _OTHER.match(prefix)
     service, region = (found["service"], found["region"] or "") if found else (prefix, "")
-    partition = _partition(region, chinese)
-    return Address(service, region if region and region != "us-gov" else _GLOBAL[partition], partition)
+    return Address(service, region if region and region != "us-gov" else partition.home, partition.name)
 
 
-def _without_suffix(host: str) -> tuple[str, bool, str]:
-    for suffix, chinese in ((".amazonaws.com.cn", True), (".amazonaws.com", False)):
-        if host.endswith(suffix):
-            return host.removesuffix(suffix), chinese, suffix
-    return host, False, ""
-
-
-def _partition(region: str, chinese: bool) -> str:  # noqa: FBT001  # what the suffix says
-    if chinese or region.startswith("cn-"):
-        return "aws-cn"
-    return "aws-us-gov" if region.startswith("us-gov") else "aws"
-
-
-def _s3(request: Request, bucket: str, region: str, *, chinese: bool) -> Address:
-    partition = _partition(region, chinese)
+def _s3(request: Request, bucket: str, region: str, partition: str) -> Address:
     path = request.path.removeprefix("/")
     if not bucket:
         bucket, _, path = path.partition("/")
-    return Address("s3", region or _GLOBAL[partition], partition, unquote(bucket), path)
+    return Address("s3", region, partition, unquote(bucket), path)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from cwiictl.sandbox.exchange import Response
 
-QUERY_XMLNS = {"iam": "https://iam.amazonaws.com/doc/2010-05-08/", "sts": "https://sts.amazonaws.com/doc/2011-06-15/"}
-Tree = Mapping[str, "str | Tree"]
+QUERY_XMLNS = {
+    "iam": "https://iam.amazonaws.com/doc/2010-05-08/",
+    "sts": "https://sts.amazonaws.com/doc/2011-06-15/",
+    "cloudfront": "http://cloudfront.amazonaws.com/doc/2020-05-31/",  # REST, but its errors are of the same form
+}
+Tree = Mapping[str, "str | Tree | Sequence[Tree]"]  # a sequence is a list of the query protocol, whose elements are `member`s
 
 
 class Refusal(Exception):
@@ -25,7 +29,13 @@ class Refusal(Exception):
 
 
 def xml(tree: Tree) -> str:
-    return "".join(f"<{key}>{escape(value) if isinstance(value, str) else xml(value)}</{key}>" for key, value in tree.items())
+    return "".join(f"<{key}>{_inner(value)}</{key}>" for key, value in tree.items())
+
+
+def _inner(value: str | Tree | Sequence[Tree]) -> str:
+    if isinstance(value, str):
+        return escape(value)
+    return xml(value) if isinstance(value, Mapping) else "".join(f"<member>{xml(one)}</member>" for one in value)
 
 
 def refused(service: str, refusal: Refusal) -> Response:

@@ -2,84 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from cwiictl.sandbox.exchange import Request, Response
 from cwiictl.sandbox.places import Ground
 
+from . import listings
 from .address import Address
-from .answers import Refusal
+from .answers import Refusal, Tree, done
 from .documents import INLINE_LIMIT, check_inline, check_trust, size
-from .limits import Form, check_lengths, check_new_role
+from .keyring import user_arn
+from .limits import Form, check_duration, check_lengths, check_new_role
+from .managed import Managed
 from .moto import Moto
-from .past import Past, instead, snapshot
+from .past import instead
 from .providers import Providers, provider_arn
+from .simulate import simulated
 from .things import Provider, Role
+from .worlds import Worlds
 
-T = TypeVar("T")
+_READS = ("Get", "List", "Simulate", "Generate")
 
 
 class Iam:
     def __init__(self, moto: Moto, ground: Ground) -> None:
         self._moto = moto
-        self._ground = ground
-        self._roles = Past[Role](ground.faults)
-        self._providers = Past[Provider](ground.faults)
-        self._own_providers = Providers(moto, ground)
+        self._faults = ground.faults
+        self._worlds = Worlds(moto, ground.faults)
+        self._providers = Providers(moto, ground)
+        self._managed = Managed(moto)
 
     def reset(self) -> None:
-        self._roles.forget()
-        self._providers.forget()
+        self._worlds.forget()
 
     def handle(self, request: Request, address: Address) -> Response:
         form = request.form
         action = form.get("Action", "")
         check_lengths(form)
         if action == "CreateOpenIDConnectProvider":
-            request = self._own_providers.with_thumbprint(request)
+            request = self._providers.with_thumbprint(request)
         with self._moto.lock:
-            if action.startswith(("Get", "List", "Simulate", "Generate")):
-                return self._read(request, form, address)
-            return self._write(action, request, address)
+            self._managed.make_known(action, form, address.partition)
+            return (self._read if action.startswith(_READS) else self._write)(action, request, address)
 
     def role_by_arn(self, arn: str, partition: str) -> Role | None:
         """As STS sees it now."""
         with self._moto.lock:
-            return next((role for role in self._seen_roles(partition).values() if role.arn == arn), None)
+            return self._worlds.roles(partition).get(arn)
 
     def provider(self, arn: str, partition: str) -> Provider | None:
         with self._moto.lock:
-            return self._providers.seen(arn, self._moto.providers(partition).get(arn))
+            return self._worlds.provider(arn, partition)
 
-    def _seen_roles(self, partition: str) -> dict[str, Role]:
-        return _within(partition, self._roles.world({role.arn: role for role in self._moto.roles(partition).values()}))
-
-    def _read(self, request: Request, form: Form, address: Address) -> Response:
-        roles = {role.id: role for role in self._seen_roles(address.partition).values()}
-        providers = _within(address.partition, self._providers.world(self._moto.providers(address.partition)))
-        self._known(form, {role.name for role in roles.values()})
-        with instead(self._moto.memory("iam", address.partition), roles=roles, open_id_providers=providers):
+    def _read(self, action: str, request: Request, address: Address) -> Response:
+        form, partition = request.form, address.partition
+        roles = self._worlds.roles(partition)
+        self._known(form, roles)
+        own = self._listed(action, form, partition, roles)
+        if own is not None:
+            return done("iam", action, own)
+        now = {"open_id_providers": self._worlds.providers(partition), "managed_policies": self._worlds.policies(partition)}
+        with instead(self._moto.memory("iam", partition), roles={role.id: role for role in roles.values()}, **now):
             return self._moto.call(request, address)
 
-    def _known(self, form: Form, names: set[str]) -> None:
+    def _listed(self, action: str, form: Form, partition: str, roles: dict[str, Role]) -> Tree | None:
+        if action == "ListRoles":
+            return listings.roles(form, roles.values())
+        if action == "GetAccountAuthorizationDetails":
+            return listings.authorization(form, roles.values(), self._worlds.policies(partition))
+        if action == "SimulatePrincipalPolicy":
+            return simulated(form, {user_arn(partition), *roles}, self._faults.deny)
+        return None
+
+    def _known(self, form: Form, roles: dict[str, Role]) -> None:
         name = form.get("RoleName")
-        if name is not None and name not in names:
+        if name is not None and not any(role.name == name for role in roles.values()):
             raise Refusal(404, "NoSuchEntity", f"The role with name {name} cannot be found.")
 
     def _write(self, action: str, request: Request, address: Address) -> Response:
-        form = request.form
-        if action == "CreateRole":
-            check_new_role(form, {role.name for role in self._moto.roles(address.partition).values()})
-        else:
-            self._known(form, {role.name for role in self._seen_roles(address.partition).values()})
-        if action == "CreateOpenIDConnectProvider" and provider_arn(form, address.partition) in self._moto.providers(address.partition):
-            raise Refusal(409, "EntityAlreadyExists", f"Provider with url {form['Url']} already exists.")
-        self._check_documents(action, form, address.partition)
-        before = self._before(form, address.partition)
-        response = self._own_providers.answer(action, form, address.partition) or self._moto.call(request, address)
+        form, partition = request.form, address.partition
+        self._check(action, form, partition)
+        before = self._worlds.before(form, partition)
+        role = self._worlds.role(form.get("RoleName"), partition)
+        if self._managed.attached(action, form, role):
+            return done("iam", action)
+        response = self._providers.answer(action, form, partition) or self._moto.call(_whole(action, request, role), address)
         if response.status < 400:
-            self._keep(before, form, address.partition)
+            self._worlds.keep(before, form, partition)
         return response
+
+    def _check(self, action: str, form: Form, partition: str) -> None:
+        if action == "CreateRole":
+            check_new_role(form, {role.name for role in self._moto.roles(partition).values()})
+        else:
+            self._known(form, self._worlds.roles(partition))
+        if action == "UpdateRole":
+            check_duration(form)
+        if action == "CreateOpenIDConnectProvider" and provider_arn(form, partition) in self._moto.providers(partition):
+            raise Refusal(409, "EntityAlreadyExists", f"Provider with url {form['Url']} already exists.")
+        self._managed.check(action, form, self._worlds.policies(partition), self._worlds.role(form.get("RoleName"), partition), self._moto.roles(partition))
+        self._check_documents(action, form, partition)
 
     def _check_documents(self, action: str, form: Form, partition: str) -> None:
         if action in {"CreateRole", "UpdateAssumeRolePolicy"}:
@@ -87,26 +109,17 @@ class Iam:
         if action == "PutRolePolicy":
             document, name = form.get("PolicyDocument", ""), form.get("RoleName", "")
             check_inline(document)
-            others = {key: text for role in self._moto.roles(partition).values() if role.name == name for key, text in role.policies.items()}
+            role = self._worlds.role(name, partition)
+            others = {} if role is None else role.policies
             if sum(map(size, (others | {form.get("PolicyName", ""): document}).values())) > INLINE_LIMIT:
                 raise Refusal(409, "LimitExceeded", f"Maximum policy size of {INLINE_LIMIT} bytes exceeded for role {name}")
 
-    def _before(self, form: Form, partition: str) -> tuple[Any, Any]:
-        """What the role and the provider of this request were, for readers that come too early."""
-        name, arn = form.get("RoleName"), provider_arn(form, partition)
-        role = next((role for role in self._moto.roles(partition).values() if role.name == name), None)
-        provider = self._moto.providers(partition).get(arn)
-        return role and snapshot(role), provider and snapshot(provider)
 
-    def _keep(self, before: tuple[Any, Any], form: Form, partition: str) -> None:
-        role, provider = before
-        if "RoleName" in form:
-            now = next((one for one in self._moto.roles(partition).values() if one.name == form["RoleName"]), role)
-            if now is not None:
-                self._roles.keep(now.arn, role)
-        if arn := provider_arn(form, partition):
-            self._providers.keep(arn, provider)
-
-
-def _within(partition: str, world: dict[str, T]) -> dict[str, T]:
-    return {arn: thing for arn, thing in world.items() if arn.startswith(f"arn:{partition}:")}
+def _whole(action: str, request: Request, role: Role | None) -> Request:
+    """What an UpdateRole does not name stays as it is; moto would set it back."""
+    if action != "UpdateRole" or role is None:
+        return request
+    now = {"Description": role.description or "", "MaxSessionDuration": str(role.max_session_duration or 3600)}
+    missing = {name: text for name, text in now.items() if name not in request.form}
+    body = request.body + (f"&{urlencode(missing)}".encode() if missing else b"")
+    return Request(request.method, request.host, request.path, request.query, request.headers, body)

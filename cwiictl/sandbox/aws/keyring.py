@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cwiictl.sandbox.exchange import Request
 from cwiictl.sandbox.faults import Clock
 
 from .answers import Refusal
-from .moto import ACCOUNT
+from .memory import ACCOUNT
 
 KEY = "AKIACWIICTLSANDBOX01"
 SECRET = "sandbox/only/works/behind/its/own/door00"  # noqa: S105  # meant to be known: it opens nothing but the sandbox
 _HEADER = re.compile(r"Credential=([A-Za-z0-9]+)/|^AWS ([A-Za-z0-9]+):")
+_SCOPE = re.compile(r"Credential=[A-Za-z0-9]+/\d{8}/([a-z0-9-]+)/")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
@@ -29,7 +30,11 @@ class Credentials:
     user_id: str
 
 
-USER = Credentials(KEY, SECRET, "", None, f"arn:aws:iam::{ACCOUNT}:user/sandbox", "AIDACWIICTLSANDBOX01")
+def user_arn(partition: str) -> str:
+    return f"arn:{partition}:iam::{ACCOUNT}:user/sandbox"
+
+
+USER = Credentials(KEY, SECRET, "", None, user_arn("aws"), "AIDACWIICTLSANDBOX01")
 
 
 def unique(prefix: str) -> str:
@@ -41,6 +46,12 @@ def key_of(request: Request) -> str:
     if found := _HEADER.search(request.header("Authorization")):
         return found[1] or found[2]
     return request.asked.get("X-Amz-Credential", request.asked.get("AWSAccessKeyId", "")).partition("/")[0]
+
+
+def scope_of(request: Request) -> str:
+    """The region for which a request was signed."""
+    found = _SCOPE.search(request.header("Authorization")) or _SCOPE.search(f"Credential={request.asked.get('X-Amz-Credential', '')}")
+    return found[1] if found else ""
 
 
 class Keyring:
@@ -59,14 +70,14 @@ class Keyring:
         with self._lock:
             self._issued = {USER.key: USER}
 
-    def caller(self, request: Request, service: str) -> Credentials:
-        """Whose credentials have signed; the service's own refusal when they are not the sandbox's."""
+    def caller(self, request: Request, service: str, partition: str = "aws") -> Credentials:
+        """Whose credentials have signed; the service's own refusal when they are not the sandbox's. Its one user is in every partition."""
         found = self._issued.get(key_of(request))
         if found is None or found.token != (request.header("x-amz-security-token") or request.asked.get("X-Amz-Security-Token", "")):
             raise unknown(service, token=found is not None)
         if found.expires is not None and found.expires <= self._clock():
             raise expired(service)
-        return found
+        return replace(USER, arn=user_arn(partition)) if found is USER else found
 
 
 def unknown(service: str, *, token: bool) -> Refusal:

@@ -11,6 +11,7 @@ from .documents import malformed
 Form = Mapping[str, str]
 
 _NAME = re.compile(r"[\w+=,.@-]+", re.ASCII)
+_PATH = re.compile(r"/|/[!-\x7f]+/")
 _LONGEST = {"RoleName": 64, "PolicyName": 128, "Description": 1000, "PolicyDocument": 131072, "AssumeRolePolicyDocument": 131072}
 
 
@@ -29,10 +30,23 @@ def invalid(value: str, name: str, constraint: str) -> Refusal:
 
 def check_new_role(form: Form, names: Collection[str]) -> None:
     """Names are one's own whatever their case."""
-    name, duration = form.get("RoleName", ""), form.get("MaxSessionDuration", "3600")
-    if not _NAME.fullmatch(name):
-        raise invalid(name, "roleName", "Member must satisfy regular expression pattern: [\\w+=,.@-]+")
+    name, path = form.get("RoleName", ""), form.get("Path", "/")
+    check_name(name, "roleName")
+    if not _PATH.fullmatch(path) or len(path) > 512:
+        raise invalid(
+            path, "path", "The specified value for path is invalid. It must begin and end with / and contain only alphanumeric characters and/or / characters."
+        )
     if name.lower() in {other.lower() for other in names}:
         raise Refusal(409, "EntityAlreadyExists", f"Role with name {name} already exists.")
+    check_duration(form)
+
+
+def check_name(name: str, field: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise invalid(name, field, "Member must satisfy regular expression pattern: [\\w+=,.@-]+")
+
+
+def check_duration(form: Form) -> None:
+    duration = form.get("MaxSessionDuration", "3600")
     if not duration.isdigit() or not 3600 <= int(duration) <= 43200:
         raise invalid(duration, "maxSessionDuration", "Member must have value between 3600 and 43200")

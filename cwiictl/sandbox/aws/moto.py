@@ -1,6 +1,6 @@
-"""moto, called in this process: its handlers, and the few things of its memory that the other files look at.
+"""moto, called in this process: its handlers.
 
-moto is untyped and not made for threads. This is the only file that imports it, and `lock` is held around every call.
+moto is untyped and not made for threads. Only this file and `memory` import it, and `lock` is held around every call.
 """
 
 from __future__ import annotations
@@ -13,21 +13,17 @@ from typing import Any, cast
 from cwiictl.sandbox.exchange import Headers, Request, Response
 
 from .address import Address
-from .things import Account, Block, Bucket, Provider, Role
+from .memory import ACCOUNT, SERVICES, Memory
 
-ACCOUNT = "123456789012"
 # moto gives back the headers of an upload with the object, as if they were metadata
 _ECHOED = {"x-amz-content-sha256", "x-amz-sdk-checksum-algorithm", "x-amz-decoded-content-length", "x-amz-trailer", "x-amz-date", "x-amz-security-token"}
 
 
-class Moto:
+class Moto(Memory):
     def __init__(self) -> None:
-        from moto.backends import get_backend  # noqa: PLC0415  # slow: only a sandbox that is started needs it
-
+        super().__init__()
         self.lock = threading.RLock()
-        self._backend = cast("Any", get_backend)
-        self._regions: dict[str, frozenset[str]] = {}
-        self._used = {"iam", "s3", "sts", "s3control"}
+        self._used = set(SERVICES)
 
     def call(self, request: Request, address: Address) -> Response:
         """What moto answers. S3 is always asked path-style at a regional host: moto takes some names of buckets and keys for other services."""
@@ -71,40 +67,10 @@ class Moto:
             for service in self._used:
                 self._backend(service).reset()
 
-    def regions(self, partition: str) -> frozenset[str]:
-        """Of the endpoints that come with the SDK. A session would know them too, but it reads the caller's configuration."""
-        if not self._regions:
-            from moto.core.loaders import create_loader  # noqa: PLC0415
-
-            partitions = cast("Any", create_loader()).load_data("endpoints")["partitions"]
-            self._regions = {one["partition"]: frozenset(one["regions"]) for one in partitions}
-        return self._regions[partition]
-
-    def roles(self, partition: str) -> dict[str, Role]:
-        return cast("dict[str, Role]", self.memory("iam", partition).roles)
-
-    def providers(self, partition: str) -> dict[str, Provider]:
-        return cast("dict[str, Provider]", self.memory("iam", partition).open_id_providers)
-
-    def buckets(self, partition: str) -> dict[str, Bucket]:
-        return cast("dict[str, Bucket]", self.memory("s3", partition).buckets)
-
-    def account(self, partition: str) -> Account:
-        return cast("Account", self.memory("s3control", partition))
-
-    def memory(self, service: str, partition: str) -> Any:
-        return self._backend(service)[ACCOUNT][partition]
-
-    def block(self) -> Block:
-        """A public access block with everything on."""
-        from moto.s3.models import PublicAccessBlock  # noqa: PLC0415
-
-        everything = cast("Any", PublicAccessBlock)("true", "true", "true", "true")
-        return cast("Block", everything)
-
 
 def _asked(request: Request, address: Address) -> tuple[str, str]:
-    suffix = "amazonaws.com.cn" if address.partition == "aws-cn" else "amazonaws.com"
+    """moto knows partitions by their regions, and not all of their hosts."""
+    suffix = "amazonaws.com"
     if address.service == "s3":
         slash = "/" if address.key or not address.bucket else ""
         return f"s3.{address.region}.{suffix}", f"/{address.bucket}{slash}{address.key}"

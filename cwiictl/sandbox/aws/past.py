@@ -26,11 +26,17 @@ class Past(Generic[T]):
 
     def seen(self, name: str, now: T | None) -> T | None:
         """What a reader sees of a thing that is `now`: the state before the oldest write that has not arrived yet."""
+        if name not in self._kept:
+            return now
         waiting = [(due, state) for due, state in self._kept.get(name, ()) if due > self._faults.clock()]
         self._kept[name] = waiting
+        if not waiting:
+            del self._kept[name]
         return waiting[0][1] if waiting else now
 
     def world(self, now: Mapping[str, T]) -> dict[str, T]:
+        if not self._kept:
+            return dict(now)
         names = [*now, *(name for name in self._kept if name not in now)]
         seen = {name: self.seen(name, now.get(name)) for name in names}
         return {name: state for name, state in seen.items() if state is not None}

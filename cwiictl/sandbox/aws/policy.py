@@ -34,7 +34,12 @@ def listed(value: Any) -> list[Any]:
 
 def allows(document: str | bytes, question: Question) -> bool:
     """One statement that allows it, and none that denies it."""
-    effects = {one.get("Effect") for one in statements(document) if applies(one, question)}
+    return allows_any(document, [question])
+
+
+def allows_any(document: str | bytes, questions: list[Question]) -> bool:
+    """The same for somebody with several names: what is said of one of them counts."""
+    effects = {one.get("Effect") for one in statements(document) if any(applies(one, question) for question in questions)}
     return "Allow" in effects and "Deny" not in effects
 
 

@@ -9,7 +9,8 @@ from cwiictl.sandbox.places import Ground
 
 from .answers import Refusal, done
 from .limits import Form
-from .moto import ACCOUNT, Moto
+from .memory import ACCOUNT
+from .moto import Moto
 
 _CLIENTS = 100
 _ACTIONS = {"AddClientIDToOpenIDConnectProvider", "RemoveClientIDFromOpenIDConnectProvider"}

@@ -1,14 +1,14 @@
-"""What the public may do with a bucket: its policy, and the blocks of the bucket and of the account."""
+"""What the public may do with a bucket, and what CloudFront may: its policy, and the blocks of the bucket and of the account."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from .answers import Refusal
-from .policy import Question, Statement, allows, listed, statements
+from .policy import Context, Question, Statement, allows_any, listed, statements
 from .things import Block
 
 _CONTEXT = {"aws:securetransport": ("true",)}
@@ -19,18 +19,35 @@ _LIMITING = {
 
 
 @dataclass(frozen=True)
+class Reader:
+    """Somebody without credentials of this account: all the names a policy may have for them. The first is the public."""
+
+    principals: tuple[tuple[str, str], ...] = (("*", ""),)
+    context: Context = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def is_service(self) -> bool:
+        return any(kind == "Service" for kind, _ in self.principals)
+
+
+ANYBODY = Reader()
+
+
+@dataclass(frozen=True)
 class Openness:
     """What decides it, as a reader sees it now."""
 
     policy: bytes | None
     blocks: tuple[Block | None, ...]  # the bucket's and the account's
 
-    def allows(self, action: str, resource: str) -> bool:
+    def allows(self, action: str, resource: str, reader: Reader = ANYBODY) -> bool:
+        """A bucket that is public against the will of its block is for its own account and for AWS's services only."""
         if self.policy is None:
             return False
-        if is_public(self.policy) and any(block.restrict_public_buckets for block in self.blocks if block):
+        if not reader.is_service and is_public(self.policy) and any(block.restrict_public_buckets for block in self.blocks if block):
             return False
-        return allows(self.policy, Question(("*", ""), action, resource, _CONTEXT))
+        context = {**_CONTEXT, **reader.context}
+        return allows_any(self.policy, [Question(principal, action, resource, context) for principal in reader.principals])
 
 
 def is_public(policy: bytes) -> bool:
@@ -71,9 +88,9 @@ def check_policy(bucket: str, partition: str, document: bytes, blocks: tuple[Blo
 
 
 def _check(statement: Statement, own: str) -> None:
-    for field, words in (("Effect", ("Effect",)), ("Principal", ("Principal", "NotPrincipal")), ("Action", ("Action", "NotAction"))):
+    for name, words in (("Effect", ("Effect",)), ("Principal", ("Principal", "NotPrincipal")), ("Action", ("Action", "NotAction"))):
         if not any(word in statement for word in words):
-            raise Refusal(400, "MalformedPolicy", f"Missing required field {field}")
+            raise Refusal(400, "MalformedPolicy", f"Missing required field {name}")
     resources = [str(one) for one in listed(statement.get("Resource", statement.get("NotResource", [])))]
     if not resources:
         raise Refusal(400, "MalformedPolicy", "Missing required field Resource")

@@ -13,7 +13,7 @@ from .address import Address
 from .answers import Refusal, Tree, done
 from .iam import Iam
 from .keyring import Credentials, Keyring
-from .moto import ACCOUNT
+from .memory import ACCOUNT
 from .policy import Question, allows
 from .things import Provider, Role
 
@@ -45,7 +45,7 @@ class Sts:
         action = request.form.get("Action", "")
         if action == "AssumeRoleWithWebIdentity":
             return self._web_identity(request.form, address.partition)
-        caller = self._keyring.caller(request, "sts")
+        caller = self._keyring.caller(request, "sts", address.partition)
         if action == "GetCallerIdentity":
             return done("sts", action, {"Arn": caller.arn, "UserId": caller.user_id, "Account": ACCOUNT})
         if action == "GetSessionToken":

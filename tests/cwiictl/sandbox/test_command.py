@@ -139,3 +139,13 @@ def test_help_imports_nothing_slow() -> None:
     code = "import sys, cwiictl.cli.sandbox; print([m for m in ('moto', 'botocore', 'h11', 'jwt', 'cryptography') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_permissions_can_be_taken_and_deploying_can_take_no_time(tmp_path: Path) -> None:
+    control = "Name=n,SigningProtocol=sigv4,SigningBehavior=always,OriginAccessControlOriginType=s3"
+    script = f"{AWS} iam list-roles; {AWS} cloudfront create-origin-access-control --origin-access-control-config {control} --query ETag"
+    record = tmp_path / "record.jsonl"
+    done = program("run", "--deny", "iam:List*", "--deny", "s3:*", "--deploy", "0", "--record", str(record), "--", "sh", "-c", script)
+    seen = [json.loads(line) for line in record.read_text().splitlines()]
+    assert "not authorized to perform: iam:ListRoles on resource" in done.stderr
+    assert [(one["action"], one["status"]) for one in seen] == [("iam:ListRoles", 403), ("cloudfront:CreateOriginAccessControl", 201)]

@@ -190,7 +190,8 @@ def test_every_request_is_written_to_the_file_at_once_and_nothing_secret_with_it
     visitor.get(f"https://{HOST}/k?token=hidden")
     text = (tmp_path / "record.jsonl").read_text()
     lines = [json.loads(line) for line in text.splitlines()]
-    assert lines[0] == {"method": "PUT", "host": HOST, "path": "/", "action": "s3:CreateBucket", "status": 200, "mutating": True}
+    first = {"method": "PUT", "host": HOST, "path": "/", "action": "s3:CreateBucket", "status": 200, "mutating": True}
+    assert lines[0] == {**first, "permissions": ["s3:CreateBucket"]}
     actions = {line["action"] for line in lines}
     assert {"s3:PutBucketPolicy", "s3:PutPublicAccessBlock", "s3:PutObject", "s3:GetObject", "iam:CreateRole", "sts:AssumeRoleWithWebIdentity"} <= actions
     assert "hidden" not in text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,25 @@ def test_the_callers_own_environment_is_the_base_when_none_is_given(monkeypatch:
 
 def test_a_shell_forgets_what_leads_to_real_credentials() -> None:
     assert set(dangerous(PLANTED)) == {name for name in PLANTED if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
+
+
+SCRIPT = """
+import os
+from cwiictl.sandbox import Sandbox
+from tests.cwiictl.sandbox.visitor import Visitor
+
+with Sandbox() as sandbox:
+    mine = os.environ.pop("AWS_PROFILE"), os.environ.pop("AWS_DEFAULT_REGION")
+    visitor = Visitor(sandbox)
+    arn = visitor.iam.create_open_id_connect_provider(Url="https://x.example.org", ThumbprintList=["a" * 40])["OpenIDConnectProviderArn"]
+    print(arn, visitor.iam.list_policies(Scope="Local")["Policies"], *mine)
+"""
+
+
+def test_what_the_caller_has_set_for_moto_or_boto_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process of its own: moto reads most of it when it is imported."""
+    mischief = {"MOTO_ACCOUNT_ID": "999999999999", "MOTO_IAM_LOAD_MANAGED_POLICIES": "true", "MOTO_S3_CUSTOM_ENDPOINTS": "http://x", "TEST_SERVER_MODE": "true"}
+    for name, text in {**mischief, "AWS_PROFILE": "nobody", "AWS_DEFAULT_REGION": "nowhere-1"}.items():
+        monkeypatch.setenv(name, text)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.strip() == "arn:aws:iam::123456789012:oidc-provider/x.example.org [] nobody nowhere-1", done.stderr

@@ -22,6 +22,7 @@ from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
 
 if TYPE_CHECKING:
+    from types_boto3_cloudfront import CloudFrontClient
     from types_boto3_iam import IAMClient
     from types_boto3_s3 import S3Client
     from types_boto3_sts import STSClient
@@ -92,8 +93,8 @@ class Visitor:
     session_token: str | None = None
     region: str = REGION
 
-    def _client(self, service: str) -> Any:
-        config = Config(proxies={"https": self.sandbox.proxy}, retries={"total_max_attempts": 1}, s3={"addressing_style": "virtual"})
+    def client(self, service: str, **more: Any) -> Any:
+        config = Config(proxies={"https": self.sandbox.proxy}, retries={"total_max_attempts": 1}, s3={"addressing_style": "virtual"}, **more)
         return _session().client(
             service,
             region_name=self.region,
@@ -106,19 +107,23 @@ class Visitor:
 
     @cached_property
     def s3(self) -> S3Client:
-        return self._client("s3")
+        return self.client("s3")
 
     @cached_property
     def iam(self) -> IAMClient:
-        return self._client("iam")
+        return self.client("iam")
 
     @cached_property
     def sts(self) -> STSClient:
-        return self._client("sts")
+        return self.client("sts")
+
+    @cached_property
+    def cloudfront(self) -> CloudFrontClient:
+        return self.client("cloudfront")
 
     @cached_property
     def control(self) -> Any:
-        return self._client("s3control")
+        return self.client("s3control")
 
     def connection(self, host: str) -> http.client.HTTPSConnection:
         door = urlsplit(self.sandbox.proxy)
