@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -36,10 +36,20 @@ class Simulations:
         return {}
 
     def _lacking(self, caller: str) -> Iterator[str]:
+        """All is asked at once, each action for each thing; only what belongs together counts."""
+        pairs = {(action, resource) for grant in self.grants for action in grant.actions for resource in grant.resources}
+        actions, resources = sorted({action for action, _ in pairs}), sorted({resource for _, resource in pairs})
+        pages = self.iam.get_paginator("simulate_principal_policy").paginate(PolicySourceArn=caller, ActionNames=actions, ResourceArns=resources)
         try:
-            for grant in self.grants:
-                answer = self.iam.simulate_principal_policy(PolicySourceArn=caller, ActionNames=list(grant.actions), ResourceArns=list(grant.resources))
-                yield from (e["EvalActionName"] for e in answer["EvaluationResults"] if e["EvalDecision"] != "allowed" and not e.get("MissingContextValues"))
+            for page in pages:
+                for each in page["EvaluationResults"]:
+                    if (each["EvalActionName"], each.get("EvalResourceName", "")) in pairs and _lacks(each):
+                        yield each["EvalActionName"]
         except ClientError as e:
             if not (denied(e) or absent(e) or code(e) in {"InvalidInput", "ValidationError", "PolicyEvaluation"}):
                 raise
+
+
+def _lacks(judged: Any) -> bool:
+    """What hangs on a condition that only the real request fulfils is not lacking."""
+    return judged["EvalDecision"] != "allowed" and not judged.get("MissingContextValues")
