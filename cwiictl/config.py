@@ -19,6 +19,7 @@ KIND = "CredentialsRequest"
 DELETED = "release.openshift.io/delete"
 FEATURE_SET = "release.openshift.io/feature-set"
 TECH_PREVIEW = "TechPreviewNoUpgrade"
+GATED = "it belongs to the feature set"
 
 _TOKEN_PATH = re.compile(r"/[^\x00-\x1f\x7f]+")
 
@@ -47,22 +48,26 @@ class Skipped:
 class Requests:
     wanted: tuple[Request, ...]
     skipped: tuple[Skipped, ...]
+    gated: tuple[Request, ...] = ()  # among the skipped: requests of a feature set that is not followed today
 
 
 def credentials_requests(texts: Mapping[str, bytes], *, tech_preview: bool) -> Requests:
     """Files by name, their objects in their order: so that two runs, and two machines, ask in the same order."""
     wanted: list[Request] = []
     skipped: list[Skipped] = []
+    gated: list[Request] = []
     for document in _objects(texts):
         meta = told(document, _Object).metadata
         why = _reason_to_skip(document, meta, tech_preview=tech_preview)
         if why:
             skipped.append(Skipped(_shown(meta.name), document.source, why))
+            gated += [_request(document, meta)] if why.startswith(GATED) else []
         else:
             wanted.append(_request(document, meta))
-    refuse_twins([(f"the Secret {request.workload.title}", request.source) for request in wanted])
-    refuse_twins([(f"the name {request.name}", request.source) for request in wanted])
-    return Requests(tuple(wanted), tuple(skipped))
+    for kind in dict.fromkeys(request.kind for request in wanted):  # of each cloud: a component asks all of them for the same Secret
+        refuse_twins([(f"the Secret {request.workload.title}", request.source) for request in wanted if request.kind == kind])
+        refuse_twins([(f"the name {request.name}", request.source) for request in wanted if request.kind == kind])
+    return Requests(tuple(wanted), tuple(skipped), tuple(gated))
 
 
 # --- what is in the objects: only the fields that we look at ---
@@ -137,8 +142,8 @@ def _reason_to_skip(document: Document, meta: _Metadata, *, tech_preview: bool) 
     if FEATURE_SET not in annotations:
         return ""
     if not tech_preview:
-        return f"it belongs to the feature set {annotations[FEATURE_SET]!r}"
-    return "" if annotations[FEATURE_SET] == TECH_PREVIEW else f"it belongs to the feature set {annotations[FEATURE_SET]!r}, which is not {TECH_PREVIEW}"
+        return f"{GATED} {annotations[FEATURE_SET]!r}"
+    return "" if annotations[FEATURE_SET] == TECH_PREVIEW else f"{GATED} {annotations[FEATURE_SET]!r}, which is not {TECH_PREVIEW}"
 
 
 def _asks(document: Document) -> bool:

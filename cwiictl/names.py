@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast, get_args
 
 from cwiictl.engine.resource import Hold, Mark
@@ -69,7 +70,8 @@ def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
     if owner is None:
         return _ccoctls(found, cluster)
     hold = found[f"{CLUSTER_KEY}{owner}"]
-    return Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))
+    read = Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))
+    return replace(read, whole=marked(read).items() <= found.items())
 
 
 def _ccoctls(found: Mapping[str, str], cluster: str) -> Mark | None:
@@ -94,4 +96,5 @@ def described(mark: Mark) -> str:
 def undescribed(description: str) -> Mark | None:
     words = dict(word.split("=", 1) for word in description.split() if "=" in word)
     cluster = next((key.removeprefix(CLUSTER_KEY) for key in words if key.startswith(CLUSTER_KEY)), "")
-    return mark(words, cluster) if cluster else None
+    read = mark(words, cluster) if cluster else None
+    return replace(read, whole=described(read) == description) if read else None

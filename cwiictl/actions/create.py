@@ -13,7 +13,7 @@ from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Known, Report
 from cwiictl.engine.run import Outcome, apply, preview
-from cwiictl.errors import BadInput, Denied
+from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
 from cwiictl.issuer.key import SigningKey
@@ -24,17 +24,21 @@ Ask = Callable[[Result], bool]
 
 
 def create(order: Order, report: Report, agreed: Ask) -> Result:
-    """Make it so, and write what the installer needs. `agreed` is asked before what is left over is dropped."""
+    """Make it so, and write what the installer needs. `agreed` is asked before anything is written if something would be dropped."""
     stage = staged(order, Pace(order.width), report, writes=True)
-    checksum = stage.checksum
+    doomed = _doomed(stage, report) if order.prune else None
+    checksum = stage.checksum(thing.address for thing in doomed or ())
     if order.expect and order.expect != checksum:
         raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+    if doomed and not agreed(Result(stage.callers, checksum, tuple(held(doomed, "left over")))):
+        return Result(stage.callers, checksum, tuple(held(doomed, "ours")))
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, checksum, tuple(ran(outcome, stage.plan, DONE)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
-    result = replace(result, files=_written(stage, outcome), failures=tuple(outcome.failed.values()), interrupted=outcome.interrupted)
+    result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
+    result = _written(stage, outcome, result)
     if not outcome.whole or order.parts != WHOLE:
         return result
-    return _tidied(stage, _inherited(stage, result, report), outcome.known, report, agreed)
+    return _tidied(stage, _inherited(stage, result, report), outcome.known, report, doomed)
 
 
 def planned(order: Order, report: Report) -> Result:
@@ -50,20 +54,30 @@ def status(order: Order, report: Report) -> Result:
 def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     stage = staged(order, Pace(order.width), report, writes=writes)
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
-    result = Result(stage.callers, stage.checksum, tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
+    result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     if writes:
         result = replace(result, files=_paths(stage, _tree(stage, outcome)))
-    if order.parts != WHOLE or outcome.interrupted:
-        return result
-    left = _left_over(stage, outcome.known, report)
+    whole = order.parts == WHOLE and not outcome.interrupted
+    left = _left_over(stage, outcome.known, report) if whole else Holdings((), {}, {})
+    doomed = [thing.address for thing in left] if order.prune else []
+    result = replace(result, checksum=stage.checksum(doomed))
     return result.plus(held(left, "left over"), left.failed.values(), interrupted=left.interrupted)
 
 
+def _doomed(stage: Stage, report: Report) -> Holdings | None:
+    """What --prune drops, known before anything is written. If not all can be read, nothing is."""
+    outcome = preview(stage.plan, stage.mark, stage.pace, stage.order.adopt, report)
+    left = _left_over(stage, outcome.known, report)
+    for e in left.failed.values():
+        raise e
+    return left if list(left) and not left.interrupted else None
+
+
 def _left_over(stage: Stage, known: Known, report: Report) -> Holdings:
-    """Ours, and not asked for by this run. What another command made is that command's."""
+    """Ours, and not asked for by this run. What another command made is that command's, and what is only not followed today stays."""
     found = holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
-    asked = {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()}
+    asked = {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()} | stage.spared
     left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in asked}
     kinds = {resource.store.kind for resource in stage.plan.values()}
     failed = {kind: e for kind, e in found.failed.items() if kind in kinds or not isinstance(e, Denied)}  # who never made any need not look for them
@@ -79,20 +93,25 @@ def _inherited(stage: Stage, result: Result, report: Report) -> Result:
     return result.plus((failure(address, e) for address, e in outcome.failed.items()), outcome.failed.values(), interrupted=outcome.interrupted)
 
 
-def _tidied(stage: Stage, result: Result, known: Known, report: Report, agreed: Ask) -> Result:
+def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: Holdings | None) -> Result:
+    """What was agreed to is dropped; what else is left over is told."""
+    if doomed:
+        removal = remove(doomed, stage.pace, report)
+        result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
     left = _left_over(stage, known, report)
-    shown = result.plus(held(left, "left over"), left.failed.values(), interrupted=left.interrupted)
-    if not stage.order.prune or not list(left) or shown.failures or not agreed(shown):
-        return shown
-    removal = remove(left, stage.pace, report)
-    return result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+    gone = {thing.address for thing in doomed or ()}
+    rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
+    return result.plus(held(rest, "left over"), left.failed.values(), interrupted=left.interrupted)
 
 
-def _written(stage: Stage, outcome: Outcome) -> tuple[str, ...]:
+def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     """Of what succeeded: an identity that is there can be used, whatever became of the others."""
     tree = _tree(stage, outcome)
-    files.write(stage.order.output, tree)
-    return _paths(stage, tree)
+    try:
+        files.write(stage.order.output, tree)
+    except Problem as e:
+        return result.plus([failure(str(stage.order.output), e)], [e])
+    return replace(result, files=_paths(stage, tree))
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:

@@ -18,6 +18,7 @@ Condition = Literal["as wanted", "drifted", "missing", "left over", "foreign", "
 FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
 DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "keep": "as wanted", "refuse": "foreign"}
 
+CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "dropped", "released"})
 INTERRUPTED = 130
 
 
@@ -60,10 +61,11 @@ class Result:
     def code(self) -> int:
         if self.interrupted:
             return INTERRUPTED
+        conditions = {row.condition for row in self.rows}
         if self.failures:
             kinds = {type(e) for e in self.failures}
-            return Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
-        conditions = {row.condition for row in self.rows}
+            code = Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
+            return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
         if conditions & {"failed", "not tried"} or ("ours" in conditions and not self.planned):
             return 1
         return 3 if self.judged and conditions & {"missing", "drifted", "left over"} else 0
@@ -108,4 +110,4 @@ def removed(removal: Removal) -> Iterator[Row]:
     yield from (Row(address, "dropped") for address in removal.dropped)
     yield from (Row(address, "released") for address in removal.released)
     yield from (failure(address, e) for address, e in removal.failed.items())
-    yield from (Row(address, "not tried") for address in sorted(removal.skipped))
+    yield from (Row(address, "not tried", problem=why) for address, why in sorted(removal.skipped.items()))

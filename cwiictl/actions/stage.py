@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cwiictl import files, names
+from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Caller, Row
 from cwiictl.audiences import Asker
-from cwiictl.clouds import ALL, COMING, Cloud
-from cwiictl.config import Request, Requests, credentials_requests
+from cwiictl.clouds import Cloud
+from cwiictl.engine.holdings import Walk
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Store
@@ -21,11 +22,12 @@ from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import Issuer
 from cwiictl.issuer.elsewhere import Shelves, existing, own
+from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import PAIR, KeyState, SigningKey
 from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
 from cwiictl.issuer.stores.keys import KeyPair, PublicKey
 from cwiictl.issuer.stores.web import Web
-from cwiictl.model import Binding, Workload
+from cwiictl.model import Binding
 
 ISSUER_FOLDER = "issuer"
 BUSY = 60.0  # how long a cloud may take to say who we are
@@ -38,11 +40,12 @@ class Site:
     cloud: Cloud
     spec: Any
     stores: Any
-    asks: tuple[tuple[Workload, Any], ...] = ()
+    asks: tuple[Ask, ...] = ()
+    gated: tuple[Ask, ...] = ()
 
     @property
-    def walk(self) -> tuple[Store[Any], ...]:
-        return tuple(self.cloud.walk(self.stores))
+    def walk(self) -> Walk:
+        return self.cloud.walk(self.stores)
 
     @property
     def askers(self) -> frozenset[Asker]:
@@ -61,6 +64,7 @@ class Stage:
     sites: tuple[Site, ...]
     pace: Pace
     plan: Plan
+    home: Home
     issuer: Issuer | None = None
     identities: Mapping[str, tuple[Resource[Any], ...]] = field(default_factory=dict[str, tuple[Resource[Any], ...]])
     skipped: tuple[Row, ...] = ()
@@ -74,9 +78,15 @@ class Stage:
         return tuple(site.caller for site in self.sites)
 
     @property
-    def checksum(self) -> str:
-        """Of what is wanted, by whom and where: not of what is there, nor of the key."""
-        return checksum({"callers": self.callers, "cluster": self.order.cluster.name, "wants": foretold(self.plan)})
+    def spared(self) -> frozenset[str]:
+        """What belongs to requests that are not followed today."""
+        every = (s.cloud.identities(s.spec, self.order.cluster, s.stores, s.gated, self.home) for s in self.sites)
+        return frozenset(Plan(thing for things in every for thing in things))
+
+    def checksum(self, doomed: Iterable[str] = ()) -> str:
+        """Of what is wanted, taken over and dropped, by whom and where: not of what is there, nor of the key."""
+        who = {"callers": self.callers, "cluster": self.order.cluster.name}
+        return checksum({**who, "wants": foretold(self.plan), "adopts": self.order.adopt, "drops": sorted(doomed)})
 
     def bindings(self, known: Known) -> Iterator[Binding]:
         for site in self.sites:
@@ -88,19 +98,21 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     key = SigningKey("signing-key", _key_store(order))
     if "issuer" in order.parts:
         key.store.get([key.name])
-    requests = _requests(order)
-    asks = {name: tuple(_asks(order, requests, cloud)) for name, cloud in _clouds(order).items()}
+    asked = asks(order)
     if writes:
-        workloads = [workload for some in asks.values() for workload, _ in some]
-        paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(workloads)]
+        paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
-    sites = tuple(Site(s.cloud, s.spec, s.stores, asks[s.cloud.name]) for s in connected(order, pace, report))
-    return replace(_planned(order, pace, sites, key, writes=writes), skipped=tuple(_skipped(requests, order)))
+    sites = connected(order, pace, report)
+    sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
+    stage = replace(_planned(order, pace, sites, key, writes=writes), skipped=asked.skipped)
+    if strange := sorted(order.adopt - stage.plan.keys() - {names.CCOCTL}):
+        raise BadInput(f"--adopt {strange[0]} is nothing that this run makes", remedy="name a thing as --dry-run shows it, such as aws/role/NAME")
+    return stage
 
 
 def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
     """All clouds are asked at once; the first that does not know us ends it."""
-    clouds = _clouds(order)
+    clouds = chosen(order)
     specs = {name: cloud.Spec(**order.clouds[name]) for name, cloud in clouds.items()}
     stores: dict[str, Any] = {}
 
@@ -127,7 +139,7 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
     if writes:
         plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(order.cluster, s.stores, tuple(plan.values())))])
-    return Stage(order, sites, pace, plan, issuer if "issuer" in order.parts else None, identities)
+    return Stage(order, sites, pace, plan, issuer.home, issuer if "issuer" in order.parts else None, identities)
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
@@ -142,47 +154,6 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     if issuer.late and "issuer" not in order.parts:
         raise BadInput("the issuer's URL is not known before its host is made", remedy="say where it is with --issuer-url URL --issuer-exists")
     return issuer
-
-
-def _clouds(order: Order) -> dict[str, Cloud]:
-    for name in order.clouds:
-        if name in COMING:
-            raise BadInput(f"cwiictl does not know {name} yet", remedy="this version knows --cloud aws")
-        if name not in ALL:
-            raise BadInput(f"there is no cloud {name!r}", remedy=f"give one of: {', '.join(ALL)}")
-    return {name: ALL[name] for name in order.clouds}
-
-
-def _asks(order: Order, requests: Requests, cloud: Cloud) -> Iterator[tuple[Workload, Any]]:
-    """What this cloud is asked for, by requests and by the cluster's own file."""
-    yield from ((request.workload, cloud.ask(request)) for request in requests.wanted if request.kind == cloud.KIND)
-    yield from ((asked.workload, cloud.ask_of(asked.asks[cloud.name])) for asked in order.workloads if cloud.name in asked.asks)
-
-
-def _requests(order: Order) -> Requests:
-    if "identities" not in order.parts or order.requests is None:
-        return Requests((), ())
-    requests = credentials_requests(files.folder(order.requests), tech_preview=order.tech_preview)
-    if not requests.wanted and not requests.skipped:
-        raise BadInput(f"the folder {order.requests} holds no CredentialsRequest", remedy="give the folder that they were extracted to")
-    kinds = {cloud.KIND for cloud in ALL.values()}
-    for request in requests.wanted:
-        if request.kind not in kinds | {"AzureProviderSpec", "GCPProviderSpec"}:
-            raise BadInput(f"{request.source}: {request.name} asks for a {request.kind}, which no cloud has", remedy=f"give one of: {', '.join(sorted(kinds))}")
-    return requests
-
-
-def _skipped(requests: Requests, order: Order) -> Iterator[Row]:
-    kinds = {cloud.KIND for cloud in _clouds(order).values()}
-    for skipped in requests.skipped:
-        yield Row(skipped.name or skipped.source, "not tried", problem=skipped.why)
-    for request in requests.wanted:
-        if request.kind not in kinds:
-            yield Row(request.name, "not tried", problem=_elsewhere(request))
-
-
-def _elsewhere(request: Request) -> str:
-    return f"it asks for a {request.kind}, of a cloud that was not selected"
 
 
 def _key_store(order: Order) -> Store[KeyState]:

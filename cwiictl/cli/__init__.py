@@ -82,12 +82,21 @@ def _end(*, interrupted: bool) -> None:
     os._exit(130 if interrupted else 1)
 
 
+def _wants_json(arguments: list[str]) -> bool:
+    """Asked of the words themselves: what went wrong may be that they could not be read."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(word in {"--output=json", "-ojson"} or (word in {"--output", "-o"} and value == "json") for word, value in pairs)
+
+
 def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
-    import logging  # noqa: PLC0415 - help is quick without these
+    import json  # noqa: PLC0415 - help is quick without these
+    import logging  # noqa: PLC0415
 
     from cwiictl.cli.rendering import error  # noqa: PLC0415
 
     logging.getLogger("cwiictl").debug("failed", exc_info=e)
+    if _wants_json(sys.argv[1:]):
+        click.echo(json.dumps({"exitCode": code, "problem": problem, "remedy": remedy}, indent=2))
     for line in error(problem, remedy):
         click.echo(line, err=True)
     sys.exit(code)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from cwiictl.actions.result import INTERRUPTED, Result, Row
+from cwiictl.actions.result import CHANGED, INTERRUPTED, Result, Row
 from cwiictl.engine.plain import plain
 
 COLOURS = {
@@ -18,7 +18,6 @@ COLOURS = {
     **dict.fromkeys(("drifted", "missing", "left over"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
 }
-CHANGED = frozenset({"created", "repaired", "dropped", "released"})
 
 
 def lines(result: Result) -> Iterator[str]:
@@ -81,9 +80,10 @@ def _thing(row: Row) -> dict[str, Any]:
 
 
 def _row(row: Row, result: Result) -> Iterator[str]:
-    if row.condition == "not tried" and result.failures:
+    if row.condition == "not tried" and result.failures and not row.problem:
         return  # a long list of what was not done hides why
-    yield f"  {click.style(f'{row.condition:<9}', fg=COLOURS.get(row.condition))}  {row.thing}"
+    why = f": {row.problem}" if row.condition == "not tried" and row.problem else ""
+    yield f"  {click.style(f'{row.condition:<9}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
         yield from _wrapped(f"{difference.field}: {_short(difference.have)} -> {_short(difference.want)}")
     if result.planned and row.condition == "missing" and row.want:

@@ -11,6 +11,18 @@ from cwiictl.engine.resource import Mark, Report, Store, silent
 
 
 @dataclass(frozen=True)
+class Walk:
+    """The stores of a cloud, in the order of making."""
+
+    hosting: Sequence[Store[Any]]  # what serves an issuer to the world
+    trusting: Sequence[Store[Any]]  # what believes whoever serves it
+    using: Sequence[Store[Any]]
+
+    def __iter__(self) -> Iterator[Store[Any]]:
+        return iter((*self.hosting, *self.trusting, *self.using))
+
+
+@dataclass(frozen=True)
 class Thing:
     """One thing that bears our mark."""
 
@@ -25,18 +37,22 @@ class Thing:
 
 @dataclass(frozen=True)
 class Holdings:
-    """What was found of ours, in the order of its making, cloud by cloud; and the stores that could not say."""
+    """What was found of ours, cloud by cloud; and the stores that could not say."""
 
-    walks: tuple[tuple[tuple[Thing, ...], ...], ...]  # of each cloud, of each store in its order
+    walks: tuple[Walk, ...]
+    things: Mapping[str, tuple[Thing, ...]]  # by the kind of their store
     failed: Mapping[str, Exception]
     interrupted: bool = False
 
     def __iter__(self) -> Iterator[Thing]:
-        return (thing for walk in self.walks for things in walk for thing in things)
+        return (thing for walk in self.walks for store in walk for thing in self.things.get(store.kind, ()))
 
     def only(self, addresses: Collection[str]) -> Holdings:
-        walks = tuple(tuple(tuple(t for t in things if t.address in addresses) for things in walk) for walk in self.walks)
-        return replace(self, walks=walks, failed={})
+        things = {kind: tuple(t for t in things if t.address in addresses) for kind, things in self.things.items()}
+        return replace(self, things=things, failed={})
+
+    def of(self, stores: Sequence[Store[Any]]) -> list[Thing]:
+        return [thing for store in stores for thing in self.things.get(store.kind, ())]
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class Removal:
     dropped: tuple[str, ...]
     released: tuple[str, ...]
     failed: Mapping[str, Exception]
-    skipped: Collection[str] = ()
+    skipped: Mapping[str, str]  # and why
     interrupted: bool = False
 
     @property
@@ -52,7 +68,7 @@ class Removal:
         return not (self.failed or self.skipped or self.interrupted)
 
 
-def holdings(walks: Sequence[Sequence[Store[Any]]], cluster: str, pace: Pace, report: Report = silent) -> Holdings:
+def holdings(walks: Sequence[Walk], cluster: str, pace: Pace, report: Report = silent) -> Holdings:
     """All stores are asked at once what they own."""
     stores = {store.kind: store for walk in walks for store in walk}
     found: dict[str, tuple[Thing, ...]] = {}
@@ -64,31 +80,53 @@ def holdings(walks: Sequence[Sequence[Store[Any]]], cluster: str, pace: Pace, re
 
     job = Job(dict.fromkeys(stores, ()), look, patience=lambda kind: stores[kind].patience, report=report, verb="reading")
     ran = run(job, pace)
-    return Holdings(tuple(tuple(found.get(store.kind, ()) for store in walk) for walk in walks), ran.failed, ran.interrupted)
+    return Holdings(tuple(walks), found, ran.failed, ran.interrupted)
 
 
 def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     """The things of one store in parallel, clouds side by side, past failures. What was adopted or brought is released instead."""
     things = {thing.address: thing for thing in held}
-    dropped: list[str] = []
-    released: list[str] = []
+    if held.interrupted:
+        return Removal((), (), held.failed, dict.fromkeys(things, "interrupted"), interrupted=True)
+    done: dict[str, str] = {}
+    left: dict[str, str] = {}
 
     def do(address: str, _tried: int) -> str:
-        thing = things[address]
-        if thing.mark.hold == "owned":
-            thing.store.drop(thing.name)
-            dropped.append(address)
-            return "drop"
-        release(thing)
-        released.append(address)
-        return "release"
+        done[address] = _end(things[address])
+        return done[address]
 
-    if held.interrupted:
-        return Removal((), (), held.failed, things.keys(), interrupted=True)
-    job = Job(_backwards(held), do, patience=lambda address: things[address].store.patience, report=report, verb="removing")
-    ran = run(job, pace)
-    left = things.keys() - {*dropped, *released} - ran.failed.keys()
-    return Removal(tuple(sorted(dropped)), tuple(sorted(released)), {**held.failed, **ran.failed}, left, ran.interrupted)
+    def skip(address: str, bad: Collection[str]) -> str:
+        reason = _trusted(things[address], held, bad)
+        if reason:
+            left[address] = reason
+        return reason
+
+    ran = run(Job(_backwards(held), do, skip, patience=lambda address: things[address].store.patience, report=report, verb="removing"), pace)
+    skipped = {address: left.get(address, "interrupted") for address in things.keys() - done.keys() - ran.failed.keys()}
+    dropped, released = (tuple(sorted(a for a, word in done.items() if word == verb)) for verb in ("drop", "release"))
+    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted)
+
+
+def _end(thing: Thing) -> str:
+    """Looked at once more: since it was found, somebody may have taken it over."""
+    have = thing.store.get([thing.name]).get(thing.name)
+    mark = have.owner if have else thing.mark
+    if mark is None or mark.cluster != thing.mark.cluster or mark.hold != "owned":
+        if have and mark and mark.cluster == thing.mark.cluster:
+            thing.store.put(thing.name, replace(have, owner=None), have)
+        return "release"
+    thing.store.drop(thing.name)
+    return "drop"
+
+
+def _trusted(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
+    """Why it must stay: whoever takes the place of an issuer's host is believed by all that still trust it."""
+    if all(store.kind != thing.store.kind for walk in held.walks for store in walk.hosting):
+        return ""
+    trusting = [store for walk in held.walks for store in walk.trusting]
+    unread = [store.kind for store in trusting if store.kind in held.failed]
+    staying = [each.address for each in held.of(trusting) if each.address in bad or each.mark.hold != "owned"]
+    return f"{(unread + staying)[0]} may still trust it" if unread + staying else ""
 
 
 def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> Removal:
@@ -103,21 +141,26 @@ def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> 
         return "update"
 
     ran = run(Job(dict.fromkeys(things, ()), do, patience=lambda address: things[address].store.patience, report=report), pace)
-    return Removal((), (), {**held.failed, **ran.failed}, ran.skipped, ran.interrupted or held.interrupted)
-
-
-def release(thing: Thing) -> None:
-    have = thing.store.get([thing.name]).get(thing.name)
-    if have and have.owner and have.owner.cluster == thing.mark.cluster:
-        thing.store.put(thing.name, replace(have, owner=None), have)
+    return Removal((), (), {**held.failed, **ran.failed}, dict.fromkeys(ran.skipped, ""), ran.interrupted or held.interrupted)
 
 
 def _backwards(held: Holdings) -> dict[str, list[str]]:
+    """What hosts an issuer goes last of all, when every cloud has stopped to trust it."""
     graph: dict[str, list[str]] = {}
+    believing: list[str] = []
     for walk in held.walks:
-        before: list[str] = []
-        for things in reversed(walk):
-            here = [thing.address for thing in things]
-            graph |= dict.fromkeys(here, before)
-            before = here or before
+        believing += _chained(held, [*walk.trusting, *walk.using], [], graph)
+    for walk in held.walks:
+        _chained(held, walk.hosting, believing, graph)
     return graph
+
+
+def _chained(held: Holdings, stores: Sequence[Store[Any]], before: list[str], graph: dict[str, list[str]]) -> list[str]:
+    """All things of a store after all of the next one's. Returns every address that was added."""
+    added: list[str] = []
+    for store in reversed(stores):
+        here = [thing.address for thing in held.of([store])]
+        graph |= dict.fromkeys(here, before)
+        before = here or before
+        added += here
+    return added

@@ -23,6 +23,7 @@ class Mark:
     hold: Hold = "owned"
     origin: str = "create-all"
     tool: str = ""  # of another tool that made it for this very cluster: all of that can be taken over by its name
+    whole: bool = True  # whether it is as we write it
 
 
 def assigned() -> Any:

@@ -109,6 +109,8 @@ class _Run:
         differing: tuple[Difference, ...] = resource.differing(want, have)
         if not (have.markless or self.ours(have)):
             differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
+        elif have.owner and not have.owner.whole:
+            differing = (Difference("mark", "damaged", self.mark.cluster), *differing)
         return Change("update" if differing else "keep", resource.address, differing), want
 
     def read(self, resource: Resource[Any], tried: int) -> State | None:
@@ -117,13 +119,22 @@ class _Run:
         place = resource.place(self.known)
         return None if self.known.vague(place) else resource.store.get([place]).get(place)
 
+    def judge(self, resource: Resource[Any], have: State) -> None:
+        """What is read again may have become another's since it was judged: nobody's write is built on that."""
+        self.found.learn(resource, have)
+        if problem := resource.objection(self.found):
+            raise problem
+
     def walk(self, act: Act, failed: Mapping[str, Exception], verb: Phase, *, refused: bool = False) -> Outcome:
         def do(address: str, tried: int) -> str:
             resource = self.plan[address]
             have = self.read(resource, tried)
+            if tried > 1 and have is not None:
+                self.judge(resource, have)
             change, want = self.compare(resource, have)
             self.decided.setdefault(address, change)
             act(resource, change, want, have)
+            self.found.learn(resource, self.known[resource])
             self.done.add(address)
             return self.decided[address].verb
 
@@ -143,7 +154,9 @@ class _Run:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
         mark = self.mark
         if have and not have.remnant and not have.markless:
-            mark = have.owner if self.ours(have) else self.mark if self.inherited(have) else replace(self.mark, hold="adopted")
+            mark = (
+                replace(have.owner, whole=True) if have.owner and self.ours(have) else self.mark if self.inherited(have) else replace(self.mark, hold="adopted")
+            )
         return resource.store.put(resource.place(self.known), replace(want, owner=mark), have)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, TypedDict, cast
 
 from cwiictl import oidc
 from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences
-from cwiictl.errors import BadInput, Failed, Problem
+from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.home import Home
-from cwiictl.issuer.key import SigningKey
+from cwiictl.issuer.key import KeyState, SigningKey
 from cwiictl.oidc import KeySet as PublishedKeys
 from cwiictl.oidc import VerificationKey
 
@@ -19,6 +19,17 @@ JSON = "application/json"
 CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key within a minute
 
 Keys = Literal["published", "add", "replace"]
+
+
+def version() -> Any:
+    """Of the found one, as its place counts them: what is written over it says which it saw."""
+    return field(default="", compare=False, repr=False, metadata={"bookkeeping": True})
+
+
+class _Headers(TypedDict):
+    content_type: str
+    cache_control: str
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +40,17 @@ class DocumentState(State):
     body: Mapping[str, object]
     content_type: str = JSON
     cache_control: str = CACHE
+    version: str = version()
 
     @classmethod
-    def read(cls, text: bytes, content_type: str, cache_control: str) -> DocumentState:
+    def read(cls, text: bytes, content_type: str = JSON, cache_control: str = CACHE, seen: str = "") -> DocumentState:
         """What is no JSON is kept as it is, and so differs from all that we want."""
         try:
             body: object = json.loads(text)
         except ValueError:
             body = None
         whole = cast("Mapping[str, object]", body) if isinstance(body, dict) else {"malformed": text[:200].decode(errors="replace")}
-        return cls(body=whole, content_type=content_type, cache_control=cache_control)
+        return cls(body=whole, content_type=content_type, cache_control=cache_control, version=seen)
 
 
 @dataclass(frozen=True)
@@ -61,23 +73,27 @@ class KeySetState(State):
     malformed: str = ""
     content_type: str = JSON
     cache_control: str = CACHE
-    exact: bool = field(default=False, compare=False)  # whether keys that were not asked for must go
+    mode: Keys = field(default="published", compare=False)  # what may be done to keys that are published
+    version: str = version()
     keys: tuple[VerificationKey, ...] = aside()  # of the wanted one
     published: tuple[PublishedKeys, ...] = aside()  # of the found one: the document itself
 
     @classmethod
-    def read(cls, text: bytes, source: str, content_type: str, cache_control: str) -> KeySetState:
+    def read(cls, text: bytes, source: str, content_type: str = JSON, cache_control: str = CACHE, seen: str = "") -> KeySetState:
+        headers = _Headers(content_type=content_type, cache_control=cache_control, version=seen)
         try:
             published = oidc.key_set(text, source)
         except Problem as e:
-            return cls(kids=frozenset(), malformed=e.problem, content_type=content_type, cache_control=cache_control)
-        return cls(kids=frozenset(published.kids), published=(published,), content_type=content_type, cache_control=cache_control)
+            return cls(kids=frozenset(), malformed=e.problem, **headers)
+        return cls(kids=frozenset(published.kids), published=(published,), **headers)
 
     def merged(self, have: KeySetState | None) -> bytes:
-        """What is to be published over what is: nobody's key is lost unless that was asked for."""
+        """What is to be published over what was seen: nobody's key is lost, and nobody's trust is widened, unless that was asked for."""
+        if have and self.mode == "published" and not have.serves(self):
+            raise Conflict("the published key set has changed, and does not hold our key", remedy="run again, and decide with --add-key or --replace-keys")
         document = have.published[0] if have and have.published else PublishedKeys()
         for key in self.keys:
-            document = document.only(key) if self.exact else document.with_key(key)
+            document = document.only(key) if self.mode == "replace" else document.with_key(key)
         return oidc.dump(document.document)
 
     def serves(self, want: KeySetState) -> bool:
@@ -98,10 +114,10 @@ class KeySet(Resource[KeySetState]):
 
     def want(self, known: Known) -> KeySetState:
         key = known[self.key]
-        return KeySetState(kids=frozenset({key.kid}), exact=self.keys == "replace", keys=(key.verifies,))
+        return KeySetState(kids=frozenset({key.kid}), mode=self.keys, keys=(key.verifies,))
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
-        right = want.kids == have.kids if want.exact else have.serves(want)
+        right = want.kids == have.kids if want.mode == "replace" else have.serves(want)
         return tuple(d for d in differences(want, have) if d.field != "kids" or not right)
 
     def objection(self, found: Known) -> Problem | None:
@@ -112,13 +128,23 @@ class KeySet(Resource[KeySetState]):
         if have.malformed:
             return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
         if self.keys == "add" or (key and key.kid in have.kids):
-            return None
+            return self._doubt(have, key)
         ours = f"the key {key.kid}" if key else "a key that is yet to be made"
         return BadInput(
             f"{self.address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
             remedy="give the cluster's own key with --public-key-file; to change keys rotate them, or say --add-key (both are believed)"
             " or --replace-keys (tokens of the old one are refused)",
         )
+
+    @staticmethod
+    def _doubt(have: KeySetState, key: KeyState | None) -> Problem | None:
+        """The same id for another key is nobody's wish."""
+        try:
+            if key:
+                have.serves(KeySetState(kids=frozenset({key.kid}), keys=(key.verifies,)))
+        except Problem as e:
+            return e
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ class KeyState(State):
     """Nothing of the private half is ever in it: only its store has read that."""
 
     markless: ClassVar[bool] = True
-    missing: frozenset[str] = frozenset()  # files of a pair that has lost some of them
+    missing: frozenset[str] = frozenset()  # what a pair has lost: files, or that they are its owner's alone
     kid: str = assigned()
     n: str = assigned()
     e: str = assigned()

@@ -33,7 +33,6 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     "role": (
         "iam:AttachRolePolicy",
         "iam:CreateRole",
-        "iam:DeleteRolePermissionsBoundary",
         "iam:DeleteRolePolicy",
         "iam:DetachRolePolicy",
         "iam:PutRolePermissionsBoundary",

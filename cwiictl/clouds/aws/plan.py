@@ -19,7 +19,8 @@ from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
-from cwiictl.engine.resource import Known, Resource, Store
+from cwiictl.engine.holdings import Walk
+from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer, Keys, KeySet
 from cwiictl.issuer.home import Home
@@ -95,11 +96,10 @@ def permitted(cluster: Cluster, stores: Stores, things: Sequence[Resource[Any]])
     yield Permissions(stores.caller, stores.permissions(asked), tuple(thing for thing in things if isinstance(thing, kinds)))
 
 
-def walk(stores: Stores) -> Sequence[Store[Any]]:
-    """The order of making."""
+def walk(stores: Stores) -> Walk:
     front = (stores.accesses, stores.distributions) if stores.partition.cloudfront else ()
-    hosting = (stores.buckets, *front, stores.bucket_policies, stores.documents, stores.key_sets)
-    return (*hosting, stores.issuers, stores.providers, stores.policies, stores.roles)
+    hosting = (stores.buckets, *front, stores.bucket_policies, stores.documents, stores.key_sets, stores.issuers)
+    return Walk(hosting, (stores.providers,), (stores.policies, stores.roles))
 
 
 def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:

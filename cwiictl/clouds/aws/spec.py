@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -85,7 +85,19 @@ def ask(request: Request) -> Ask:
         raise BadInput(f"{request.source}: spec.providerSpec of {request.name}: {e}", remedy="write statementEntries with effect, action and resource") from e
     if not spec.statement_entries or not all(entry.action and entry.resource for entry in spec.statement_entries):
         raise BadInput(f"{request.source}: {request.name} asks AWS for nothing", remedy="give each of its statementEntries an action and a resource")
+    for entry in spec.statement_entries:
+        _check_condition(request, entry.policy_condition)
     return Ask(policy.canonical(*(_granted(entry) for entry in spec.statement_entries)))
+
+
+def _check_condition(request: Request, condition: Mapping[str, Mapping[str, object]]) -> None:
+    """IAM compares texts, and would be given a guess for anything else."""
+    for operator, tests in condition.items():
+        for key, value in tests.items():
+            values = cast("list[object]", value) if isinstance(value, list) else [value]
+            if not values or not all(isinstance(each, str | int | float | bool) for each in values):
+                where = f"{request.source}: policyCondition {operator} {key} of {request.name}"
+                raise BadInput(f"{where} is {value!r}, which IAM cannot compare", remedy="give a text, or a list of texts")
 
 
 def _granted(entry: _Statement) -> Mapping[str, object]:

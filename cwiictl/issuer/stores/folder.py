@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cwiictl import files, oidc
 from cwiictl.engine.resource import Mark
-from cwiictl.issuer.documents import CACHE, JSON, DocumentState, KeySetState
+from cwiictl.issuer.documents import DocumentState, KeySetState
 
 
 class _Files:
@@ -33,7 +33,7 @@ class FolderDocuments(_Files):
     kind = "local/document"
 
     def get(self, names: Collection[str], /) -> Mapping[str, DocumentState]:
-        return {name: DocumentState.read(text, JSON, CACHE) for name, text in self._there(names).items()}
+        return {name: DocumentState.read(text) for name, text in self._there(names).items()}
 
     def put(self, name: str, want: DocumentState, _have: DocumentState | None, /) -> DocumentState:
         self._write(name, oidc.dump(want.body))
@@ -44,7 +44,7 @@ class FolderKeySets(_Files):
     kind = "local/key-set"
 
     def get(self, names: Collection[str], /) -> Mapping[str, KeySetState]:
-        return {name: KeySetState.read(text, f"{self.kind}/{name}", JSON, CACHE) for name, text in self._there(names).items()}
+        return {name: KeySetState.read(text, f"{self.kind}/{name}") for name, text in self._there(names).items()}
 
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         self._write(name, want.merged(have))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -32,14 +33,15 @@ class KeyPair:
         key = oidc.private_key(files.read(private, "the private key"), str(private))
         missing = frozenset(name for name in PAIR if not (self.folder / name).exists())
         self._same(key.kid, missing)
-        return dict.fromkeys(names_, KeyState.of(key, missing))
+        return dict.fromkeys(names_, KeyState.of(key, missing | self._open_to_others(missing)))
 
     def put(self, _name: str, _want: KeyState, have: KeyState | None, /) -> KeyState:
         if have is None:
             files.create(self.folder / names.PRIVATE_KEY, _new(self.bits))
         private = files.read(self.folder / names.PRIVATE_KEY, "the private key")
         key = oidc.private_key(private, names.PRIVATE_KEY)
-        files.write(self.folder, {names.PUBLIC_KEY: files.Public(key.pem.encode()), names.INSTALLER_KEY: private})
+        tree = {names.PRIVATE_KEY: private, names.PUBLIC_KEY: files.Public(key.pem.encode()), names.INSTALLER_KEY: private}
+        files.write(self.folder, tree)  # of what is there, only the mode can change
         return KeyState.of(key)
 
     def drop(self, _name: str, /) -> None:
@@ -55,13 +57,18 @@ class KeyPair:
         if names.INSTALLER_KEY not in missing and files.read(copy, "the installer's key") != files.read(private, "the private key"):
             raise BadInput(f"{copy} is not a copy of {private}", remedy="move away the one that is wrong; both are left as they are")
 
+    def _open_to_others(self, missing: frozenset[str]) -> frozenset[str]:
+        """ccoctl leaves the private key readable for everybody."""
+        secret = {names.PRIVATE_KEY, names.INSTALLER_KEY} - missing
+        return frozenset(f"{name} for its owner alone" for name in secret if os.name == "posix" and (self.folder / name).stat().st_mode & 0o077)
+
     def _nothing_beside(self) -> None:
-        copy = self.folder / names.INSTALLER_KEY
-        if copy.exists():
-            raise BadInput(
-                f"{copy} is there, but {self.folder / names.PRIVATE_KEY} is not",
-                remedy=f"copy it to {names.PRIVATE_KEY} if it is the cluster's key, or move it away to have a new one made",
-            )
+        for name in (names.INSTALLER_KEY, names.PUBLIC_KEY):
+            if (self.folder / name).exists():
+                raise BadInput(
+                    f"{self.folder / name} is there, but {self.folder / names.PRIVATE_KEY} is not",
+                    remedy=f"bring the cluster's {names.PRIVATE_KEY} back, or move it away to have a new pair made",
+                )
 
 
 class PublicKey:

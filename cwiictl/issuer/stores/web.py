@@ -87,11 +87,16 @@ class Web:
             raise Failed(f"{url} is not https, and no cloud would read it", remedy="serve the documents over https")
         try:
             with self._opener.open(url, timeout=SECONDS) as answer:
-                return answer.read(MOST)
+                text: bytes = answer.read(MOST + 1)
         except urllib.error.HTTPError as e:
             with e:
                 raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy=self.remedy) from e
         except (OSError, http.client.HTTPException) as e:
             reason = getattr(e, "reason", e)
+            if isinstance(reason, ssl.SSLCertVerificationError):
+                raise Failed(f"the certificate of {url} is not believed: {reason.verify_message}", remedy="name further authorities with SSL_CERT_FILE") from e
             absent = isinstance(reason, socket.gaierror)
             raise (_Absent if absent else NotYet)(f"{url} cannot be reached: {reason}", remedy=self.remedy) from e
+        if len(text) > MOST:
+            raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
+        return text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.distribution import Distribution
+from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.errors import Conflict, Problem
 from cwiictl.model import Cluster
 
 
@@ -30,9 +32,10 @@ READABLE = PublicAccess(block_policy=False, restrict=False)
 
 @dataclass(frozen=True, kw_only=True)
 class BucketState(State):
-    region: str
+    region: str  # empty if S3 does not say: then it is somebody else's
     public_access: PublicAccess
     tags: Mapping[str, str] = part()
+    stranger: str = field(default="", compare=False, metadata={"bookkeeping": True})  # something in it that is not ours, while it is not
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,19 @@ class Bucket(Resource[BucketState]):
     def want(self, known: Known) -> BucketState:  # noqa: ARG002 - it follows from what was asked
         return BucketState(region=self.region, public_access=self.access, tags=names.tags(self.cluster))
 
+    def objection(self, found: Known) -> Problem | None:
+        """The issuer's address is made of the region, and so is all that believes it. What lies in a bucket is not published with it."""
+        have = found.get(self)
+        if have is None:
+            return None
+        if not have.region:
+            return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
+        if have.region != self.region:
+            return Conflict(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
+        if have.stranger:
+            return Conflict(f"{self.address} holds {have.stranger}, which is not the issuer's", remedy="choose another --name, or move it elsewhere first")
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class BucketPolicyState(State):
@@ -53,14 +69,14 @@ class BucketPolicyState(State):
 
 @dataclass(frozen=True)
 class BucketPolicy(Resource[BucketPolicyState]):
-    """Who may read the bucket: everybody, or one distribution."""
+    """Who may read the two documents, and nothing else in the bucket: everybody, or one distribution."""
 
     bucket: Bucket
     partition: str
     reader: Distribution | None = None
 
     def want(self, known: Known) -> BucketPolicyState:
-        documents = {"Action": "s3:GetObject", "Resource": f"arn:{self.partition}:s3:::{self.bucket.name}/*"}
+        documents = {"Action": "s3:GetObject", "Resource": [f"arn:{self.partition}:s3:::{self.bucket.name}/{key}" for key in sorted(KEYS)]}
         if self.reader is None:
             return BucketPolicyState(policy=policy.canonical({"Sid": "AllowReadPublicAccess", "Effect": "Allow", "Principal": "*", **documents}))
         source = {"StringEquals": {"AWS:SourceArn": known[self.reader].arn}}

@@ -10,7 +10,8 @@ from cwiictl.audiences import AWS
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicy
-from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.engine.resource import Difference, Known, Resource, State, differences, part
+from cwiictl.errors import Conflict, Problem
 from cwiictl.issuer.home import Home
 from cwiictl.model import Cluster, Workload
 
@@ -21,6 +22,7 @@ class RoleState(State):
     description: str
     trust: Policy
     policy: Policy | None  # the inline one that bears the role's name
+    others: frozenset[str] = frozenset()  # further inline ones: each of them is power that nobody asked for
     managed: frozenset[str]  # ARNs: all that are attached, for each of them is power
     boundary: str
     session: int
@@ -64,6 +66,17 @@ class Role(Resource[RoleState]):
             session=self.session,
             tags=names.tags(self.cluster),
         )
+
+    def differing(self, want: RoleState, have: RoleState) -> tuple[Difference, ...]:
+        """A boundary that nobody asked us for is somebody's guard, and not ours to take away."""
+        return tuple(d for d in differences(want, have) if d.field != "boundary" or want.boundary)
+
+    def objection(self, found: Known) -> Problem | None:
+        have = found.get(self)
+        path = f"{self.account.iam}role{self.account.path}{self.name}"
+        if have is None or have.arn == path:
+            return None
+        return Conflict(f"{self.address} has the ARN {have.arn}, and a role does not move", remedy="give its path with --role-path, or another --name")
 
 
 def trust(provider: str, workload: Workload) -> Policy:

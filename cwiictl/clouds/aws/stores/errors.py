@@ -13,9 +13,13 @@ from botocore.exceptions import (
     ConnectionError,  # noqa: A004 - botocore's name for it
     CredentialRetrievalError,
     HTTPClientError,
+    IncompleteReadError,
+    MetadataRetrievalError,
     NoCredentialsError,
     PartialCredentialsError,
     SSLError,
+    SSOError,
+    TokenRetrievalError,
 )
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
@@ -45,12 +49,14 @@ EARLY = frozenset(
         "ConcurrentModification",
         "ConcurrentModificationException",
         "ConditionalRequestConflict",
+        "DeleteConflict",  # what was detached a moment ago may hold on for another
         "EntityAlreadyExists",
         "EntityTemporarilyUnmodifiable",
         "InternalError",
         "InternalFailure",
         "NoSuchBucket",
         "NoSuchEntity",
+        "NoSuchKey",
         "OpenIdIdpCommunicationError",
         "OperationAborted",
         "PreconditionFailed",
@@ -75,7 +81,12 @@ STRANGER = frozenset(
     }
 )
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AllAccessDisabled", "Forbidden", "UnauthorizedOperation"})
-ACTIONS = {  # where a call is not called like the permission for it
+ACTIONS = {  # where a call is not called like the permission for it, or needs more than one
+    "CreateBucket": "CreateBucket and s3:TagResource",
+    "CreateOpenIDConnectProvider": "CreateOpenIDConnectProvider and iam:TagOpenIDConnectProvider",
+    "CreatePolicy": "CreatePolicy and iam:TagPolicy",
+    "CreateRole": "CreateRole and iam:TagRole",
+    "PutObject": "PutObject and s3:PutObjectTagging",
     "GetPublicAccessBlock": "GetBucketPublicAccessBlock",
     "HeadBucket": "ListBucket",
     "ListObjectsV2": "ListBucket",
@@ -120,7 +131,9 @@ def translating(service: str) -> Generator[None]:
         yield
     except ClientError as e:
         raise answered(service, e) from e
-    except (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError) as e:
+    except (MetadataRetrievalError, IncompleteReadError) as e:
+        raise NotYet(f"AWS's answer did not arrive whole: {_sentence(e)}", remedy="run again") from e
+    except (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, SSOError, TokenRetrievalError) as e:
         raise BadInput(
             f"there are no AWS credentials to act with: {_sentence(e)}", remedy="log in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
         ) from e
@@ -134,16 +147,22 @@ def translating(service: str) -> Generator[None]:
 
 def answered(service: str, e: ClientError) -> Problem:
     said = f"{service}:{e.operation_name}: {_message(e)}"
-    if code(e) in STRANGER:
-        return BadInput(f"AWS does not accept the credentials, or no longer ({code(e)})", remedy="log in again, or set other ones")
+    if code(e) in STRANGER | {"RequestTimeTooSkewed"}:
+        remedy = "set this machine's clock" if code(e) == "RequestTimeTooSkewed" else "log in again, or set other ones"
+        return BadInput(f"AWS does not accept the credentials, or no longer ({code(e)})", remedy=remedy)
     if code(e) in BUSY or status(e) in {429, 503}:
         return Throttled(f"AWS asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
-    if code(e) in EARLY or status(e) >= 500:
+    if _early(e) or status(e) >= 500:
         return NotYet(f"AWS is not ready for {said}", remedy="run again later")
     if code(e) in DENIED or status(e) == 403:
         action = ACTIONS.get(e.operation_name, e.operation_name)
         return Denied(f"AWS does not allow {said}", remedy=f"have {service}:{action} granted to who runs this")
     return Failed(f"AWS refuses {said}", remedy="mend what it says and run again")
+
+
+def _early(e: ClientError) -> bool:
+    """What a new role refers to is not of our making: its boundary will not come by waiting."""
+    return code(e) in EARLY and not (code(e) == "NoSuchEntity" and e.operation_name == "CreateRole")
 
 
 def _message(e: ClientError) -> str:

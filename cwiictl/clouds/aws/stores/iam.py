@@ -11,7 +11,7 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
-from cwiictl.clouds.aws.stores.errors import absent, told
+from cwiictl.clouds.aws.stores.errors import absent, denied, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 
@@ -60,14 +60,18 @@ class OidcProviders:
 
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        found: dict[str, Mark] = {}
-        for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]:
-            arn = provider.get("Arn", "")
-            tags = self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=arn)["Tags"]
-            mark = names.mark(read(tags), cluster)
-            if mark and mark.cluster == cluster:
-                found[arn.removeprefix(self.arn)] = mark
-        return found
+        arns = [provider.get("Arn", "") for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
+        found = {arn.removeprefix(self.arn): names.mark(self._tags(arn), cluster) for arn in arns}
+        return {place: mark for place, mark in found.items() if mark and mark.cluster == cluster}
+
+    def _tags(self, arn: str) -> dict[str, str]:
+        """What may not be looked at is somebody else's, unless it bears our bucket's name."""
+        try:
+            return read(self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=arn)["Tags"])
+        except ClientError as e:
+            if absent(e) or (denied(e) and f"/{self.cluster}-oidc." not in arn):
+                return {}
+            raise
 
     def _read(self, place: str) -> OidcProviderState | None:
         try:

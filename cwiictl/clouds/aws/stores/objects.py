@@ -22,8 +22,7 @@ class Seen(NamedTuple):
     """An object as it was read: what replaces it says so by its ETag."""
 
     body: bytes
-    etag: str
-    headers: tuple[str, str]  # content type, cache control
+    headers: tuple[str, str, str]  # content type, cache control, ETag
 
 
 class _Objects:
@@ -48,12 +47,12 @@ class _Objects:
             if absent(e):
                 return None
             raise
-        return Seen(found["Body"].read(), found["ETag"], (found.get("ContentType", ""), found.get("CacheControl", "")))
+        return Seen(found["Body"].read(), (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]))
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, seen: Seen | None) -> None:
-        """ccoctl finds an object by its tags, so it bears them."""
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, seen: str | None) -> None:
+        """Over exactly what was seen: who came in between is not overwritten, and all is decided anew. ccoctl finds an object by its tags."""
         bucket, _, key = name.partition("/")
-        condition: Any = {"IfMatch": seen.etag} if seen else {"IfNoneMatch": "*"}
+        condition: Any = {"IfMatch": seen} if seen else {"IfNoneMatch": "*"}
         tags = urlencode({**names.tags(Cluster(self.cluster)), **names.marked(Mark(self.cluster))})
         self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, Tagging=tags, **condition)
 
@@ -67,8 +66,8 @@ class Documents(_Objects):
         return {name: DocumentState.read(seen.body, *seen.headers) for name, seen in found.items() if seen}
 
     @told("s3")
-    def put(self, name: str, want: DocumentState, _have: DocumentState | None, /) -> DocumentState:
-        self._store(name, oidc.dump(want.body), want, self._fetch(name))
+    def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
+        self._store(name, oidc.dump(want.body), want, have.version if have else None)
         return want
 
 
@@ -78,14 +77,9 @@ class KeySets(_Objects):
     @told("s3")
     def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: self._state(name, seen) for name, seen in found.items() if seen}
+        return {name: KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers) for name, seen in found.items() if seen}
 
     @told("s3")
-    def put(self, name: str, want: KeySetState, _have: KeySetState | None, /) -> KeySetState:
-        """Read, merge, write: if somebody else wrote in between, S3 refuses and all of it is done again."""
-        seen = self._fetch(name)
-        self._store(name, want.merged(self._state(name, seen) if seen else None), want, seen)
+    def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
+        self._store(name, want.merged(have), want, have.version if have else None)
         return want
-
-    def _state(self, name: str, seen: Seen) -> KeySetState:
-        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)

@@ -15,7 +15,6 @@ from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import absent, denied, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
-from cwiictl.errors import Conflict
 
 if TYPE_CHECKING:
     from types_boto3_iam import IAMClient
@@ -47,6 +46,9 @@ class Roles:
             self._mend(role, want, have)
         if have is None or want.policy != have.policy:
             self._grant(role, want.policy, there=have is not None)
+        others: frozenset[str] = have.others if have else frozenset()
+        for name in sorted(others - want.others):
+            self.iam.delete_role_policy(RoleName=role, PolicyName=name)
         attached: frozenset[str] = have.managed if have else frozenset()
         for arn in sorted(want.managed - attached):
             self.iam.attach_role_policy(RoleName=role, PolicyArn=arn)
@@ -89,16 +91,12 @@ class Roles:
 
     def _mend(self, role: str, want: RoleState, have: RoleState) -> None:
         fields = changed(want, have)
-        if "arn" in fields:
-            raise Conflict(f"aws/role/{role} has the path {_path(have.arn)}, and a role does not move", remedy=f"give --role-path {_path(have.arn)}")
         if "trust" in fields:
             self.iam.update_assume_role_policy(RoleName=role, PolicyDocument=policy.dump(want.trust))
         if fields & {"description", "session"}:
             self.iam.update_role(RoleName=role, Description=want.description, MaxSessionDuration=want.session)
         if "boundary" in fields and want.boundary:
             self.iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=want.boundary)
-        if "boundary" in fields and not want.boundary:
-            self.iam.delete_role_permissions_boundary(RoleName=role)
         add, take = retagged(want, have)
         if add:
             self.iam.tag_role(RoleName=role, Tags=add)
@@ -115,7 +113,7 @@ class Roles:
         """As the bulk reading shows it, asked for piece by piece."""
         try:
             seen: dict[str, Any] = dict(self.iam.get_role(RoleName=role)["Role"])
-            seen["RolePolicyList"] = [self.iam.get_role_policy(RoleName=role, PolicyName=role)] if role in self._inline(role) else []
+            seen["RolePolicyList"] = [self._inline(role, name) for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]]
             seen["AttachedManagedPolicies"] = self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
         except ClientError as e:
             if absent(e):
@@ -123,17 +121,19 @@ class Roles:
             raise
         return seen
 
-    def _inline(self, role: str) -> list[str]:
-        return self.iam.list_role_policies(RoleName=role)["PolicyNames"]
+    def _inline(self, role: str, name: str) -> Any:
+        """Of others' we need to know no more than that they are there."""
+        return self.iam.get_role_policy(RoleName=role, PolicyName=name) if name == role else {"PolicyName": name}
 
     def _state(self, name: str, seen: Mapping[str, Any]) -> RoleState:
         tags = read(seen.get("Tags", []))
-        inline = {item["PolicyName"]: item["PolicyDocument"] for item in seen["RolePolicyList"]}
+        inline = {item["PolicyName"]: item.get("PolicyDocument") for item in seen["RolePolicyList"]}
         return RoleState(
             arn=seen["Arn"],
             description=seen.get("Description", ""),
             trust=policy.read(seen["AssumeRolePolicyDocument"]),
             policy=policy.read(inline[name]) if name in inline else None,
+            others=frozenset(inline.keys() - {name}),
             managed=frozenset(item["PolicyArn"] for item in seen["AttachedManagedPolicies"]),
             boundary=seen.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
             session=seen.get("MaxSessionDuration", 3600),

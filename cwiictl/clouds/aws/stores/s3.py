@@ -11,10 +11,10 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess
 from cwiictl.clouds.aws.resources.document import KEYS
-from cwiictl.clouds.aws.stores.errors import absent, code, status, told
+from cwiictl.clouds.aws.stores.errors import absent, code, denied, status, told
 from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
-from cwiictl.errors import Conflict, Denied, Failed, NotYet
+from cwiictl.errors import Conflict, Failed, NotYet
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ class Buckets:
         if have is None:
             have = self._create(bucket, want)
         fields = changed(want, have)
-        if "region" in fields:
-            raise Conflict(f"aws/bucket/{bucket} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
         if "public_access" in fields:
             self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
         self._tag(bucket, want, have)
@@ -52,7 +50,7 @@ class Buckets:
     @told("s3")
     def drop(self, bucket: str, /) -> None:
         try:
-            keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket).get("Contents", [])]
+            keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
             if strange := [key for key in keys if key not in KEYS]:
                 raise Failed(f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}", remedy="move it elsewhere and run again")
             for key in keys:
@@ -103,12 +101,26 @@ class Buckets:
         except ClientError as e:
             if absent(e):
                 return None
-            if status(e) == 403:  # somebody else's, or ours to see no more: either way in our way
+            if status(e) == 403 and not self._in_account(bucket):
                 return BucketState(region="", public_access=PublicAccess())
             raise
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=tags, owner=owner)
+        stranger = "" if owner and owner.cluster == self.cluster else self._stranger(bucket)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=tags, owner=owner, stranger=stranger)
+
+    def _in_account(self, bucket: str) -> bool:
+        """Told apart from a stranger's of that name, which we may not look at either."""
+        try:
+            return any(found.get("Name") == bucket for found in self.s3.list_buckets(Prefix=bucket).get("Buckets", []))
+        except ClientError as e:
+            if denied(e):
+                return False
+            raise
+
+    def _stranger(self, bucket: str) -> str:
+        keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
+        return next((key for key in keys if key not in KEYS), "")
 
     def _tags(self, bucket: str) -> dict[str, str]:
         try:
@@ -136,7 +148,7 @@ class Buckets:
 class BucketPolicies:
     """A child of its bucket: it bears no mark, and goes when the bucket goes."""
 
-    kind, bulk, patience = "aws/bucket-policy", False, PATIENCE
+    kind, bulk, patience = "aws/bucket-policy", False, 60.0
 
     def __init__(self, s3: S3Client) -> None:
         self.s3 = s3
@@ -151,9 +163,9 @@ class BucketPolicies:
         try:
             self.s3.put_bucket_policy(Bucket=bucket, Policy=policy.dump(want.policy))
         except ClientError as e:
-            if status(e) == 403 and "BlockPublic" in str(e):
-                raise Denied(
-                    f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked for the account or the organization",
+            if status(e) == 403 and "BlockPublic" in str(e):  # for a moment after the bucket's own block was lifted, or for good
+                raise NotYet(
+                    f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked, maybe for the account or the organization",
                     remedy="allow public bucket policies there, or use --create-private-s3-bucket",
                 ) from e
             raise

@@ -47,6 +47,8 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         made: Any = session  # its type has a variant for each of AWS's four hundred services
         sts: STSClient = made.client("sts", config=config)
         who = sts.get_caller_identity()
+        ours: Any = partial(_of_ours, who["Account"])
+        session.events.register("provide-client-params.s3", ours)
         iam: IAMClient = made.client("iam", config=config)
         cloudfront: CloudFrontClient = made.client("cloudfront", config=config)
         s3: S3Client = made.client("s3", config=config)
@@ -76,6 +78,11 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
 def caller(arn: str) -> str:
     """Of a role, the role: the name of its session changes with every login, and a plan must not."""
     return SESSION.sub(r":iam:\g<account>:role/\g<role>", arn)
+
+
+def _of_ours(account: str, params: dict[str, Any], model: Any, **_call: Any) -> dict[str, Any]:
+    """Bucket names are the world's: S3 refuses whatever would reach another account's."""
+    return {**params, "ExpectedBucketOwner": account} if "ExpectedBucketOwner" in model.input_shape.members else params
 
 
 def _log(**call: Any) -> None:
