@@ -26,6 +26,10 @@ class _Absent(NotYet):
     """Nobody serves it, which is not the same as serving it to some."""
 
 
+class _Busy(NotYet):
+    """Its host fails for a moment, and says nothing about what it serves."""
+
+
 class _Stay(urllib.request.HTTPRedirectHandler):
     """Clouds do not follow redirects of an issuer, so neither do we."""
 
@@ -60,6 +64,8 @@ class Web:
             return self._read(url)
         except _Absent:
             return None
+        except _Busy:
+            raise
         except NotYet as e:
             return IssuerState(url=url, readable=e.problem)
 
@@ -89,10 +95,16 @@ class Web:
                 return answer.read(MOST)
         except urllib.error.HTTPError as e:
             with e:
-                raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy="see that anybody may read it") from e
+                raise _answered(e.code)(f"{url} answers {e.code}", remedy="see that anybody may read it") from e
         except (OSError, http.client.HTTPException) as e:
             reason = getattr(e, "reason", e)
             absent = isinstance(reason, socket.gaierror)
             raise (_Absent if absent else NotYet)(
                 f"{url} cannot be reached: {reason}", remedy="see that its host has a name and a certificate that clouds accept"
             ) from e
+
+
+def _answered(code: int) -> type[NotYet]:
+    if code == HTTPStatus.NOT_FOUND:
+        return _Absent
+    return _Busy if code == HTTPStatus.TOO_MANY_REQUESTS or code >= HTTPStatus.INTERNAL_SERVER_ERROR else NotYet

@@ -9,6 +9,7 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.errors import Conflict, Problem
 from cwiictl.model import Cluster
 
 
@@ -24,7 +25,7 @@ class PublicAccess:
 
 @dataclass(frozen=True, kw_only=True)
 class BucketState(State):
-    region: str
+    region: str  # empty if S3 does not say: then it is somebody else's
     public_access: PublicAccess
     policy: Policy | None
     tags: Mapping[str, str] = part()
@@ -45,3 +46,12 @@ class Bucket(Resource[BucketState]):
             ),
             tags=names.tags(self.cluster),
         )
+
+    def objection(self, found: Known) -> Problem | None:
+        """The issuer's address is made of the region, and so is all that believes it."""
+        have = found.get(self)
+        if have is None or have.region == self.region:
+            return None
+        if not have.region:
+            return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
+        return Conflict(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")

@@ -45,6 +45,7 @@ EARLY = frozenset(
         "ConcurrentModification",
         "ConcurrentModificationException",
         "ConditionalRequestConflict",
+        "DeleteConflict",
         "EntityAlreadyExists",
         "EntityTemporarilyUnmodifiable",
         "InternalError",
@@ -94,6 +95,16 @@ def status(e: ClientError) -> int:
 def absent(e: ClientError) -> bool:
     """There is no such thing. To a HEAD, S3 answers a bare 404."""
     return code(e) in {"NoSuchEntity", "NoSuchBucket", "NoSuchKey", "NotFound", "404"}
+
+
+@contextmanager
+def gone() -> Generator[None]:
+    """What is to go and is not there has gone."""
+    try:
+        yield
+    except ClientError as e:
+        if not absent(e):
+            raise
 
 
 def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -12,8 +12,8 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.role import RoleState
-from cwiictl.clouds.aws.stores.errors import absent, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.errors import absent, gone, told
+from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class OidcProviders:
 
     def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
         self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every provider up to its name
+        self.tags = Tags("iam", self._places, lambda place: iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=arn + place)["Tags"])
 
     @told("iam")
     def get(self, places: Collection[str], /) -> Mapping[str, OidcProviderState]:
@@ -53,22 +54,15 @@ class OidcProviders:
 
     @told("iam")
     def drop(self, place: str, /) -> None:
-        try:
+        with gone():
             self.iam.delete_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place)
-        except ClientError as e:
-            if not absent(e):
-                raise
 
-    @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        found: dict[str, Mark] = {}
+        return self.tags.owned(cluster)
+
+    def _places(self, _cluster: str) -> Iterator[str]:
         for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]:
-            arn = provider.get("Arn", "")
-            tags = self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=arn)["Tags"]
-            mark = names.mark(read(tags), cluster)
-            if mark and mark.cluster == cluster:
-                found[arn.removeprefix(self.arn)] = mark
-        return found
+            yield provider.get("Arn", "").removeprefix(self.arn)
 
     def _read(self, place: str) -> OidcProviderState | None:
         try:
@@ -78,7 +72,8 @@ class OidcProviders:
                 return None
             raise
         tags = read(found.get("Tags", []))
-        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=tags, owner=names.mark(tags, self.cluster))
+        owner = names.mark(tags, self.cluster)
+        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=apart(tags, owner), owner=owner)
 
 
 class Roles:
@@ -88,6 +83,7 @@ class Roles:
 
     def __init__(self, iam: IAMClient, cluster: str) -> None:
         self.iam, self.cluster = iam, cluster
+        self.tags = Tags("iam", self._candidates, lambda role: iam.list_role_tags(RoleName=role)["Tags"])
 
     @told("iam")
     def get(self, roles: Collection[str], /) -> Mapping[str, RoleState]:
@@ -108,30 +104,31 @@ class Roles:
 
     @told("iam")
     def drop(self, role: str, /) -> None:
-        """Whoever attached something to it: a role of ours goes with all that hangs on it."""
-        try:
-            for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]:
-                self.iam.delete_role_policy(RoleName=role, PolicyName=name)
-            for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
-                self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
-            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
-                self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
-            self.iam.delete_role(RoleName=role)
-        except ClientError as e:
-            if not absent(e):
-                raise
+        """Whoever attached something to it: a role of ours goes with all that hangs on it.
 
-    @told("iam")
+        IAM lists for a while what has gone already, so that a policy that is not there says nothing of the role.
+        """
+        with gone():
+            for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]:
+                with gone():
+                    self.iam.delete_role_policy(RoleName=role, PolicyName=name)
+            for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
+                with gone():
+                    self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
+            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
+                with gone():
+                    self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
+            self.iam.delete_role(RoleName=role)
+
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        """By name first, then by tag: a list of roles does not show their tags."""
-        found: dict[str, Mark] = {}
+        return self.tags.owned(cluster)
+
+    def _candidates(self, cluster: str) -> Iterator[str]:
+        """By name first: who has a thousand roles is not asked for the tags of all."""
         for page in self.iam.get_paginator("list_roles").paginate():
             for role in page["Roles"]:
                 if role["RoleName"].startswith(names.role_prefix(cluster)):
-                    mark = names.mark(read(self.iam.list_role_tags(RoleName=role["RoleName"])["Tags"]), cluster)
-                    if mark and mark.cluster == cluster:
-                        found[role["RoleName"]] = mark
-        return found
+                    yield role["RoleName"]
 
     def _read(self, name: str) -> RoleState | None:
         try:
@@ -141,14 +138,15 @@ class Roles:
                 return None
             raise
         tags = read(role.get("Tags", []))
+        owner = names.mark(tags, self.cluster)
         return RoleState(
             arn=role["Arn"],
             description=role.get("Description", ""),
             trust=policy.read(role["AssumeRolePolicyDocument"]),
             policy=self._granted(name),
             boundary=role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
-            tags=tags,
-            owner=names.mark(tags, self.cluster),
+            tags=apart(tags, owner),
+            owner=owner,
         )
 
     def _granted(self, role: str) -> Policy | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -69,7 +70,7 @@ class Documents(_Objects):
     @told("s3")
     def put(self, name: str, want: DocumentState, _have: DocumentState | None, /) -> DocumentState:
         self._store(name, oidc.dump(want.body), want, self._fetch(name))
-        return want
+        return replace(want, owner=None)
 
 
 class KeySets(_Objects):
@@ -85,7 +86,7 @@ class KeySets(_Objects):
         """Read, merge, write: if somebody else wrote in between, S3 refuses and all of it is done again."""
         seen = self._fetch(name)
         self._store(name, want.merged(self._state(name, seen) if seen else None), want, seen)
-        return want
+        return replace(want, owner=None)
 
     def _state(self, name: str, seen: Seen) -> KeySetState:
         return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)

@@ -13,7 +13,7 @@ from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import BucketState, PublicAccess
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.stores.errors import absent, code, status, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import apart, complete, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import Conflict, Denied, Failed, NotYet
 from cwiictl.model import Cluster
@@ -43,8 +43,6 @@ class Buckets:
         if have is None:
             have = self._create(bucket, want)
         fields = changed(want, have)
-        if "region" in fields:
-            raise Conflict(f"aws/bucket/{bucket} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
         if "public_access" in fields:
             self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
         if "policy" in fields:
@@ -110,7 +108,7 @@ class Buckets:
         """S3 replaces all tags at once, so those of others are given back with ours."""
         add, take = retagged(want, have)
         if add or take:
-            kept = {key: value for key, value in have.tags.items() if key not in take}
+            kept = {key: value for key, value in complete(have).items() if key not in take}
             tags: list[Any] = [{"Key": k, "Value": v} for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()]
             self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
 
@@ -125,7 +123,7 @@ class Buckets:
             raise
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), policy=self._policy(bucket), tags=tags, owner=owner)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), policy=self._policy(bucket), tags=apart(tags, owner), owner=owner)
 
     def _tags(self, bucket: str) -> dict[str, str]:
         try:
