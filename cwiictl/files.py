@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ MAX_FILES = 1000
 PRIVATE = 0o600
 OPEN = 0o644
 SUFFIXES = (".yaml", ".yml", ".json")
+UNFINISHED = ".unfinished"
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ def _mode(path: Path) -> int | None:
 def write(root: Path, tree: Mapping[str, Content] | Mapping[str, bytes]) -> tuple[str, ...]:
     """The names that were written: what is there already, with its mode, is left alone. A reader sees the old file or the new one."""
     targets = {name: (_target(root, name), content) for name, content in tree.items()}
+    for place in {root, *(path.parent for path, _ in targets.values())}:
+        _sweep(place)
     return tuple(name for name, (path, content) in targets.items() if _wrote(root, path, content))
 
 
@@ -177,17 +181,43 @@ def _make_folder(path: Path, root: Path | None = None) -> None:
 @contextlib.contextmanager
 def _beside(path: Path, data: bytes, mode: int) -> Generator[Path]:
     """A finished copy in the same folder, readable by nobody else from its first moment; gone afterwards if it was not moved."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    fresh = Path(name)
-    try:
-        with open(handle, "wb") as file:  # noqa: PTH123 - a handle, no path
-            file.write(data)
-            file.flush()
-            fresh.chmod(mode)
-            os.fsync(file.fileno())
-        yield fresh
-    finally:
-        fresh.unlink(missing_ok=True)
+    with _busy(path.parent):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED)
+        fresh = Path(name)
+        try:
+            with open(handle, "wb") as file:  # noqa: PTH123 - a handle, no path
+                file.write(data)
+                file.flush()
+                fresh.chmod(mode)
+                os.fsync(file.fileno())
+            yield fresh
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _busy(place: Path) -> Generator[None]:
+    """Who sweeps this folder sees that somebody is writing in it. The system forgets it when we die."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            held.callback(os.close, handle := os.open(place, os.O_RDONLY))
+            if sys.platform != "win32":
+                import fcntl  # noqa: PLC0415 - Windows has none
+
+                fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+
+
+def _sweep(place: Path) -> None:
+    """What a run that was killed did not finish, and some of it is secret. While anybody writes here, it may be theirs."""
+    if sys.platform != "win32":
+        import fcntl  # noqa: PLC0415 - Windows has none
+
+        with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+            held.callback(os.close, handle := os.open(place, os.O_RDONLY))
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in place.glob(f".*{UNFINISHED}"):
+                left.unlink()
 
 
 def _place(fresh: Path, path: Path) -> None:

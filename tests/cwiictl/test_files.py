@@ -289,3 +289,20 @@ def test_a_creation_that_is_cut_leaves_nothing(disk: Path, monkeypatch: pytest.M
         files.create(disk / "key", b"secret")
 
     assert everything(disk) == []
+
+
+def test_what_a_killed_run_did_not_finish_is_swept_away_by_the_next(tmp_path: Path) -> None:
+    for name in (".key.abc.unfinished", "manifests/.secret.yaml.abc.unfinished"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"half")
+    (tmp_path / ".theirs").write_bytes(b"theirs")
+
+    files.write(tmp_path, {"manifests/secret.yaml": b"whole"})
+
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [".theirs", "manifests", "secret.yaml"]
+
+
+def test_what_somebody_else_is_writing_is_not_swept_away(tmp_path: Path) -> None:
+    with files._beside(tmp_path / "key", b"theirs", 0o600) as fresh:  # pyright: ignore[reportPrivateUsage]  # a run that is in the middle of it
+        files.write(tmp_path, {"other": b"ours"})
+        assert fresh.exists()

@@ -26,6 +26,10 @@ class _Absent(NotYet):
     """Nobody serves it, which is not the same as serving it to some."""
 
 
+class _Busy(NotYet):
+    """Its host fails for a moment, and says nothing about what it serves."""
+
+
 class _Stay(urllib.request.HTTPRedirectHandler):
     """Clouds do not follow redirects of an issuer, so neither do we."""
 
@@ -61,6 +65,8 @@ class Web:
             return self._read(url)
         except _Absent:
             return None
+        except _Busy:
+            raise
         except NotYet as e:
             return IssuerState(url=url, readable=e.problem)
 
@@ -90,7 +96,7 @@ class Web:
                 text: bytes = answer.read(MOST + 1)
         except urllib.error.HTTPError as e:
             with e:
-                raise (_Absent if e.code == HTTPStatus.NOT_FOUND else NotYet)(f"{url} answers {e.code}", remedy=self.remedy) from e
+                raise _answered(e.code)(f"{url} answers {e.code}", remedy=self.remedy) from e
         except (OSError, http.client.HTTPException) as e:
             reason = getattr(e, "reason", e)
             if isinstance(reason, ssl.SSLCertVerificationError):
@@ -100,3 +106,9 @@ class Web:
         if len(text) > MOST:
             raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
         return text
+
+
+def _answered(code: int) -> type[NotYet]:
+    if code == HTTPStatus.NOT_FOUND:
+        return _Absent
+    return _Busy if code == HTTPStatus.TOO_MANY_REQUESTS or code >= HTTPStatus.INTERNAL_SERVER_ERROR else NotYet

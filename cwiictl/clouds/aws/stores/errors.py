@@ -111,6 +111,16 @@ def denied(e: ClientError) -> bool:
     return code(e) in DENIED
 
 
+@contextmanager
+def gone() -> Generator[None]:
+    """What is to go and is not there has gone."""
+    try:
+        yield
+    except ClientError as e:
+        if not absent(e):
+            raise
+
+
 def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """What a function of a store raises is in our words."""
 

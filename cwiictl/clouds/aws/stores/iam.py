@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -11,9 +11,10 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
-from cwiictl.clouds.aws.stores.errors import absent, denied, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
+from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
+from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from types_boto3_iam import IAMClient
@@ -28,6 +29,7 @@ class OidcProviders:
 
     def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
         self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every provider up to its name
+        self.tags = Tags("iam", self._places, self._ask)
 
     @told("iam")
     def get(self, places: Collection[str], /) -> Mapping[str, OidcProviderState]:
@@ -52,25 +54,23 @@ class OidcProviders:
 
     @told("iam")
     def drop(self, place: str, /) -> None:
-        try:
+        with gone():
             self.iam.delete_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place)
-        except ClientError as e:
-            if not absent(e):
-                raise
 
-    @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        arns = [provider.get("Arn", "") for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
-        found = {arn.removeprefix(self.arn): names.mark(self._tags(arn), cluster) for arn in arns}
-        return {place: mark for place, mark in found.items() if mark and mark.cluster == cluster}
+        return self.tags.owned(cluster)
 
-    def _tags(self, arn: str) -> dict[str, str]:
+    def _places(self, _cluster: str) -> Iterator[str]:
+        for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]:
+            yield provider.get("Arn", "").removeprefix(self.arn)
+
+    def _ask(self, place: str) -> Any:
         """What may not be looked at is somebody else's, unless it bears our bucket's name."""
         try:
-            return read(self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=arn)["Tags"])
+            return self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=self.arn + place)["Tags"]
         except ClientError as e:
-            if absent(e) or (denied(e) and f"/{self.cluster}-oidc." not in arn):
-                return {}
+            if denied(e) and not place.startswith(names.bucket(Cluster(self.cluster))):
+                return []
             raise
 
     def _read(self, place: str) -> OidcProviderState | None:
@@ -81,7 +81,8 @@ class OidcProviders:
                 return None
             raise
         tags = read(found.get("Tags", []))
-        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=tags, owner=names.mark(tags, self.cluster))
+        owner = names.mark(tags, self.cluster)
+        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=apart(tags, owner), owner=owner)
 
 
 class ManagedPolicies:
@@ -91,6 +92,7 @@ class ManagedPolicies:
 
     def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
         self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every policy of ours up to its name
+        self.tags = Tags("iam", self._candidates, lambda name: iam.list_policy_tags(PolicyArn=arn + name)["Tags"])
 
     @told("iam")
     def get(self, policies: Collection[str], /) -> Mapping[str, ManagedPolicyState]:
@@ -114,23 +116,18 @@ class ManagedPolicies:
 
     @told("iam")
     def drop(self, name: str, /) -> None:
-        try:
+        with gone():
             self._forget_versions(name)
             self.iam.delete_policy(PolicyArn=self.arn + name)
-        except ClientError as e:
-            if not absent(e):
-                raise
 
-    @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        found: dict[str, Mark] = {}
+        return self.tags.owned(cluster)
+
+    def _candidates(self, cluster: str) -> Iterator[str]:
         for page in self.iam.get_paginator("list_policies").paginate(Scope="Local"):
             for item in page["Policies"]:
-                name = item.get("PolicyName", "")
-                if name.startswith(names.role_prefix(cluster)):
-                    mark = names.mark(read(self.iam.list_policy_tags(PolicyArn=item.get("Arn", ""))["Tags"]), cluster)
-                    found |= {name: mark} if mark and mark.cluster == cluster else {}
-        return found
+                if item.get("Arn", "").startswith(self.arn + names.role_prefix(cluster.removeprefix(names.ccoctls("")))):
+                    yield item.get("PolicyName", "")
 
     def _forget_versions(self, name: str) -> None:
         for version in self.iam.list_policy_versions(PolicyArn=self.arn + name)["Versions"]:
@@ -146,4 +143,5 @@ class ManagedPolicies:
                 return None
             raise
         tags = read(found.get("Tags", []))
-        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=tags, owner=names.mark(tags, self.cluster))
+        owner = names.mark(tags, self.cluster)
+        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=apart(tags, owner), owner=owner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -68,7 +69,7 @@ class Documents(_Objects):
     @told("s3")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
         self._store(name, oidc.dump(want.body), want, have.version if have else None)
-        return want
+        return replace(want, owner=None)
 
 
 class KeySets(_Objects):
@@ -82,4 +83,4 @@ class KeySets(_Objects):
     @told("s3")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         self._store(name, want.merged(have), want, have.version if have else None)
-        return want
+        return replace(want, owner=None)

@@ -12,8 +12,8 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.role import RoleState
-from cwiictl.clouds.aws.stores.errors import absent, denied, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
+from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Roles:
     def __init__(self, iam: IAMClient, cluster: str) -> None:
         self.iam, self.cluster = iam, cluster
         self.crowd = _Crowd(iam)
+        self.tags = Tags("iam", self._candidates, lambda role: iam.list_role_tags(RoleName=role)["Tags"])
 
     @told("iam")
     def get(self, roles: Collection[str], /) -> Mapping[str, RoleState]:
@@ -58,24 +59,34 @@ class Roles:
 
     @told("iam")
     def drop(self, role: str, /) -> None:
-        """Whoever attached something to it: a role of ours goes with all that hangs on it."""
-        try:
+        """Whoever attached something to it: a role of ours goes with all that hangs on it.
+
+        IAM lists for a while what has gone already, so that a policy that is not there says nothing of the role.
+        """
+        with gone():
             for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]:
-                self.iam.delete_role_policy(RoleName=role, PolicyName=name)
+                with gone():
+                    self.iam.delete_role_policy(RoleName=role, PolicyName=name)
             for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
-                self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
+                with gone():
+                    self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
             for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
-                self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
+                with gone():
+                    self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
             self.iam.delete_role(RoleName=role)
-        except ClientError as e:
-            if not absent(e):
-                raise
 
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """By name first, then by tag."""
-        found = {name: names.mark(tags, cluster) for name, tags in self.crowd.tags(names.role_prefix(cluster.removeprefix(names.ccoctls(""))))}
+        tagged = self.crowd.tagged(names.role_prefix(cluster.removeprefix(names.ccoctls(""))))
+        if tagged is None:
+            return self.tags.owned(cluster)
+        found = {name: names.mark(tags, cluster) for name, tags in tagged.items()}
         return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
+
+    def _candidates(self, cluster: str) -> Iterator[str]:
+        prefix = names.role_prefix(cluster.removeprefix(names.ccoctls("")))
+        yield from (role["RoleName"] for role in self.crowd.listed() if role["RoleName"].startswith(prefix))
 
     def _create(self, role: str, want: RoleState) -> None:
         boundary: Any = {"PermissionsBoundary": want.boundary} if want.boundary else {}
@@ -127,6 +138,7 @@ class Roles:
 
     def _state(self, name: str, seen: Mapping[str, Any]) -> RoleState:
         tags = read(seen.get("Tags", []))
+        owner = names.mark(tags, self.cluster)
         inline = {item["PolicyName"]: item.get("PolicyDocument") for item in seen["RolePolicyList"]}
         return RoleState(
             arn=seen["Arn"],
@@ -137,8 +149,8 @@ class Roles:
             managed=frozenset(item["PolicyArn"] for item in seen["AttachedManagedPolicies"]),
             boundary=seen.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
             session=seen.get("MaxSessionDuration", 3600),
-            tags=tags,
-            owner=names.mark(tags, self.cluster),
+            tags=apart(tags, owner),
+            owner=owner,
         )
 
 
@@ -165,33 +177,21 @@ class _Crowd:
             self.asked.add(role)
             return UNKNOWN if self.roles is None else self.roles.get(role)
 
-    def tags(self, prefix: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Of the roles whose names begin so."""
-        for role in self._tagged(prefix):
-            if role["RoleName"].startswith(prefix):
-                yield role["RoleName"], read(role.get("Tags", []))
-
-    def _tagged(self, prefix: str) -> Iterator[Any]:
-        """What was read at the beginning of this run is good enough for what nobody asked for."""
-        if self.roles is not None:
-            yield from self.roles.values()
-            return
-        if not self.closed:
-            try:
-                yield from list(self._details())
-            except ClientError as e:
-                if not denied(e):
-                    raise
-                self.closed = True
-        if self.closed:
-            for role in self._listed():
-                if role["RoleName"].startswith(prefix):
-                    yield {**role, "Tags": self.iam.list_role_tags(RoleName=role["RoleName"])["Tags"]}
+    def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
+        """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""
+        roles: Collection[Any] = self.roles.values() if self.roles is not None else ()
+        try:
+            roles = roles or list(self._details())
+        except ClientError as e:
+            if not denied(e):
+                raise
+            return None
+        return {role["RoleName"]: read(role.get("Tags", [])) for role in roles if role["RoleName"].startswith(prefix)}
 
     def _load(self) -> None:
         try:
             details = {role["RoleName"]: dict(role) for role in self._details()}
-            for role in self._listed():  # it alone knows these two
+            for role in self.listed():  # it alone knows these two
                 if role["RoleName"] in details:
                     details[role["RoleName"]] |= {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role}
         except ClientError as e:
@@ -205,7 +205,7 @@ class _Crowd:
         for page in self.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig=PAGE):
             yield from page["RoleDetailList"]
 
-    def _listed(self) -> Iterator[Any]:
+    def listed(self) -> Iterator[Any]:
         for page in self.iam.get_paginator("list_roles").paginate(PaginationConfig=PAGE):
             yield from page["Roles"]
 

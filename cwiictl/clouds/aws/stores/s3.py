@@ -12,7 +12,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.stores.errors import absent, code, denied, status, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import apart, complete, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import Conflict, Failed, NotYet
 from cwiictl.model import Cluster
@@ -91,7 +91,7 @@ class Buckets:
         """S3 replaces all tags at once, so those of others are given back with ours."""
         add, take = retagged(want, have)
         if add or take:
-            kept = {key: value for key, value in have.tags.items() if key not in take}
+            kept = {key: value for key, value in complete(have).items() if key not in take}
             tags: list[Any] = [{"Key": k, "Value": v} for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()]
             self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
 
@@ -107,7 +107,7 @@ class Buckets:
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
         stranger = "" if owner and owner.cluster == self.cluster else self._stranger(bucket)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=tags, owner=owner, stranger=stranger)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=apart(tags, owner), owner=owner, stranger=stranger)
 
     def _in_account(self, bucket: str) -> bool:
         """Told apart from a stranger's of that name, which we may not look at either."""

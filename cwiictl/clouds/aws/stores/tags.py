@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from botocore.exceptions import ClientError
+
 from cwiictl import names
+from cwiictl.clouds.aws.stores.errors import absent, translating
 from cwiictl.engine.resource import Mark
+from cwiictl.errors import NotYet
+
+SOON = 0.5  # seconds; for a try that got further than the last, and so is no reason to wait longer and longer
 
 
 class Tagged(Protocol):
@@ -20,8 +26,14 @@ def read(tags: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in tags}
 
 
-def complete(want: Tagged) -> dict[str, str]:
-    return {**want.tags, **(names.marked(want.owner) if want.owner else {})}
+def apart(tags: Mapping[str, str], owner: Mark | None) -> dict[str, str]:
+    """All but those that are the mark: whose a thing is, is no tag of it to us. Another cluster's mark beside ours is a tag like others."""
+    mark = names.marked(owner) if owner else {}
+    return {key: value for key, value in tags.items() if key not in mark}
+
+
+def complete(thing: Tagged) -> dict[str, str]:
+    return {**thing.tags, **(names.marked(thing.owner) if thing.owner else {})}
 
 
 def listed(want: Tagged) -> list[Any]:
@@ -29,7 +41,47 @@ def listed(want: Tagged) -> list[Any]:
 
 
 def retagged(want: Tagged, have: Tagged) -> tuple[list[Any], list[str]]:
-    """The tags to set, and the keys to take away: those of a mark that is given up. Tags of others are theirs."""
-    add = [{"Key": key, "Value": value} for key, value in sorted(complete(want).items()) if have.tags.get(key) != value]
-    gone = names.marked(have.owner).keys() if have.owner and not want.owner else ()
-    return add, sorted(key for key in gone if key in have.tags)
+    """The tags to set, and the keys to take away: those of a mark that is given up, or gives way to ours. Tags of others are theirs."""
+    before, after = complete(have) if have.owner is None or have.owner.whole else dict(have.tags), complete(want)
+    add = [{"Key": key, "Value": value} for key, value in sorted(after.items()) if before.get(key) != value]
+    return add, sorted(before.keys() - have.tags.keys() - after.keys())
+
+
+class Tags:
+    """Of many things, asked for one by one: AWS lists things without their tags.
+
+    What was told is kept until all of it is, so that a try that is stopped after nineteen of twenty goes on from there.
+    """
+
+    def __init__(self, service: str, listing: Callable[[str], Iterable[str]], ask: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+        self.service, self.listing, self.ask = service, listing, ask
+        self.listed: list[str] | None = None
+        self.told: dict[str, dict[str, str]] = {}
+
+    def owned(self, cluster: str) -> dict[str, Mark]:
+        before = len(self.told)
+        try:
+            with translating(self.service):
+                self._read(cluster)
+        except NotYet as e:
+            e.after = e.after or (SOON if len(self.told) > before else None)
+            raise
+        marks = {thing: names.mark(tags, cluster) for thing, tags in self.told.items()}
+        self.listed, self.told = None, {}
+        return {thing: mark for thing, mark in marks.items() if mark and mark.cluster == cluster}
+
+    def _read(self, cluster: str) -> None:
+        if self.listed is None:
+            self.listed = list(self.listing(cluster))
+        for thing in self.listed:
+            if thing not in self.told:
+                self.told[thing] = self._asked(thing)
+
+    def _asked(self, thing: str) -> dict[str, str]:
+        """What is listed and not there has just gone, or has just come: the list is made again."""
+        try:
+            return read(self.ask(thing))
+        except ClientError as e:
+            if absent(e):
+                self.listed = None
+            raise

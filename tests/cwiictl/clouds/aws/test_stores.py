@@ -1,0 +1,115 @@
+"""AWS's errors in our words, and who acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore import exceptions
+from botocore.exceptions import ClientError
+
+from cwiictl.clouds.aws.stores.errors import answered, translating
+from cwiictl.clouds.aws.stores.session import caller
+from cwiictl.clouds.aws.stores.tags import apart, complete, retagged
+from cwiictl.engine.resource import Mark
+from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
+from tests.examples import a_role
+
+
+def an_error(code: str, status: int = 400, **headers: str) -> ClientError:
+    response: Any = {"Error": {"Code": code, "Message": "some\n  words"}, "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": headers}}
+    return ClientError(response, "CreateRole")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (an_error("Throttling"), Throttled),
+        (an_error("SlowDown", 503), Throttled),
+        (an_error("Whatever", 429), Throttled),
+        (an_error("ServiceUnavailable", 503), Throttled),
+        (an_error("InternalFailure", 500), NotYet),
+        (an_error("Unknown", 502), NotYet),
+        (an_error("NoSuchEntity", 404), NotYet),
+        (an_error("EntityAlreadyExists", 409), NotYet),
+        (an_error("PreconditionFailed", 412), NotYet),
+        (an_error("ExpiredToken"), BadInput),
+        (an_error("InvalidClientTokenId", 403), BadInput),
+        (an_error("AccessDenied", 403), Denied),
+        (an_error("403", 403), Denied),
+        (an_error("MalformedPolicyDocument"), Failed),
+        (an_error("LimitExceeded", 409), Failed),
+    ],
+)
+def test_an_answer_is_told_by_what_one_can_do(error: ClientError, kind: type[Problem]) -> None:
+    told = answered("iam", error)
+
+    assert type(told) is kind
+    assert told.remedy
+    assert "\n" not in told.problem
+
+
+def test_a_denied_call_names_the_permission_that_lacks() -> None:
+    told = answered("iam", an_error("AccessDenied", 403))
+
+    assert "iam:CreateRole" in told.problem
+    assert "iam:CreateRole" in told.remedy
+    assert told.code == 1
+
+
+def test_the_seconds_that_aws_asks_for_are_handed_on() -> None:
+    told = answered("iam", an_error("Throttling", 429, **{"retry-after": "7"}))
+
+    assert isinstance(told, Throttled)
+    assert told.after == 7.0
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (exceptions.NoCredentialsError(), BadInput),
+        (exceptions.PartialCredentialsError(provider="env", cred_var="x"), BadInput),
+        (exceptions.ProfileNotFound(profile="x"), BadInput),
+        (exceptions.EndpointConnectionError(endpoint_url="https://x"), NotYet),
+        (exceptions.ReadTimeoutError(endpoint_url="https://x"), NotYet),
+        (exceptions.ConnectionClosedError(endpoint_url="https://x"), NotYet),
+        (exceptions.SSLError(endpoint_url="https://x", error=OSError("x")), Failed),
+        (exceptions.ProxyConnectionError(proxy_url="http://x", error=OSError("x")), NotYet),
+    ],
+)
+def test_what_the_sdk_raises_itself_is_told_too(error: Exception, kind: type[Problem]) -> None:
+    with pytest.raises(kind) as raised, translating("iam"):
+        raise error
+    assert raised.value.remedy
+    assert raised.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    ("arn", "told"),
+    [
+        ("arn:aws:iam::1:user/x", "arn:aws:iam::1:user/x"),
+        ("arn:aws:sts::1:assumed-role/admin/monday", "arn:aws:iam::1:role/admin"),
+        ("arn:aws-cn:sts::1:assumed-role/admin/b@example.org", "arn:aws-cn:iam::1:role/admin"),
+        ("arn:aws:iam::1:root", "arn:aws:iam::1:root"),
+    ],
+)
+def test_a_login_more_is_nobody_else(arn: str, told: str) -> None:
+    assert caller(arn) == told
+
+
+def test_a_mark_is_no_tag() -> None:
+    mark = Mark("a-cluster")
+    thing = a_role(owner=mark, tags={"Name": "x", "costs": "y"})
+
+    assert apart(complete(thing), mark) == {"Name": "x", "costs": "y"}
+    assert apart(complete(thing), None) == complete(thing)
+
+
+def test_only_what_differs_is_tagged_and_only_a_mark_is_taken_away() -> None:
+    ours, theirs = a_role(owner=Mark("ours")), a_role(owner=Mark("theirs"), tags={"Name": "another", "costs": "y"})
+
+    add, take = retagged(ours, theirs)
+    assert {tag["Key"] for tag in add} == {"Name", "cwii.dev/cluster/ours", "openshift.io/cloud-credential-operator/ours"}
+    assert take == ["cwii.dev/cluster/theirs", "openshift.io/cloud-credential-operator/theirs"]
+    assert retagged(ours, ours) == ([], [])
+    assert retagged(a_role(), ours)[1] == ["cwii.dev/cluster/ours", "cwii.dev/origin", "openshift.io/cloud-credential-operator/ours"]

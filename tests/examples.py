@@ -1,0 +1,168 @@
+"""The smallest valid thing of each kind, changed by keyword; and twenty requests as a cluster's release has them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+
+from cwiictl.clouds.aws import policy
+from cwiictl.clouds.aws.resources.bucket import BucketState, PublicAccess
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.role import RoleState
+from cwiictl.clouds.aws.spec import KIND
+from cwiictl.config import Request
+from cwiictl.model import Cluster, Workload
+
+ACCOUNT = "123456789012"
+GROUP = "cloudcredential.openshift.io/v1"
+
+
+def a_cluster(name: str = "demo") -> Cluster:
+    return Cluster(name)
+
+
+def a_workload(**changes: Any) -> Workload:
+    told: dict[str, Any] = {"namespace": "kube-system", "name": "cloud-credentials", "service_accounts": ("operator",), "source": "a file"}
+    return Workload(**{**told, **changes})
+
+
+def a_request(spec: dict[str, Any] | None = None, **changes: Any) -> Request:
+    asked = {"kind": KIND, "statementEntries": [an_entry()]} if spec is None else spec
+    told: dict[str, Any] = {"name": "a-request", "workload": a_workload(), "kind": KIND, "spec": asked, "source": "a file"}
+    return Request(**{**told, **changes})
+
+
+def an_entry(*actions: str, resource: str = "*", condition: dict[str, Any] | None = None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"effect": "Allow", "action": list(actions or ("ec2:DescribeInstances",)), "resource": resource}
+    return {**entry, "policyCondition": condition} if condition else entry
+
+
+def a_role(**changes: Any) -> RoleState:
+    provider = f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.org"
+    trusted = policy.allow("sts:AssumeRoleWithWebIdentity", Principal={"Federated": provider}, Condition={"StringEquals": {"issuer.example.org:sub": "x"}})
+    state: dict[str, Any] = {
+        "arn": f"arn:aws:iam::{ACCOUNT}:role/a-cluster-role",
+        "description": "a role",
+        "trust": policy.canonical(trusted),
+        "policy": policy.canonical(policy.allow("ec2:DescribeInstances", Resource="*")),
+        "boundary": "",
+        "tags": {"Name": "a-cluster"},
+    }
+    return RoleState(**{**state, **changes})
+
+
+def a_provider(**changes: Any) -> OidcProviderState:
+    state: dict[str, Any] = {"url": "https://issuer.example.org", "audiences": frozenset({"openshift"}), "tags": {"Name": "a-cluster"}}
+    return OidcProviderState(**{**state, **changes})
+
+
+def a_bucket(name: str = "a-cluster-oidc", **changes: Any) -> BucketState:
+    state: dict[str, Any] = {
+        "region": "us-east-1",
+        "public_access": PublicAccess(block_policy=False, restrict=False),
+        "policy": policy.canonical(policy.allow("s3:GetObject", Sid="AllowReadPublicAccess", Principal="*", Resource=f"arn:aws:s3:::{name}/*")),
+        "tags": {"Name": "a-cluster"},
+    }
+    return BucketState(**{**state, **changes})
+
+
+# --- CredentialsRequests as files ---
+
+
+def an_object(name: str, namespace: str, secret: str, *accounts: str, entries: list[dict[str, Any]] | None = None, **spec: Any) -> dict[str, Any]:
+    """A CredentialsRequest. Without accounts its ServiceAccount has the request's name."""
+    return {
+        "apiVersion": GROUP,
+        "kind": "CredentialsRequest",
+        "metadata": {"name": name, "namespace": "openshift-cloud-credential-operator"},
+        "spec": {
+            "secretRef": {"namespace": namespace, "name": secret},
+            "serviceAccountNames": list(accounts or (name,)),
+            "providerSpec": {"apiVersion": GROUP, "kind": KIND, "statementEntries": entries or [an_entry()]},
+            **spec,
+        },
+    }
+
+
+def text(*objects: dict[str, Any]) -> str:
+    return yaml.safe_dump_all(objects, sort_keys=False)
+
+
+def two_requests() -> dict[str, str]:
+    return {
+        "ingress.yaml": text(
+            an_object("openshift-ingress", "openshift-ingress-operator", "cloud-credentials", "ingress-operator", entries=[an_entry("route53:ListHostedZones")])
+        ),
+        "registry.yaml": text(
+            an_object(
+                "openshift-image-registry", "openshift-image-registry", "installer-cloud-credentials", "registry", "cluster-image-registry-operator",
+                entries=[an_entry("s3:ListBucket", "s3:GetObject")],
+            )
+        ),
+    }  # fmt: skip
+
+
+def twenty_requests() -> dict[str, str]:
+    """With all that is special about some: several ServiceAccounts, a condition, a Deny, a token's path, two in one file, JSON, a name over IAM's limit."""
+    files = two_requests()
+    grants = [
+        an_entry("kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKeyWithoutPlainText"),
+        an_entry("kms:CreateGrant", "kms:ListGrants", "kms:RevokeGrant", condition={"Bool": {"kms:GrantIsForAWSResource": True}}),
+    ]
+    files["ebs-csi.yaml"] = text(
+        an_object(
+            "aws-ebs-csi-driver-operator", "openshift-cluster-csi-drivers", "ebs-cloud-credentials",
+            "aws-ebs-csi-driver-operator", "aws-ebs-csi-driver-controller-sa",
+            entries=[an_entry("ec2:AttachVolume", "ec2:CreateVolume", "ec2:DetachVolume"), *grants],
+        )
+    )  # fmt: skip
+    files["machine-api.yml"] = text(
+        an_object(
+            "openshift-machine-api-aws", "openshift-machine-api", "aws-cloud-credentials", "machine-api-controllers",
+            entries=[an_entry("ec2:RunInstances", "ec2:TerminateInstances"), an_entry("iam:PassRole", "iam:CreateServiceLinkedRole"), *grants],
+        )
+    )  # fmt: skip
+    files["network.yaml"] = text(
+        an_object(
+            "openshift-cloud-network-config-controller-aws", "openshift-cloud-network-config-controller", "cloud-credentials",
+            "cloud-network-config-controller",
+            entries=[an_entry("ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses", "ec2:DescribeSubnets")],
+            cloudTokenPath="/var/run/secrets/tokens/cloud/token",
+        ),
+        an_object(
+            "cloud-credential-operator-iam-ro", "openshift-cloud-credential-operator", "cloud-credential-operator-iam-ro-creds", "cloud-credential-operator",
+            entries=[an_entry("iam:GetUser", "iam:GetUserPolicy", "iam:ListAccessKeys")],
+        ),
+    )  # fmt: skip
+    files["capa.yaml"] = text(
+        an_object(
+            "openshift-cluster-api-aws", "openshift-cluster-api", "capa-manager-bootstrap-credentials-of-the-infrastructure-provider",
+            "capa-controller-manager",
+            entries=[
+                an_entry("ec2:CreateTags", resource="arn:aws:ec2:*:*:instance/*", condition={"StringEquals": {"aws:RequestTag/owner": ["b", "a"]}}),
+                {"effect": "Deny", "action": ["ec2:DeleteVpc"], "resource": "*"},
+            ],
+        )
+    )  # fmt: skip
+    files["logging.json"] = json.dumps(an_object("lokistack", "openshift-logging", "logging-loki-aws", "logging-loki", "logging-loki-ruler"))
+    for name, namespace, action in OPERATORS:
+        files[f"{name}.yaml"] = text(an_object(name, namespace, f"{name}-cloud-credentials", entries=[an_entry(action)]))
+    return files
+
+
+OPERATORS = (
+    ("aws-efs-csi-driver-operator", "openshift-cluster-csi-drivers", "elasticfilesystem:DescribeAccessPoints"),
+    ("aws-load-balancer-operator", "aws-load-balancer-operator", "elasticloadbalancing:DescribeLoadBalancers"),
+    ("aws-node-termination-handler", "kube-system", "autoscaling:CompleteLifecycleAction"),
+    ("cert-manager", "cert-manager", "route53:GetChange"),
+    ("cluster-autoscaler", "kube-system", "autoscaling:SetDesiredCapacity"),
+    ("external-dns", "external-dns-operator", "route53:ChangeResourceRecordSets"),
+    ("external-secrets", "external-secrets", "secretsmanager:GetSecretValue"),
+    ("karpenter", "karpenter", "ec2:CreateFleet"),
+    ("oadp", "openshift-adp", "s3:PutObject"),
+    ("prometheus-remote-write", "monitoring", "aps:RemoteWrite"),
+    ("thanos", "open-cluster-management-observability", "s3:GetObject"),
+    ("velero", "velero", "ec2:CreateSnapshot"),
+)

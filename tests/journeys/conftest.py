@@ -1,0 +1,56 @@
+"""Ground to walk on: each test its own sandbox and folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwiictl.sandbox import Sandbox, Settings
+from tests.examples import two_requests
+from tests.journeys.ground import Ground
+
+Enter = Callable[..., Ground]
+
+
+@pytest.fixture
+def enter(tmp_path: Path) -> Iterator[Enter]:
+    """Ground over a sandbox with these settings, with two requests on it."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> Ground:
+            sandbox = stack.enter_context(Sandbox(Settings(**settings)))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            work = tmp_path / "work"
+            work.mkdir()
+            ground = Ground(sandbox, work)
+            ground.requests(two_requests())
+            return ground
+
+        yield start
+
+
+@pytest.fixture
+def ground(enter: Enter) -> Ground:
+    return enter()
+
+
+@pytest.fixture(scope="session")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """How a run for two requests ends that nothing has disturbed. Made first, because one sandbox runs at a time."""
+    with Sandbox() as sandbox:
+        ground = Ground(sandbox, tmp_path_factory.mktemp("clean"))
+        ground.requests(two_requests())
+        assert ground.create_all().code == 0
+        return ground.everything()
+
+
+@pytest.fixture(autouse=True)
+def nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """boto3 in this process must not look at who runs the tests."""
+    for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")

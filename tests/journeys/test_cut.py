@@ -1,0 +1,148 @@
+"""A run that is cut anywhere and started again ends where a clean run ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from subprocess import Popen
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import Enter
+from tests.journeys.ground import BUCKET, NOTHING, Done, Ground
+
+Everything = Any
+
+CREATING = 10  # writes of create-all for two requests: bucket, block, policy, two documents, provider, two roles, two permissions
+DELETING = 8  # of delete: two permissions, two roles, provider, two documents, bucket
+
+
+def killed_after(ground: Ground, writes: int, *command: str) -> int:
+    """Exactly so many writes are carried out; the last one's answer never arrives."""
+    with ground.started(*command) as process:
+        ground.sandbox.faults.on_end = lambda: os.kill(process.pid, signal.SIGKILL)
+        ground.sandbox.faults.end_after = writes
+        process.communicate(timeout=60)
+    ground.sandbox.faults.end_after = None
+    assert len(ground.mutating()) == writes
+    return process.returncode
+
+
+def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: Ground) -> None:
+    ground.create_all()
+    assert len(ground.mutating()) == CREATING
+    ground.fresh()
+    ground.delete("--yes")
+    assert len(ground.mutating()) == DELETING
+
+
+@pytest.mark.parametrize("writes", range(1, CREATING + 1))
+def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean: Everything, ground: Ground, writes: int) -> None:
+    code = killed_after(ground, writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
+    assert code == -signal.SIGKILL
+
+    done = ground.create_all()
+
+    assert done.code == 0, done.out
+    assert ground.everything() == clean
+    ground.fresh()
+    assert ground.create_all().but("as wanted") == {}
+    assert ground.mutating() == []
+
+
+@pytest.mark.parametrize("writes", range(1, DELETING + 1))
+def test_delete_killed_after_any_write_leaves_nothing_when_run_again(ground: Ground, writes: int) -> None:
+    ground.create_all()
+    tree = ground.tree()
+    ground.fresh()
+    code = killed_after(ground, writes, "delete", *ground.where, "--yes")
+    assert code == -signal.SIGKILL
+
+    done = ground.delete("--yes")
+
+    assert done.code == 0, done.out
+    assert ground.clouds() == NOTHING
+    assert ground.tree() == tree  # keys and manifests on this disk stay
+
+
+def until(ground: Ground, writes: int) -> None:
+    """Waits until so many writes were carried out."""
+    end = time.monotonic() + 30
+    while len(ground.mutating()) < writes:
+        assert time.monotonic() < end, ground.asked()
+        time.sleep(0.01)
+
+
+def ended(process: Popen[str]) -> Done:
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    return Done(process.returncode, out, err)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_interruption_finishes_the_calls_under_way_and_starts_none(clean: Everything, enter: Enter, number: signal.Signals) -> None:
+    ground = enter(latency=0.1)
+    with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048", "--concurrency", "1", "-o", "json") as process:
+        until(ground, 2)
+        process.send_signal(number)
+        done = ended(process)
+
+    assert done.code == 130
+    assert done.data["interrupted"] is True
+    conditions = set(done.things.values())
+    assert conditions <= {"created", "not tried"}
+    assert "not tried" in conditions
+    clouds = ground.clouds()
+    for thing, condition in done.things.items():  # what was begun was brought to its end, and nothing else was begun
+        role = clouds["roles"].get(thing.removeprefix("aws/role/"))
+        if thing.startswith("aws/role/"):
+            assert (role is not None) == (condition == "created")
+            assert role is None or role["inline"]
+        elif thing.startswith(("aws/document/", "aws/key-set/")):
+            key = thing.split("/", 3)[3]
+            assert (key in clouds["buckets"].get(BUCKET, {"objects": {}})["objects"]) == (condition == "created")
+
+    ground.sandbox.faults.latency = 0.0
+    assert ground.create_all().code == 0
+    assert ground.everything() == clean
+
+
+def test_a_second_interruption_does_not_wait_for_the_calls_under_way(clean: Everything, enter: Enter) -> None:
+    ground = enter(latency=0.1)
+    with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048") as process:
+        until(ground, 2)
+        ground.sandbox.faults.latency = 4.0
+        time.sleep(0.3)  # so that calls are under way that take that long
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+        took = time.monotonic() - began
+
+    assert done.code == 130
+    assert "Interrupted: run the same command again" in done.err
+    assert took < 3
+    ground.sandbox.faults.latency = 0.0
+    time.sleep(4.5 - took)  # what was under way arrives yet
+    assert ground.create_all().code == 0
+    assert ground.everything() == clean
+
+
+def test_an_interrupted_delete_says_what_is_left_and_goes_on_when_run_again(enter: Enter) -> None:
+    ground = enter()
+    ground.create_all()
+    ground.fresh()
+    ground.sandbox.faults.latency = 0.1
+    with ground.started("delete", *ground.where, "--yes", "--concurrency", "1", "-o", "json") as process:
+        until(ground, 1)
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+
+    assert done.code == 130
+    assert "not tried" in done.things.values()
+    ground.sandbox.faults.latency = 0.0
+    assert ground.delete("--yes").code == 0
+    assert ground.clouds() == NOTHING

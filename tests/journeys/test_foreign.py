@@ -1,0 +1,196 @@
+"""What is not ours is refused before anything is written, and taken over only by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cwiictl import names
+from cwiictl.engine.resource import Mark
+from tests.journeys.conftest import Enter
+from tests.journeys.ground import BUCKET, HOST, INGRESS, ISSUER, NAME, NOTHING, PROVIDER, REGION, REGISTRY, Ground
+
+TRUST = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":"sts:AssumeRole"}]}'
+GRANT = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}'
+ROLE = f"aws/role/{INGRESS}"
+
+
+def tagged(cluster: str = "") -> list[dict[str, str]]:
+    """Tags of another cluster of ours, or of nobody."""
+    return [{"Key": key, "Value": value} for key, value in (names.marked(Mark(cluster)) if cluster else {"Name": "theirs"}).items()]
+
+
+def a_role(ground: Ground, cluster: str = "") -> str:
+    with ground.aws("iam") as iam:
+        iam.create_role(RoleName=INGRESS, AssumeRolePolicyDocument=TRUST, Description="theirs", Tags=tagged(cluster))
+        iam.put_role_policy(RoleName=INGRESS, PolicyName="theirs", PolicyDocument=GRANT)
+    return ROLE
+
+
+def a_bucket(ground: Ground, cluster: str = "") -> str:
+    with ground.aws("s3") as s3:
+        s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"Tags": tagged(cluster)})
+    return f"aws/bucket/{BUCKET}"
+
+
+def a_provider(ground: Ground, cluster: str = "") -> str:
+    with ground.aws("iam") as iam:
+        iam.create_open_id_connect_provider(Url=ISSUER, ClientIDList=["theirs"], ThumbprintList=["a" * 40], Tags=tagged(cluster))
+    return f"aws/oidc-provider/{HOST}"
+
+
+@pytest.mark.parametrize("cluster", ["", "another"], ids=["unmarked", "of another cluster"])
+@pytest.mark.parametrize("make", [a_role, a_bucket, a_provider])
+def test_what_is_foreign_is_refused_before_the_first_write(ground: Ground, make: Any, cluster: str) -> None:
+    thing = make(ground, cluster)
+    before = ground.clouds()
+    ground.fresh()
+
+    done = ground.create_all()
+
+    assert done.code == 4
+    assert done.things[thing] == "foreign"
+    assert done.but("foreign", "not tried") == {}
+    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
+    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told["problem"]
+    assert f"--adopt {thing}" in told["remedy"]
+    assert ground.mutating() == []
+    assert ground.clouds() == before
+    assert not (ground.folder / "out").exists()
+
+
+def test_people_are_told_what_is_in_the_way_and_what_to_do(ground: Ground) -> None:
+    a_role(ground)
+
+    done = ground.create_all("-o", "text")
+
+    assert done.code == 4
+    assert f"Error: {ROLE} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {ROLE}.\n" in done.err
+
+
+def test_status_and_a_dry_run_show_what_is_foreign_too(ground: Ground) -> None:
+    a_role(ground)
+
+    for done in (ground.status(), ground.create_all("--dry-run")):
+        assert done.code == 4
+        assert done.things[ROLE] == "foreign"
+
+
+def test_an_adopted_role_is_made_as_wanted_and_released_by_delete(ground: Ground) -> None:
+    a_role(ground)
+
+    done = ground.create_all("--adopt", ROLE)
+    assert done.code == 0, done.out
+    assert done.things[ROLE] == "repaired"
+    assert done.fields[ROLE][0] == "mark"
+    role = ground.clouds()["roles"][INGRESS]
+    assert role["tags"][f"cwii.dev/cluster/{NAME}"] == "adopted"
+    assert "openshift.io/cloud-credential-operator/demo" not in role["tags"]  # ccoctl drops what bears it
+    assert set(role["inline"]) == {"theirs", INGRESS}
+    assert ground.status().code == 0
+
+    ground.fresh()
+    assert ground.create_all().but("as wanted") == {}  # once is enough
+    assert ground.mutating() == []
+
+    gone = ground.delete("--yes")
+    assert gone.code == 0
+    assert gone.things[ROLE] == "released"
+    assert gone.but("dropped", "released") == {}
+    left = ground.clouds()
+    assert list(left["roles"]) == [INGRESS]
+    assert left["roles"][INGRESS]["tags"] == {"Name": NAME}
+    assert {**left, "roles": {}} == NOTHING
+    assert ground.delete("--yes").data["things"] == []
+
+
+def test_an_adopted_bucket_and_provider_are_released_too(ground: Ground) -> None:
+    things = [a_bucket(ground), a_provider(ground)]
+
+    done = ground.create_all(*(word for thing in things for word in ("--adopt", thing)))
+    assert done.code == 0, done.out
+    assert done.things[things[0]] == done.things[things[1]] == "repaired"
+    gone = ground.delete("--yes")
+
+    assert gone.code == 0
+    assert {gone.things[thing] for thing in things} == {"released"}
+    left = ground.clouds()
+    assert list(left["buckets"]) == [BUCKET]
+    assert list(left["providers"]) == [PROVIDER]
+    assert not any("cwii.dev" in str(left[kind].values()) for kind in ("roles", "providers"))
+    assert left["buckets"][BUCKET]["tags"] == {"Name": NAME}
+
+
+def test_delete_touches_nothing_of_others(ground: Ground) -> None:
+    ground.create_all()
+    ground.cwiictl("create-all", "--cloud", "aws", "--name", f"{NAME}-2", "--region", REGION, *ground.asking, "--output-dir", "two", "--bits", "2048")
+    with ground.aws("iam") as iam:
+        iam.create_role(RoleName=f"{NAME}-theirs", AssumeRolePolicyDocument=TRUST)
+        iam.untag_role(RoleName=REGISTRY, TagKeys=[f"cwii.dev/cluster/{NAME}"])
+    before = ground.clouds()
+
+    assert ground.delete("--yes").code == 0
+
+    left = ground.clouds()
+    assert sorted(left["roles"]) == sorted([f"{NAME}-theirs", REGISTRY, *(name for name in before["roles"] if name.startswith(f"{NAME}-2-"))])
+    assert list(left["buckets"]) == [f"{NAME}-2-oidc"]
+    assert left["buckets"][f"{NAME}-2-oidc"] == before["buckets"][f"{NAME}-2-oidc"]
+
+
+def test_a_bucket_that_holds_something_of_others_is_not_dropped(ground: Ground) -> None:
+    ground.create_all()
+    with ground.aws("s3") as s3:
+        s3.put_object(Bucket=BUCKET, Key="terraform.tfstate", Body=b"theirs")
+
+    done = ground.delete("--yes")
+
+    assert done.code == 1
+    assert done.but("dropped") == {f"aws/bucket/{BUCKET}": "failed"}
+    assert "terraform.tfstate" in done.out
+    assert set(ground.clouds()["buckets"][BUCKET]["objects"]) == {".well-known/openid-configuration", "keys.json", "terraform.tfstate"}
+
+
+@pytest.mark.parametrize("adopted", [(), ("--adopt", f"aws/bucket/{BUCKET}")], ids=["", "adopted"])
+def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(enter: Enter, adopted: tuple[str, ...]) -> None:
+    ground = enter(strangers=frozenset({BUCKET}))
+
+    done = ground.create_all(*adopted)
+
+    assert done.code == 4
+    assert done.things[f"aws/bucket/{BUCKET}"] == "foreign"
+    assert ("somebody else" in done.out) == bool(adopted)
+    assert ground.mutating() == []
+
+
+def test_our_own_bucket_in_another_region_is_refused_before_the_first_write(ground: Ground) -> None:
+    ground.create_all()
+    ground.fresh()
+
+    done = ground.create_all("--region", "eu-central-1")
+
+    assert done.code == 4
+    assert "--region us-east-1" in done.out
+    assert ground.mutating() == []
+
+
+def test_delete_asks_and_shows_first_and_changes_nothing_unless_told_yes(ground: Ground) -> None:
+    ground.create_all()
+    before = ground.clouds()
+    ground.fresh()
+
+    asked = ground.delete()
+    assert asked.code == 2
+    assert "--yes" in asked.err
+    shown = ground.delete("--dry-run")
+    assert shown.code == 0
+    assert set(shown.things.values()) == {"ours"}
+    assert len(shown.things) == 4
+    assert ground.mutating() == []
+    assert ground.clouds() == before
+
+
+def test_delete_of_nothing_is_done_at_once(ground: Ground) -> None:
+    done = ground.delete("--yes")
+
+    assert (done.code, done.data["things"]) == (0, [])

@@ -1,0 +1,108 @@
+"""create-all for twenty requests, compared with what is known to be right: the tree of files, and everything in the account.
+
+GOLDEN=renew scripts/test tests/journeys/test_golden.py
+
+writes the golden files anew; read the difference before it is committed. Key material never is in them: words stand for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwiictl import oidc
+from tests.examples import twenty_requests
+from tests.journeys.conftest import Enter
+from tests.journeys.ground import BUCKET, Ground
+
+GOLDEN = Path(__file__).parent / "golden" / "create-all"
+DEFAULT_AUDIENCES = ["openshift", "sts.amazonaws.com"]
+
+
+@pytest.fixture
+def made(enter: Enter) -> Ground:
+    ground = enter()
+    ground.requests(twenty_requests())
+    done = ground.create_all()
+    assert done.code == 0, done.err
+    assert set(done.things.values()) == {"created"}
+    return ground
+
+
+def compared(name: str, found: dict[str, bytes]) -> None:
+    """With the golden files of this name, no more and no fewer; or these become the golden ones."""
+    root = GOLDEN / name
+    known = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+    if os.environ.get("GOLDEN") == "renew":
+        for path in known.values():
+            path.unlink()
+        for path, content in found.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+        return
+    assert sorted(found) == sorted(known)
+    for path, content in found.items():
+        assert content.decode() == known[path].read_text(encoding="utf-8"), path
+
+
+def test_the_tree_is_the_golden_one(made: Ground) -> None:
+    tree = made.tree()
+    modes = "".join(f"{mode:04o} {path}\n" for path, (mode, _) in tree.items())
+
+    compared("tree", {f"out/{path}": made.masked(content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
+
+
+def test_the_account_is_the_golden_one(made: Ground) -> None:
+    clouds = made.clouds()
+    bodies = {key: made.masked(thing.pop("body").encode()) for key, thing in clouds["buckets"][BUCKET]["objects"].items()}
+
+    compared("account", {f"{BUCKET}/{key}": body for key, body in bodies.items()} | {"things.json": f"{json.dumps(clouds, indent=2)}\n".encode()})
+
+
+def test_the_key_is_a_pair_of_the_size_that_was_asked_for(made: Ground) -> None:
+    tree = made.tree()
+    private = oidc.private_key(tree["serviceaccount-signer.private"][1], "the private key")
+    public = oidc.public_key(tree["serviceaccount-signer.public"][1], "the public key")
+
+    assert private == public
+    assert len(public.n) == 342  # 2048 bits
+    assert tree["tls/bound-service-account-signing-key.key"] == tree["serviceaccount-signer.private"]
+
+
+def test_folders_are_their_owners_alone(made: Ground) -> None:
+    folders = [path for path in (made.folder / "out", *(made.folder / "out").rglob("*")) if path.is_dir()]
+
+    assert {path.name: path.stat().st_mode & 0o777 for path in folders} == {"out": 0o700, "tls": 0o700, "manifests": 0o700}
+
+
+def test_modes_do_not_depend_on_the_umask(ground: Ground) -> None:
+    before = os.umask(0)
+    try:
+        assert ground.create_all().code == 0
+    finally:
+        os.umask(before)
+
+    modes = {path: mode for path, (mode, _) in ground.tree().items()}
+    assert modes.pop("serviceaccount-signer.public") == 0o644
+    assert set(modes.values()) == {0o600}
+
+
+def test_the_account_says_what_ccoctls_users_know(made: Ground) -> None:
+    """What must not change even when the golden files are renewed without reading them."""
+    clouds: dict[str, Any] = made.clouds()
+    (provider,) = clouds["providers"].values()
+    trusts = [json.dumps(role["trust"]) for role in clouds["roles"].values()]
+
+    assert len(clouds["roles"]) == 20
+    assert provider["audiences"] == DEFAULT_AUDIENCES
+    assert list(clouds["buckets"]) == [BUCKET]
+    assert sorted(clouds["buckets"][BUCKET]["objects"]) == [".well-known/openid-configuration", "keys.json"]
+    assert all(len(name) <= 64 and name in role["inline"] and len(role["inline"]) == 1 for name, role in clouds["roles"].items())
+    assert all(":aud" not in trust and ":sub" in trust for trust in trusts)
+    for thing in (*clouds["roles"].values(), *clouds["providers"].values(), *clouds["buckets"].values()):
+        assert thing["tags"]["Name"] == "demo"
+        assert thing["tags"]["openshift.io/cloud-credential-operator/demo"] == "owned"

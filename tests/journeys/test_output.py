@@ -1,0 +1,173 @@
+"""What machines read is one document; what people read is a line per thing; and nothing that is secret is in either."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cwiictl.sandbox.aws.keyring import SECRET
+from tests.examples import an_object, text, two_requests
+from tests.journeys.conftest import Enter
+from tests.journeys.ground import BUCKET, HOST, INGRESS, REGISTRY, Ground
+
+THINGS = [
+    f"aws/bucket/{BUCKET}",
+    f"aws/document/{BUCKET}/.well-known/openid-configuration",
+    f"aws/key-set/{BUCKET}/keys.json",
+    f"aws/oidc-provider/{HOST}",
+    f"aws/role/{REGISTRY}",
+    f"aws/role/{INGRESS}",
+    f"issuer/https://{HOST}",
+    "local/key/signing-key",
+]
+
+
+def test_json_of_every_command_is_one_document_and_nothing_else(ground: Ground) -> None:
+    form = ("-o", "json")
+    runs = {
+        "create-key-pair": ground.cwiictl("create-key-pair", "--output-dir", "out", "--bits", "2048", *form),
+        "a dry run": ground.create_all("--dry-run"),
+        "create-identity-provider": ground.cwiictl("create-identity-provider", *ground.where, "--output-dir", "out", *form),
+        "create-identities": ground.cwiictl("create-identities", *ground.where, *ground.asking, *form),
+        "create-all": ground.create_all(),
+        "status": ground.status(),
+        "delete --dry-run": ground.delete("--dry-run"),
+        "delete": ground.delete("--yes"),
+    }
+
+    for command, done in runs.items():
+        assert done.code == 0, f"{command}: {done.err}"
+        assert set(done.data) == {"callers", "checksum", "exitCode", "interrupted", "things", "skipped", "files"}, command
+        assert done.data["exitCode"] == done.code
+        if command != "create-key-pair":
+            assert done.data["callers"] == [{"cloud": "aws", "account": "123456789012", "caller": "arn:aws:iam::123456789012:user/sandbox"}]
+
+
+def test_what_went_wrong_is_in_the_document_too(ground: Ground) -> None:
+    with ground.aws("s3") as s3:
+        s3.create_bucket(Bucket=BUCKET)
+
+    done = ground.create_all()
+
+    assert done.code == done.data["exitCode"] == 4
+    (told,) = [thing for thing in done.data["things"] if thing["condition"] == "foreign"]
+    assert set(told) >= {"problem", "remedy"}
+
+
+def test_where_there_is_no_terminal_there_is_one_line_for_each_thing_that_changes(ground: Ground) -> None:
+    first = ground.create_all()
+    assert sorted(first.err.splitlines()) == sorted(f"created {thing}" for thing in THINGS)
+
+    assert ground.create_all().err == ""
+    assert ground.status().err == ""
+
+    with ground.aws("iam") as iam:
+        iam.update_role_description(RoleName=INGRESS, Description="another")
+    assert ground.create_all().err == f"repaired aws/role/{INGRESS}\n"
+
+    gone = ground.delete("--yes")
+    assert sorted(gone.err.splitlines()) == sorted(f"dropped {thing}" for thing in THINGS if thing.startswith(("aws/bucket", "aws/oidc", "aws/role")))
+
+
+def test_people_see_whose_account_it_is_first(ground: Ground) -> None:
+    done = ground.create_all("-o", "text")
+
+    lines = done.out.splitlines()
+    assert lines[0] == "aws: account 123456789012, as arn:aws:iam::123456789012:user/sandbox"
+    assert [line.split() for line in lines[1:9]] == [["created", thing] for thing in THINGS]
+    assert lines[9] == "8 created."
+    assert "\x1b" not in done.out + done.err
+
+
+def test_people_see_what_has_drifted_from_what_to_what(ground: Ground) -> None:
+    ground.create_all()
+    with ground.aws("iam") as iam:
+        iam.update_role_description(RoleName=INGRESS, Description="another")
+
+    done = ground.status("-o", "text")
+
+    assert done.code == 3
+    assert f"drifted    aws/role/{INGRESS}" in done.out
+    assert "description: another -> OpenShift role for openshift-ingress-operator/cloud-credentials" in done.out
+    assert "1 drifted" in done.out
+
+
+def test_requests_that_are_not_followed_are_told_with_the_reason(ground: Ground) -> None:
+    preview = an_object("preview", "n", "s")
+    preview["metadata"]["annotations"] = {"release.openshift.io/feature-set": "TechPreviewNoUpgrade"}
+    gone = an_object("gone", "n", "t")
+    gone["metadata"]["annotations"] = {"release.openshift.io/delete": "true"}
+    azure = an_object("azure", "n", "u")
+    azure["spec"]["providerSpec"]["kind"] = "AzureProviderSpec"
+    ground.requests({**two_requests(), "more.yaml": text(preview, gone, azure, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "else"}})})
+
+    done = ground.create_all()
+
+    assert done.code == 0, done.err
+    assert {skipped["name"] for skipped in done.data["skipped"]} == {"preview", "gone", "azure", "else"}
+    assert all(skipped["why"] for skipped in done.data["skipped"])
+    assert len(ground.clouds()["roles"]) == 2
+    assert "preview: it belongs to the feature set" in ground.status("-o", "text").out
+    assert ground.status("--enable-tech-preview").but("as wanted") == {"aws/role/demo-n-s": "missing"}
+
+
+@pytest.mark.parametrize("weather", ["good", "bad"])
+def test_debug_shows_every_call_and_no_secret_token_query_or_body(enter: Enter, weather: str) -> None:
+    ground = enter(failures=0.0 if weather == "good" else 0.1, seed=5)
+    ground.keys()
+    with ground.aws("sts") as sts, ground.aws("iam") as iam:
+        ground.sandbox.faults.rate = 0.0
+        trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}]}'
+        iam.create_role(RoleName="other", AssumeRolePolicyDocument=trust)
+        session = sts.assume_role(RoleArn="arn:aws:iam::123456789012:role/other", RoleSessionName="monday")["Credentials"]
+    if weather == "bad":
+        ground.sandbox.faults.rate = 0.1
+    login = {"AWS_ACCESS_KEY_ID": session["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": session["SecretAccessKey"], "AWS_SESSION_TOKEN": session["SessionToken"]}
+
+    runs = [ground.create_all("--debug", **login), ground.status("--debug"), ground.delete("--yes", "--debug", **login)]
+
+    told = "".join(done.out + done.err for done in runs)
+    assert [done.code for done in runs] == [0, 0, 0]
+    for call in ("iam:CreateRole 200", "s3:PutObject 200", "sts:GetCallerIdentity 200", "iam:DeleteRole 200"):
+        assert call in told
+    pem = ground.tree()["serviceaccount-signer.private"][1].decode()
+    secrets = [SECRET, session["SecretAccessKey"], session["SessionToken"], "PRIVATE KEY", *pem.splitlines()[8:-1]]  # the lines before are the modulus
+    assert [secret for secret in secrets if secret in told] == []
+    assert [word for word in ("X-Amz-Signature", "Authorization", "AssumeRolePolicyDocument", "RoleName=", "Action=") if word in told] == []
+    json.loads(runs[0].out)
+
+
+def test_debug_shows_where_an_error_comes_from(ground: Ground) -> None:
+    done = ground.create_all("--name", "A_B", "--debug")
+
+    assert done.code == 2
+    assert "Traceback" in done.err
+    assert "BadInput" in done.err
+
+
+def test_public_access_that_is_blocked_for_the_account_is_told_in_these_words(ground: Ground) -> None:
+    with ground.aws("s3control") as control:
+        control.put_public_access_block(
+            AccountId="123456789012",
+            PublicAccessBlockConfiguration={"BlockPublicAcls": True, "IgnorePublicAcls": True, "BlockPublicPolicy": True, "RestrictPublicBuckets": True},
+        )
+
+    done = ground.create_all()
+
+    assert done.code == 1
+    assert done.things[f"aws/bucket/{BUCKET}"] == "failed"
+    (told,) = [thing for thing in done.data["things"] if thing["condition"] == "failed"]
+    assert "public access is blocked for the account" in told["problem"]
+    assert told["remedy"]
+    assert done.things[f"aws/role/{INGRESS}"] == "created"  # it needs no bucket
+    assert done.things[f"aws/oidc-provider/{HOST}"] == "not tried"
+    assert sorted(path for path in ground.tree() if path.startswith("manifests/")) == [
+        "manifests/openshift-image-registry-installer-cloud-credentials-credentials.yaml",
+        "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
+    ]
+
+    with ground.aws("s3control") as control:
+        control.delete_public_access_block(AccountId="123456789012")
+    assert ground.create_all().code == 0
+    assert ground.status().code == 0
