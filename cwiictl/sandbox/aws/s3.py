@@ -71,7 +71,9 @@ class S3:
 
     def _known(self, action: str, request: Request, address: Address, bucket: Bucket) -> Response:
         if action == "PutBucketPolicy":
-            check_policy(bucket.name, address.partition, request.body, (bucket.public_access_block, self._moto.account(address.partition).public_access_block))
+            with self._states.as_seen(bucket, address.partition):  # a block that was just lifted still blocks for a while
+                blocks = (bucket.public_access_block, self._states.account_block(address.partition))
+            check_policy(bucket.name, address.partition, request.body, blocks)
             check_principals(request.body, self._identities(address.partition))
         if action in {"PutBucketPolicy", "DeleteBucketPolicy", "PutPublicAccessBlock", "DeletePublicAccessBlock"}:
             return self._change(request, address, bucket)

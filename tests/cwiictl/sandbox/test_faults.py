@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tests.cwiictl.sandbox.visitor import BUCKET, HOST, ISSUER, PROVIDER, Visitor, inline, refusal, token, trust
+from tests.cwiictl.sandbox.visitor import BUCKET, HOST, ISSUER, PROVIDER, REGION, Visitor, inline, read_policy, refusal, token, trust
 
 Enter = Callable[..., Visitor]
 
@@ -165,12 +165,18 @@ def test_sts_follows_an_old_trust_for_a_while(enter: Enter) -> None:
 
 def test_a_bucket_opens_late_but_its_objects_are_there_at_once(enter: Enter) -> None:
     clock = Clock()
-    visitor = enter(lag=10.0, clock=clock)
-    visitor.open_bucket()
+    visitor = enter(clock=clock)
+    visitor.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    visitor.sandbox.faults.lag = 10.0
+    visitor.s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration={"BlockPublicPolicy": False, "RestrictPublicBuckets": False})
     visitor.s3.put_object(Bucket=BUCKET, Key="k", Body=b"1")
     assert visitor.s3.get_object(Bucket=BUCKET, Key="k")["Body"].read() == b"1"
-    assert refused(lambda: visitor.s3.get_bucket_policy(Bucket=BUCKET)) == ("NoSuchBucketPolicy", 404)
     assert visitor.s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].get("BlockPublicPolicy")
+    put = lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=read_policy(BUCKET))  # noqa: E731
+    assert refused(put) == ("AccessDenied", 403)  # what was lifted a moment ago still blocks
+    clock.now += 10
+    put()
+    assert refused(lambda: visitor.s3.get_bucket_policy(Bucket=BUCKET)) == ("NoSuchBucketPolicy", 404)
     assert visitor.get(f"https://{HOST}/k").status == 403
     clock.now += 10
     assert visitor.s3.get_bucket_policy(Bucket=BUCKET)["Policy"]
