@@ -25,7 +25,7 @@ PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})  # wh
 
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\s((?:[^-]|-(?!----))*)-----END \1-----")  # linear: a body ends at the first five dashes
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
-_NEW_KEY = "give the RSA key of the cluster's service account signer, or make one with `cwiictl create-key-pair`"
+_NEW_KEY = "give the RSA key of the cluster's service account signer, or move away what is none"
 
 
 # --- keys ---

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from cwiictl import files, names
 from cwiictl.actions.order import WHOLE, Order
-from cwiictl.actions.result import DONE, FOUND, Result, failure, held, ran, removed
+from cwiictl.actions.result import DONE, FOUND, Result, failure, left_over, ran, removed
+from cwiictl.actions.result import doomed as rows
 from cwiictl.actions.stage import Stage, staged
 from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
 from cwiictl.engine.pace import Pace
@@ -16,7 +17,7 @@ from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
-from cwiictl.issuer.key import SigningKey
+from cwiictl.issuer.key import PAIR, SigningKey
 from cwiictl.issuer.stores.keys import KeyPair
 from cwiictl.model import Handover
 
@@ -30,8 +31,8 @@ def create(order: Order, report: Report, agreed: Ask) -> Result:
     checksum = stage.checksum(thing.address for thing in doomed or ())
     if order.expect and order.expect != checksum:
         raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
-    if doomed and not agreed(Result(stage.callers, checksum, tuple(held(doomed, "left over")))):
-        return Result(stage.callers, checksum, tuple(held(doomed, "ours")))
+    if doomed and not agreed(Result(stage.callers, checksum, tuple(rows(doomed)))):
+        return Result(stage.callers, checksum, tuple(rows(doomed)))
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, checksum, tuple(ran(outcome, stage.plan, DONE)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
@@ -57,12 +58,11 @@ def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     if writes:
-        result = replace(result, files=_paths(stage, _tree(stage, outcome)))
+        result = replace(result, files=_paths(stage, outcome, _tree(stage, outcome)))
     whole = order.parts == WHOLE and not outcome.interrupted
     left = _left_over(stage, outcome.known, report) if whole else Holdings((), {}, {})
-    doomed = [thing.address for thing in left] if order.prune else []
-    result = replace(result, checksum=stage.checksum(doomed))
-    return result.plus(held(left, "left over"), left.failed.values(), interrupted=left.interrupted)
+    result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
+    return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
 
 
 def _doomed(stage: Stage, report: Report) -> Holdings | None:
@@ -101,7 +101,7 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
     left = _left_over(stage, known, report)
     gone = {thing.address for thing in doomed or ()}
     rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
-    return result.plus(held(rest, "left over"), left.failed.values(), interrupted=left.interrupted)
+    return result.plus(left_over(rest), left.failed.values(), interrupted=left.interrupted)
 
 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
@@ -111,7 +111,7 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
         files.write(stage.order.output, tree)
     except Problem as e:
         return result.plus([failure(str(stage.order.output), e)], [e])
-    return replace(result, files=_paths(stage, tree))
+    return replace(result, files=_paths(stage, outcome, tree))
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
@@ -140,5 +140,6 @@ def _private(key: SigningKey) -> bytes | None:
     return files.read(path, "the private key") if path.exists() else b""
 
 
-def _paths(stage: Stage, tree: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(str(stage.order.output / path) for path in tree))
+def _paths(stage: Stage, outcome: Outcome, tree: Iterable[str]) -> tuple[str, ...]:
+    made = stage.issuer and stage.issuer.key in outcome.known and isinstance(stage.issuer.key.store, KeyPair)
+    return tuple(sorted(str(stage.order.output / path) for path in (*tree, *(PAIR if made else ()))))

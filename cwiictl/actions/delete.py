@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cwiictl.actions.order import Order
-from cwiictl.actions.result import Result, held, removed
+from cwiictl.actions.result import Result, doomed, removed
 from cwiictl.actions.stage import connected
 from cwiictl.engine.holdings import holdings, remove
 from cwiictl.engine.pace import Pace
@@ -19,7 +19,7 @@ def delete(order: Order, report: Report, agreed: Callable[[Result], bool] | None
     sites = connected(order, pace, report)
     found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
     result = Result(tuple(site.caller for site in sites), interrupted=found.interrupted)
-    shown = result.plus(held(found, "ours"), found.failed.values())
+    shown = result.plus(doomed(found), found.failed.values())
     if agreed is None:
         return replace(shown, planned=True)
     if found.interrupted or not list(found) or not agreed(shown):

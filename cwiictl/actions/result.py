@@ -13,7 +13,9 @@ from cwiictl.engine.run import Change, Outcome, Verb
 from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Binding
 
-Condition = Literal["as wanted", "drifted", "missing", "left over", "foreign", "created", "repaired", "dropped", "released", "ours", "failed", "not tried"]
+Condition = Literal[
+    "as wanted", "drifted", "missing", "left over", "foreign", "created", "repaired", "dropped", "released", "to drop", "to release", "failed", "not tried"
+]
 
 FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
 DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "keep": "as wanted", "refuse": "foreign"}
@@ -66,7 +68,7 @@ class Result:
             kinds = {type(e) for e in self.failures}
             code = Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
             return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
-        if conditions & {"failed", "not tried"} or ("ours" in conditions and not self.planned):
+        if conditions & {"failed", "not tried"} or (conditions & {"to drop", "to release"} and not self.planned):
             return 1
         return 3 if self.judged and conditions & {"missing", "drifted", "left over"} else 0
 
@@ -99,9 +101,15 @@ def failure(address: str, e: Exception) -> Row:
     return Row(address, condition, problem=f"an error in cwiictl itself: {type(e).__name__}: {e}", remedy="run again with --debug and report what it shows")
 
 
-def held(holdings: Holdings, condition: Condition) -> Iterator[Row]:
+def left_over(holdings: Holdings) -> Iterator[Row]:
+    yield from (Row(thing.address, "left over") for thing in holdings)
+    yield from (failure(address, e) for address, e in holdings.failed.items())
+
+
+def doomed(holdings: Holdings) -> Iterator[Row]:
+    """What a removal would do: what was adopted or brought is let go, and stays."""
     for thing in holdings:
-        yield Row(thing.address, condition)
+        yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release")
     for address, e in holdings.failed.items():
         yield failure(address, e)
 

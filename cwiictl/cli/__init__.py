@@ -31,11 +31,18 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            return self._unknown(ctx, cmd_name)
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         return getattr(import_module(module), attribute)
+
+    @staticmethod
+    def _unknown(ctx: click.Context, name: str) -> None:
+        import difflib  # noqa: PLC0415 - who spells right does not pay for it
+
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        ctx.fail(f"There is no command {name!r}.{f' Did you mean {near[0]}?' if near else ''}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
@@ -59,12 +66,12 @@ def main() -> None:
     """Mistakes of the user's are told in two sentences; only an error of our own shows where it was made, and only on request."""
     signal.signal(signal.SIGTERM, _stop)
     try:
-        sys.exit(cwiictl.main(prog_name="cwiictl", standalone_mode=False))
+        sys.exit(cwiictl.main(prog_name="cwiictl", standalone_mode=False, color=_colour()))
     except click.ClickException as e:
         e.show()
         sys.exit(e.exit_code)
-    except click.Abort as e:
-        _end(interrupted=isinstance(e.__cause__, KeyboardInterrupt))
+    except click.Abort:
+        _end()
     except Problem as e:
         _fail(e.problem, e.remedy, e.code, e)
     except Exception as e:  # noqa: BLE001 - the last place where anything can be told
@@ -75,11 +82,15 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _end(*, interrupted: bool) -> None:
-    """Who asked twice does not wait for the calls under way. A question that was not answered is no yes."""
-    click.echo("Interrupted: run the same command again to go on." if interrupted else "Not answered: nothing is dropped.", err=True)
-    sys.stdout.flush()
-    os._exit(130 if interrupted else 1)
+def _end() -> None:
+    """Who asked twice does not wait for the calls under way."""
+    click.echo("Interrupted: run the same command again to go on.", err=True)
+    os._exit(130)
+
+
+def _colour() -> bool | None:
+    """None lets the terminal decide."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
 def _wants_json(arguments: list[str]) -> bool:

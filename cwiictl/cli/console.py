@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import sys
 import time
@@ -14,7 +15,7 @@ import click
 from cwiictl.actions.result import DONE, Result
 from cwiictl.cli.rendering import data, lines, problems
 from cwiictl.engine.resource import Event
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, Failed
 
 log = logging.getLogger("cwiictl")
 
@@ -27,7 +28,8 @@ class Console:
 
     def __init__(self, form: str, *, yes: bool = False) -> None:
         self.form, self.yes = form, yes
-        self.moving = sys.stderr.isatty()
+        self.moving = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.waited: set[str] = set()
         self.moved = 0.0
 
     def __enter__(self) -> Console:
@@ -42,6 +44,9 @@ class Console:
         log.debug("%s %s %s", event.what, event.address, event.why)
         if self.moving:
             self._move(event)
+        elif event.what == "waiting" and event.address not in self.waited:
+            self.waited.add(event.address)
+            click.echo(f"waiting for {event.address}: {event.why}", err=True)
         elif event.phase != "reading" and (word := _changed(event)):
             click.echo(f"{word} {event.address}", err=True)
 
@@ -70,7 +75,7 @@ class Console:
             raise BadInput("nobody can be asked whether to drop these things", remedy="look at them with --dry-run, and say --yes")
         for line in lines(shown):
             click.echo(line, err=True)
-        return click.confirm("Drop what is listed as ours or left over?", err=True)
+        return click.confirm("Do this?", err=True)
 
     # --- the end ---
 
@@ -78,6 +83,21 @@ class Console:
         self._wipe()
         for e in result.failures:
             log.debug("failed", exc_info=e)
+        try:
+            self._print(result)
+            if sys.stdout:
+                sys.stdout.flush()
+        except BrokenPipeError:  # who reads no further has seen enough; what was done is told by the exit code
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as e:
+            sys.stdout = None
+            raise Failed(f"what came of it cannot be printed: {e.strerror}", remedy="run status to see it") from e
+        for line in problems(result) if self.form != "json" else ():
+            click.echo(line, err=True)
+        if result.code:
+            sys.exit(result.code)
+
+    def _print(self, result: Result) -> None:
         if self.form == "json":
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
         elif self.form == "yaml":
@@ -85,11 +105,6 @@ class Console:
         else:
             for line in lines(result):
                 click.echo(line)
-        sys.stdout.flush()
-        for line in problems(result) if self.form != "json" else ():
-            click.echo(line, err=True)
-        if result.code:
-            sys.exit(result.code)
 
 
 def _changed(event: Event) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from cwiictl.engine.plain import plain
 
 COLOURS = {
     **dict.fromkeys(("as wanted", "created", "repaired"), "green"),
-    **dict.fromkeys(("drifted", "missing", "left over"), "yellow"),
+    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
 }
 
@@ -40,9 +41,13 @@ def lines(result: Result) -> Iterator[str]:
 
 def problems(result: Result) -> Iterator[str]:
     """What happened and what to do, once for all things that it happened to."""
-    told: dict[tuple[str, str], None] = {(row.problem, row.remedy): None for row in result.rows if row.condition in {"failed", "foreign"}}
-    for problem, remedy in told:
-        yield from error(problem, remedy)
+    told: dict[tuple[str, str], list[str]] = {}
+    for row in result.rows:
+        if row.condition in {"failed", "foreign"}:
+            told.setdefault((row.problem, row.remedy), []).append(row.thing)
+    for (problem, remedy), things in told.items():
+        whose = "" if things[0] in problem else f"{things[0]}{f' and {len(things) - 1} more' if things[1:] else ''}: "
+        yield from error(whose + problem, remedy)
 
 
 def error(problem: str, remedy: str) -> Iterator[str]:
@@ -93,7 +98,9 @@ def _row(row: Row, result: Result) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 116, initial_indent=" " * 13, subsequent_indent=" " * 15, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, min(116, max(40, shutil.get_terminal_size((116, 0)).columns)), initial_indent=" " * 13, subsequent_indent=" " * 15, break_on_hyphens=False
+    )
 
 
 def _short(value: object) -> str:
@@ -110,4 +117,6 @@ def _summary(result: Result) -> str:
         told.append("Interrupted: run the same command again to go on")
     elif result.failures and not CHANGED & counts.keys():
         told.append("Nothing was changed")
+    elif "left over" in counts:
+        told.append("What is left over goes with create-all --prune")
     return " ".join(f"{part}." for part in told)

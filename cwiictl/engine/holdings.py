@@ -96,7 +96,7 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
         return done[address]
 
     def skip(address: str, bad: Collection[str]) -> str:
-        reason = _trusted(things[address], held, bad)
+        reason = _trusted(things[address], held, bad, done)
         if reason:
             left[address] = reason
         return reason
@@ -119,13 +119,13 @@ def _end(thing: Thing) -> str:
     return "drop"
 
 
-def _trusted(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
+def _trusted(thing: Thing, held: Holdings, bad: Collection[str], done: Mapping[str, str]) -> str:
     """Why it must stay: whoever takes the place of an issuer's host is believed by all that still trust it."""
     if all(store.kind != thing.store.kind for walk in held.walks for store in walk.hosting):
         return ""
     trusting = [store for walk in held.walks for store in walk.trusting]
     unread = [store.kind for store in trusting if store.kind in held.failed]
-    staying = [each.address for each in held.of(trusting) if each.address in bad or each.mark.hold != "owned"]
+    staying = [each.address for each in held.of(trusting) if each.address in bad or done.get(each.address) == "release"]
     return f"{(unread + staying)[0]} may still trust it" if unread + staying else ""
 
 

@@ -83,7 +83,7 @@ class _Run:
         for address, resource in self.plan.items():
             have = self.found.get(resource)
             try:
-                problem = foreign(resource, have) if have and self.strange(address, have) else resource.objection(self.found)
+                problem = resource.objection(self.found) or (foreign(resource, have) if have and self.strange(address, have) else None)
             except Exception as e:  # noqa: BLE001 - who cannot judge objects
                 problem = e
             if problem:

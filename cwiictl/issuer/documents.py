@@ -118,7 +118,9 @@ class KeySet(Resource[KeySetState]):
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
         right = want.kids == have.kids if want.mode == "replace" else have.serves(want)
-        return tuple(d for d in differences(want, have) if d.field != "kids" or not right)
+        after = want.kids if want.mode == "replace" else have.kids | want.kids
+        told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
+        return tuple(d for d in told if d.field != "kids" or not right)
 
     def objection(self, found: Known) -> Problem | None:
         """A key that the world does not know yet would make it forget, or doubt, the one that it knows."""
@@ -132,8 +134,8 @@ class KeySet(Resource[KeySetState]):
         ours = f"the key {key.kid}" if key else "a key that is yet to be made"
         return BadInput(
             f"{self.address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
-            remedy="give the cluster's own key with --public-key-file; to change keys rotate them, or say --add-key (both are believed)"
-            " or --replace-keys (tokens of the old one are refused)",
+            remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key rotate it,"
+            " or create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
         )
 
     @staticmethod

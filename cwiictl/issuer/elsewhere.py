@@ -29,10 +29,11 @@ class Published(Issuer):
 
     def objection(self, found: Known) -> Problem | None:
         have, key = found.get(self), found.get(self.key)
-        if have is None or not have.kids or key is None or key.kid in have.kids:
+        if have is None or not have.kids or (key and key.kid in have.kids):
             return None
+        ours = key.kid if key else "one that is yet to be made"
         return BadInput(
-            f"{self.name} publishes the key {', '.join(sorted(have.kids))}, and {key.kid} is not among them",
+            f"{self.name} publishes the key {', '.join(sorted(have.kids))}, and {ours} is not among them",
             remedy="give the cluster's own key with --public-key-file, or publish this one there too",
         )
 

@@ -30,7 +30,9 @@ class Launch:
             self._process = subprocess.Popen(self._command, env=self._environment, process_group=0)
         except OSError as error:
             self._restore()
-            raise BadInput(f"{self._command[0]} cannot be started: {error.strerror}", remedy="name a program that is on the PATH, after --") from error
+            raise BadInput(
+                f"the command {self._command[0]} cannot be started: {error.strerror}", remedy="name a program that is on the PATH, after --"
+            ) from error
         for number in self._early:
             self._send(number)
         return self

@@ -7,6 +7,7 @@ from cwiictl.clouds.aws.plan import bindings, host, identities, permitted, trust
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
+from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
 
 __all__ = [
@@ -34,6 +35,11 @@ title = "AWS"
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     """The SDK is loaded here, and only here: who does not use this cloud does not pay for it."""
-    from cwiictl.clouds.aws.stores import session  # noqa: PLC0415
+    try:
+        from cwiictl.clouds.aws.stores import session  # noqa: PLC0415
+    except ModuleNotFoundError as e:
+        raise BadInput(
+            f"AWS's SDK is not installed: there is no module {e.name}", remedy="install cwiictl with its extra aws, as in pip install '.[aws]'"
+        ) from e
 
     return session.connect(spec, cluster, width)

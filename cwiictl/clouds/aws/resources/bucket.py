@@ -12,7 +12,7 @@ from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.distribution import Distribution
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.engine.resource import Known, Resource, State, part
-from cwiictl.errors import Conflict, Problem
+from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Cluster
 
 
@@ -55,7 +55,8 @@ class Bucket(Resource[BucketState]):
         if not have.region:
             return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
         if have.region != self.region:
-            return Conflict(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
+            kind = BadInput if have.owner and have.owner.cluster == self.cluster.name else Conflict
+            return kind(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
         if have.stranger:
             return Conflict(f"{self.address} holds {have.stranger}, which is not the issuer's", remedy="choose another --name, or move it elsewhere first")
         return None

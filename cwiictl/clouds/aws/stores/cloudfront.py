@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from types_boto3_cloudfront import CloudFrontClient
 
 MINUTES = 60.0
-SETTLING = 20.0  # seconds between two looks at what takes minutes
 
 
 class OriginAccesses:
@@ -103,7 +102,7 @@ class Distributions:
                 self._disable(name, item)
                 now = self.cloudfront.get_distribution(Id=item["Id"])
                 if now["Distribution"]["Status"] != "Deployed":
-                    raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes", after=SETTLING)
+                    raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
                 with _gone("NoSuchDistribution"):
                     self.cloudfront.delete_distribution(Id=item["Id"], IfMatch=now["ETag"])
 
@@ -131,7 +130,7 @@ class Distributions:
             now: Any = self.cloudfront.get_distribution_config(Id=item["Id"])
             off: Any = {**now["DistributionConfig"], "Enabled": False}
             self.cloudfront.update_distribution(Id=item["Id"], IfMatch=now["ETag"], DistributionConfig=off)
-            raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes", after=SETTLING)
+            raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
 
     def _state(self, item: Any) -> DistributionState:
         tags = self._tags(item["ARN"])
