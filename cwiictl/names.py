@@ -12,6 +12,7 @@ from cwiictl.model import Cluster, Workload
 
 CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we hold the thing
 ORIGIN_KEY = "cwii.dev/origin"
+DOCUMENTS_KEY = "cwii.dev/documents"  # on what trusts an issuer: the place of the user's own that its documents were put in
 CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
 
 CCOCTL = "ccoctl"
@@ -65,7 +66,7 @@ def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
 
     A hold that we do not know is taken for "adopted": such a thing is never dropped.
     """
-    others = (key.removeprefix(CLUSTER_KEY) for key in sorted(found) if key.startswith(CLUSTER_KEY))
+    others = (key.removeprefix(CLUSTER_KEY) for key in sorted(found) if key.startswith(CLUSTER_KEY) and found[key] != "brought")
     owner = cluster if f"{CLUSTER_KEY}{cluster}" in found else next(others, None)
     if owner is None:
         return _ccoctls(found, cluster)

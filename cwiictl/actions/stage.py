@@ -20,7 +20,7 @@ from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Store
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
-from cwiictl.issuer.documents import Issuer
+from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.elsewhere import Shelves, existing, own
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import PAIR, KeyState, SigningKey
@@ -132,25 +132,25 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     issuer = _issuer(order, sites, key)
     roots: list[Resource[Any]] = []
     if "issuer" in order.parts:
-        roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(order.cluster, s.stores, issuer, s.askers))]
+        roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.home)) for s in sites}
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
     if writes:
-        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(order.cluster, s.stores, tuple(plan.values())))])
+        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))])
     return Stage(order, sites, pace, plan, issuer.home, issuer if "issuer" in order.parts else None, identities)
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     """Whoever hosts it, it is one issuer for all clouds."""
-    if order.issuer_url:
+    host = next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
+    if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
         folder = order.output / ISSUER_FOLDER
         remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {folder} there, and run again"
         shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder), Web(0.0, remedy))  # nobody but the user can make it readable
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
-    host = next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
-    issuer = host.cloud.host(host.spec, order.cluster, host.stores, key, order.keys)
+    issuer = host.cloud.host(host.spec, order.cluster, host.stores, key, Hosting(order.keys, order.issuer_url))
     if issuer.late and "issuer" not in order.parts:
         raise BadInput("the issuer's URL is not known before its host is made", remedy="say where it is with --issuer-url URL --issuer-exists")
     return issuer

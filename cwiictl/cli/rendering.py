@@ -27,7 +27,7 @@ def lines(result: Result) -> Iterator[str]:
     for row in result.rows:
         yield from _row(row, result)
     for row in result.skipped:
-        yield f"  {'skipped':<9}  {row.thing}: {row.problem}"
+        yield f"  {'skipped':<10}  {row.thing}: {row.problem}"
     yield _summary(result)
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
@@ -88,7 +88,7 @@ def _row(row: Row, result: Result) -> Iterator[str]:
     if row.condition == "not tried" and result.failures and not row.problem:
         return  # a long list of what was not done hides why
     why = f": {row.problem}" if row.condition == "not tried" and row.problem else ""
-    yield f"  {click.style(f'{row.condition:<9}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
+    yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
         yield from _wrapped(f"{difference.field}: {_short(difference.have)} -> {_short(difference.want)}")
     if result.planned and row.condition == "missing" and row.want:
@@ -99,7 +99,7 @@ def _row(row: Row, result: Result) -> Iterator[str]:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(
-        text, min(116, max(40, shutil.get_terminal_size((116, 0)).columns)), initial_indent=" " * 13, subsequent_indent=" " * 15, break_on_hyphens=False
+        text, min(116, max(40, shutil.get_terminal_size((116, 0)).columns)), initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False
     )
 
 

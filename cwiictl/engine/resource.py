@@ -144,6 +144,11 @@ class Resource(ABC, Generic[S]):
     store: Store[S] = field(repr=False, compare=False)
 
     @property
+    def brought(self) -> bool:
+        """The user has it and lends it to us: it bears our mark beside those of others, and is let go in the end."""
+        return False
+
+    @property
     def late(self) -> bool:
         """Its place is another's output: it is read when its turn comes."""
         return False

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.engine.resource import Difference, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
+from cwiictl.engine.resource import Difference, Hold, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
 from cwiictl.engine.workers import listening
 from cwiictl.errors import Conflict
 
@@ -94,7 +94,8 @@ class _Run:
         return have.owner is not None and have.owner.cluster == self.mark.cluster
 
     def strange(self, address: str, have: State) -> bool:
-        return not (self.ours(have) or have.markless or have.remnant or address in self.adopt or self.inherited(have))
+        lent = self.plan[address].brought
+        return not (self.ours(have) or have.markless or have.remnant or lent or address in self.adopt or self.inherited(have))
 
     def inherited(self, have: State) -> bool:
         """Made for this cluster by another tool, and taken over with all that it made: ours from then on as if we had."""
@@ -152,12 +153,15 @@ class _Run:
 
     def written(self, resource: Resource[Any], want: State, have: State | None) -> State:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
-        mark = self.mark
-        if have and not have.remnant and not have.markless:
-            mark = (
-                replace(have.owner, whole=True) if have.owner and self.ours(have) else self.mark if self.inherited(have) else replace(self.mark, hold="adopted")
-            )
-        return resource.store.put(resource.place(self.known), replace(want, owner=mark), have)
+        return resource.store.put(resource.place(self.known), replace(want, owner=self.marking(resource, have)), have)
+
+    def marking(self, resource: Resource[Any], have: State | None) -> Mark:
+        if have is None or have.remnant or have.markless:
+            return self.mark
+        if have.owner and self.ours(have):
+            return replace(have.owner, whole=True)
+        hold: Hold = "brought" if resource.brought else "owned" if self.inherited(have) else "adopted"
+        return replace(self.mark, hold=hold)
 
 
 def whose(have: State) -> str:

@@ -23,7 +23,15 @@ Keys = Literal["published", "add", "replace"]
 
 def version() -> Any:
     """Of the found one, as its place counts them: what is written over it says which it saw."""
-    return field(default="", compare=False, repr=False, metadata={"bookkeeping": True})
+    return field(default="", compare=False, repr=False, metadata={"aside": True})
+
+
+@dataclass(frozen=True)
+class Hosting:
+    """How an issuer is to be hosted: what may be done to published keys, and at which URL, if that is not the host's own."""
+
+    keys: Keys
+    url: str = ""
 
 
 class _Headers(TypedDict):
@@ -64,6 +72,13 @@ class DiscoveryDocument(Resource[DocumentState]):
     def want(self, known: Known) -> DocumentState:
         url = self.home.url(known)
         return DocumentState(body=oidc.discovery(url, f"{url}/{self.jwks}"))
+
+    def objection(self, found: Known) -> Problem | None:
+        """In a place that is not ours, another issuer's document is another's."""
+        have = found.get(self)
+        if have is None or self.parent is None or not self.parent.brought or have.body.get("issuer") == self.home.text or have.owner:
+            return None
+        return Conflict(f"{self.address} is there already, of another issuer", remedy="give another --s3-prefix")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwiictl.clouds.aws.permissions import least
-from cwiictl.clouds.aws.plan import bindings, host, identities, permitted, trusting, walk
+from cwiictl.clouds.aws.plan import bindings, brings, host, identities, permitted, trusting, walk
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
@@ -18,6 +18,7 @@ __all__ = [
     "ask",
     "ask_of",
     "bindings",
+    "brings",
     "connect",
     "host",
     "identities",

@@ -14,14 +14,15 @@ from cwiictl.model import Cluster
 
 READ: Mapping[str, tuple[str, ...]] = {
     "bucket": ("s3:GetBucketPolicy", "s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:ListBucket"),
-    "object": ("s3:GetObject",),
+    "object": ("s3:GetObject", "s3:GetObjectTagging"),
     "provider": ("iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"),
     "role": ("iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies", "iam:ListRoleTags"),
     "policy": ("iam:GetPolicy", "iam:GetPolicyVersion", "iam:ListPolicyTags"),
-    "account": ("iam:GetAccountAuthorizationDetails", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles", "iam:SimulatePrincipalPolicy"),
+    "account": ("iam:GetAccountAuthorizationDetails", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles"),
     "front": ("cloudfront:ListDistributions", "cloudfront:ListOriginAccessControls", "cloudfront:ListTagsForResource"),
 }
 WRITE: Mapping[str, tuple[str, ...]] = {
+    "account": ("iam:SimulatePrincipalPolicy",),
     "bucket": ("s3:CreateBucket", "s3:PutBucketPolicy", "s3:PutBucketPublicAccessBlock", "s3:PutBucketTagging", "s3:TagResource"),
     "object": ("s3:PutObject", "s3:PutObjectTagging"),
     "provider": (
@@ -113,10 +114,10 @@ def least(command: str, spec: Spec, cluster: Cluster) -> Policy:
 
 def _scopes(spec: Spec, cluster: Cluster, account: str) -> dict[str, tuple[str, ...]]:
     where = partition(spec.region)
-    iam, bucket = f"arn:{where.name}:iam::{account}:", f"arn:{where.name}:s3:::{names.bucket(cluster)}"
+    iam, bucket = f"arn:{where.name}:iam::{account}:", f"arn:{where.name}:s3:::{spec.bucket or names.bucket(cluster)}"
     scopes = {
         "bucket": (bucket,),
-        "object": (f"{bucket}/*",),
+        "object": (f"{bucket}/{spec.folder}*",),
         "provider": (f"{iam}oidc-provider/*",),
         "role": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),
         "policy": (f"{iam}policy/{names.role_prefix(cluster.name)}*",),

@@ -22,7 +22,7 @@ from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.holdings import Walk
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
-from cwiictl.issuer.documents import DiscoveryDocument, Issuer, Keys, KeySet
+from cwiictl.issuer.documents import DiscoveryDocument, Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 from cwiictl.model import Binding, Cluster, Workload
@@ -31,23 +31,37 @@ TRUST_LIMIT = 2048
 INLINE_LIMIT = 10240
 
 
-def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, keys: Keys) -> Issuer:
-    """In a bucket that everybody may read, or in one that only CloudFront may."""
-    name = names.bucket(cluster)
+def brings(spec: Spec) -> bool:
+    """Whether the user has a place for the documents, wherever the issuer's URL leads."""
+    return bool(spec.bucket)
+
+
+def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
+    """In a bucket that everybody may read, in one that only CloudFront may, or in one of the user's own."""
+    name = spec.bucket or names.bucket(cluster)
     origin = f"{name}.s3.{spec.region}.{stores.partition.suffix}"
-    bucket = Bucket(name, stores.buckets, cluster, spec.region, PRIVATE if spec.private else READABLE)
+    access = None if spec.bucket else PRIVATE if spec.private else READABLE
+    bucket = Bucket(name, stores.buckets, cluster, spec.region, access)
     front = Distribution(name, stores.distributions, cluster, origin, OriginAccess(name, stores.accesses)) if spec.private else None
-    home = Home(host=front) if front else Home(f"https://{origin}")
-    readers = BucketPolicy(name, stores.bucket_policies, bucket, stores.partition.name, front)
-    discovery = DiscoveryDocument(f"{name}/{names.DISCOVERY}", stores.documents, bucket, home, JWKS)
-    key_set = KeySet(f"{name}/{JWKS}", stores.key_sets, bucket, key, keys)
-    return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (readers, discovery, key_set))
+    home = Home(host=front) if front else Home(how.url or _own_url(spec, origin))
+    readers = () if spec.bucket else (BucketPolicy(name, stores.bucket_policies, bucket, stores.partition.name, front),)
+    discovery = DiscoveryDocument(f"{name}/{spec.folder}{names.DISCOVERY}", stores.documents, bucket, home, JWKS)
+    key_set = KeySet(f"{name}/{spec.folder}{JWKS}", stores.key_sets, bucket, key, how.keys)
+    return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (*readers, discovery, key_set))
 
 
-def trusting(cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
+def _own_url(spec: Spec, origin: str) -> str:
+    if "." in spec.bucket:
+        remedy = "take one without dots, or name its own host with --issuer-url"
+        raise BadInput(f"the certificate of S3 does not cover the bucket name {spec.bucket}", remedy=remedy)
+    return f"https://{origin}/{spec.prefix}".rstrip("/")
+
+
+def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
     """Believed for all audiences that anybody's tokens are for."""
     audiences = frozenset(audience for asker in askers or ASKERS for audience in AWS[asker])
-    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences)
+    lent = f"{spec.bucket}/{spec.folder}" if spec.bucket else ""
+    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences, lent)
 
 
 def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role]:
@@ -80,12 +94,12 @@ def _trusts_within_limits(workload: Workload, account: Account, home: Home) -> N
         )
 
 
-def permitted(cluster: Cluster, stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
+def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
     """Asked for one thing of each kind: IAM judges by name, and ours are named alike."""
-    iam, bucket = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::{names.bucket(cluster)}"
+    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
     arns = {
-        "bucket": [bucket for thing in things if isinstance(thing, Bucket)],
-        "object": [f"{bucket}/{JWKS}" for thing in things if isinstance(thing, Bucket)],
+        "bucket": [f"{s3}{thing.name}" for thing in things if isinstance(thing, Bucket) and not thing.brought],
+        "object": [f"{s3}{thing.name}" for thing in things if isinstance(thing, KeySet)],
         "provider": [f"{iam}oidc-provider/{thing.name}" for thing in things if isinstance(thing, OidcProvider)],
         "role": [f"{thing.account.iam}role{thing.account.path}{thing.name}" for thing in things if isinstance(thing, Role)],
         "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],

@@ -19,10 +19,13 @@ from cwiictl.errors import BadInput
 KIND = "AWSProviderSpec"
 ACCOUNT = re.compile(r"[0-9]{12}")
 POLICY_ARN = re.compile(r"arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+")
+BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+PREFIX = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 PATH = re.compile(r"/([!-~]{1,510}/)?")
 SECONDS = re.compile(r"3[6-9]\d\d|[4-9]\d{3}|[1-3]\d{4}|4[0-2]\d{3}|43[01]\d\d|43200")
 PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/(?P<place>.+)")
 
+PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "delete", "permissions")
 ISSUING = ("create-identity-provider", "create-all", "status")
 IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "permissions")
 
@@ -32,6 +35,8 @@ class Spec:
     region: str = asked("--region", "AWS region of the bucket, and of the endpoints that are called.", metavar="REGION", required=True)
     account: str = asked("--aws-account", "Refuse to act in any other AWS account.", metavar="ID")
     private: bool = switched("--create-private-s3-bucket", "Serve the documents through CloudFront, from a bucket that nobody else may read.", of=ISSUING)
+    bucket: str = asked("--s3-bucket", "Bucket of your own for the documents: nothing else of it is touched.", metavar="NAME", of=PLACING)
+    prefix: str = asked("--s3-prefix", "Where in it, such as clusters/prod.", metavar="PATH", of=PLACING)
     boundary: str = asked("--permissions-boundary-arn", "Policy that bounds what the roles may ever do.", metavar="ARN", of=IDENTITIES)
     path: str = asked("--role-path", "IAM path of the roles, such as /clusters/.", metavar="PATH", of=IDENTITIES)
     session: str = asked("--max-session-duration", "How long the roles' credentials may last. [default: 3600]", metavar="SECONDS", of=IDENTITIES)
@@ -45,11 +50,22 @@ class Spec:
     def __post_init__(self) -> None:
         if self.private and not partition(self.region).cloudfront:
             raise BadInput(f"there is no CloudFront for {self.region}", remedy="leave --create-private-s3-bucket out, or serve the documents with --issuer-url")
+        if self.private and self.bucket:
+            raise BadInput("--create-private-s3-bucket and --s3-bucket exclude one another", remedy="give the one that you mean")
+        if self.prefix and not self.bucket:
+            raise BadInput("--s3-prefix does not say in which bucket", remedy="give it with --s3-bucket")
+        _check("--s3-bucket", self.bucket, BUCKET, "the name of a bucket")
+        _check("--s3-prefix", self.prefix, PREFIX, "a path without a slash at its ends")
         _check("--aws-account", self.account, ACCOUNT, "the twelve digits of an account")
         _check("--role-path", self.path, PATH, "a path that begins and ends with a slash")
         _check("--max-session-duration", self.session, SECONDS, "a number of seconds from 3600 to 43200")
         _check("--permissions-boundary-arn", self.boundary, POLICY_ARN, "the ARN of an IAM policy")
         _check("--identity-provider-arn", self.provider, PROVIDER_ARN, "the ARN of an IAM OIDC provider")
+
+    @property
+    def folder(self) -> str:
+        """What the documents' keys in the bucket begin with."""
+        return f"{self.prefix}/" if self.prefix else ""
 
 
 def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:

@@ -11,7 +11,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.distribution import Distribution
 from cwiictl.clouds.aws.resources.document import KEYS
-from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.engine.resource import Difference, Known, Resource, State, differences, part
 from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Cluster
 
@@ -33,7 +33,7 @@ READABLE = PublicAccess(block_policy=False, restrict=False)
 @dataclass(frozen=True, kw_only=True)
 class BucketState(State):
     region: str  # empty if S3 does not say: then it is somebody else's
-    public_access: PublicAccess
+    public_access: PublicAccess | None  # None if that is not ours to say
     tags: Mapping[str, str] = part()
     stranger: str = field(default="", compare=False, metadata={"bookkeeping": True})  # something in it that is not ours, while it is not
 
@@ -42,22 +42,30 @@ class BucketState(State):
 class Bucket(Resource[BucketState]):
     cluster: Cluster
     region: str
-    access: PublicAccess = READABLE
+    access: PublicAccess | None = READABLE  # None for a bucket of the user's own
+
+    @property
+    def brought(self) -> bool:
+        return self.access is None
 
     def want(self, known: Known) -> BucketState:  # noqa: ARG002 - it follows from what was asked
-        return BucketState(region=self.region, public_access=self.access, tags=names.tags(self.cluster))
+        return BucketState(region=self.region, public_access=self.access, tags={} if self.brought else names.tags(self.cluster))
+
+    def differing(self, want: BucketState, have: BucketState) -> tuple[Difference, ...]:
+        return tuple(d for d in differences(want, have) if d.field != "public_access" or want.public_access)
 
     def objection(self, found: Known) -> Problem | None:
         """The issuer's address is made of the region, and so is all that believes it. What lies in a bucket is not published with it."""
         have = found.get(self)
         if have is None:
-            return None
+            gone = BadInput(f"there is no bucket {self.name} of yours", remedy="make it, or name another with --s3-bucket")
+            return gone if self.brought else None
         if not have.region:
             return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
         if have.region != self.region:
             kind = BadInput if have.owner and have.owner.cluster == self.cluster.name else Conflict
             return kind(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
-        if have.stranger:
+        if have.stranger and not self.brought:
             return Conflict(f"{self.address} holds {have.stranger}, which is not the issuer's", remedy="choose another --name, or move it elsewhere first")
         return None
 

@@ -27,6 +27,7 @@ class OidcProvider(Resource[OidcProviderState]):
     cluster: Cluster
     issuer: Issuer
     audiences: frozenset[str]
+    lent: str = ""  # the place of the user's own that the documents are in: so that they are found again
 
     @property
     def late(self) -> bool:
@@ -36,4 +37,5 @@ class OidcProvider(Resource[OidcProviderState]):
         return known[self.issuer].url.removeprefix("https://")
 
     def want(self, known: Known) -> OidcProviderState:
-        return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags=names.tags(self.cluster))
+        lent = {names.DOCUMENTS_KEY: self.lent} if self.lent else {}
+        return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags={**names.tags(self.cluster), **lent})

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from cwiictl import names
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
 from cwiictl.clouds.aws.stores.errors import code, told
-from cwiictl.clouds.aws.stores.tags import listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import apart, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import NotYet
 from cwiictl.model import Cluster
@@ -134,6 +134,7 @@ class Distributions:
 
     def _state(self, item: Any) -> DistributionState:
         tags = self._tags(item["ARN"])
+        owner = names.mark(tags, self.cluster)
         origins, behaviour = item["Origins"]["Items"], item["DefaultCacheBehavior"]
         return DistributionState(
             origin=origins[0]["DomainName"],
@@ -141,10 +142,10 @@ class Distributions:
             enabled=item["Enabled"],
             viewers=behaviour["ViewerProtocolPolicy"],
             caching=behaviour.get("CachePolicyId", ""),
-            tags=tags,
+            tags=apart(tags, owner),
             domain=item["DomainName"],
             arn=item["ARN"],
-            owner=names.mark(tags, self.cluster),
+            owner=owner,
         )
 
     def _tags(self, arn: str) -> dict[str, str]:

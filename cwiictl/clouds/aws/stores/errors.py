@@ -50,6 +50,7 @@ EARLY = frozenset(
         "ConcurrentModificationException",
         "ConditionalRequestConflict",
         "DeleteConflict",  # what was detached a moment ago may hold on for another
+        "DistributionAlreadyExists",
         "EntityAlreadyExists",
         "EntityTemporarilyUnmodifiable",
         "InternalError",
@@ -58,6 +59,7 @@ EARLY = frozenset(
         "NoSuchEntity",
         "NoSuchKey",
         "OpenIdIdpCommunicationError",
+        "OriginAccessControlAlreadyExists",
         "OperationAborted",
         "PreconditionFailed",
         "RequestTimeout",

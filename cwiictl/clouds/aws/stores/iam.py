@@ -60,6 +60,14 @@ class OidcProviders:
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         return self.tags.owned(cluster)
 
+    def lent(self, cluster: str) -> Iterator[str]:
+        """Where the documents of the cluster's issuers were put, if that was a place of the user's own: `bucket/` or `bucket/path/`."""
+        for place in self._places(cluster):
+            tags = read(self._ask(place))
+            mark = names.mark(tags, cluster)
+            if mark and mark.cluster == cluster and names.DOCUMENTS_KEY in tags:
+                yield tags[names.DOCUMENTS_KEY]
+
     def _places(self, _cluster: str) -> Iterator[str]:
         for provider in self.iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]:
             yield provider.get("Arn", "").removeprefix(self.arn)

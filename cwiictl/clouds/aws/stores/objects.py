@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -10,7 +10,9 @@ from urllib.parse import urlencode
 from botocore.exceptions import ClientError
 
 from cwiictl import names, oidc
+from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.stores.errors import absent, told
+from cwiictl.clouds.aws.stores.tags import read
 from cwiictl.engine.resource import Mark
 from cwiictl.issuer.documents import DocumentState, KeySetState
 from cwiictl.model import Cluster
@@ -27,18 +29,38 @@ class Seen(NamedTuple):
 
 
 class _Objects:
-    """What both kinds of document have in common. They own nothing: their bucket does."""
+    """What both kinds of document have in common. In a bucket of ours they are the bucket's; in one of the user's own they bear marks."""
 
     bulk, patience = False, 120.0
+    key = ""
 
-    def __init__(self, s3: S3Client, cluster: str) -> None:
-        self.s3, self.cluster = s3, cluster
+    def __init__(self, s3: S3Client, cluster: str, places: Callable[[str], Iterable[str]]) -> None:
+        self.s3, self.cluster, self.places = s3, cluster, places
 
-    def drop(self, _name: str, /) -> None:
-        """Goes with its bucket."""
+    @told("s3")
+    def drop(self, name: str, /) -> None:
+        bucket, _, key = name.partition("/")
+        self.s3.delete_object(Bucket=bucket, Key=key)
 
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
+    @told("s3")
+    def owned(self, cluster: str, /) -> Mapping[str, Mark]:
+        marks = {name: self._mark(name, cluster) for name in self._lent(cluster)}
+        return {name: mark for name, mark in marks.items() if mark and mark.cluster == cluster}
+
+    def _lent(self, cluster: str) -> list[str]:
+        return [f"{place}{self.key}" for place in self.places(cluster)]
+
+    def _mark(self, name: str, cluster: str) -> Mark | None:
+        bucket, _, key = name.partition("/")
+        try:
+            return names.mark(read(self.s3.get_object_tagging(Bucket=bucket, Key=key)["TagSet"]), cluster)
+        except ClientError as e:
+            if absent(e):
+                return None
+            raise
+
+    def _owner(self, name: str) -> Mark | None:
+        return self._mark(name, self.cluster) if name in self._lent(self.cluster) else None
 
     def _fetch(self, name: str) -> Seen | None:
         bucket, _, key = name.partition("/")
@@ -59,12 +81,12 @@ class _Objects:
 
 
 class Documents(_Objects):
-    kind = "aws/document"
+    kind, key = "aws/document", names.DISCOVERY
 
     @told("s3")
     def get(self, names_: Collection[str], /) -> Mapping[str, DocumentState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: DocumentState.read(seen.body, *seen.headers) for name, seen in found.items() if seen}
+        return {name: replace(DocumentState.read(seen.body, *seen.headers), owner=self._owner(name)) for name, seen in found.items() if seen}
 
     @told("s3")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
@@ -73,12 +95,15 @@ class Documents(_Objects):
 
 
 class KeySets(_Objects):
-    kind = "aws/key-set"
+    kind, key = "aws/key-set", JWKS
 
     @told("s3")
     def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers) for name, seen in found.items() if seen}
+        return {name: replace(self._read(name, seen), owner=self._owner(name)) for name, seen in found.items() if seen}
+
+    def _read(self, name: str, seen: Seen) -> KeySetState:
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)
 
     @told("s3")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:

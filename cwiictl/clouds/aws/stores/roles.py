@@ -113,6 +113,8 @@ class Roles:
             self.iam.tag_role(RoleName=role, Tags=add)
         if take:
             self.iam.untag_role(RoleName=role, TagKeys=take)
+        if add or take:
+            self.crowd.retold(role, listed(want))
 
     def _grant(self, role: str, wanted: Policy | None, *, there: bool) -> None:
         if wanted is not None:
@@ -187,6 +189,12 @@ class _Crowd:
                 raise
             return None
         return {role["RoleName"]: read(role.get("Tags", [])) for role in roles if role["RoleName"].startswith(prefix)}
+
+    def retold(self, role: str, tags: list[Any]) -> None:
+        """Whose it is has changed since it was read."""
+        with self.lock:
+            if self.roles is not None and role in self.roles:
+                self.roles[role]["Tags"] = tags
 
     def _load(self) -> None:
         try:

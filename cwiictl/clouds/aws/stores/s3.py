@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -29,8 +29,8 @@ class Buckets:
 
     kind, bulk, patience = "aws/bucket", False, PATIENCE
 
-    def __init__(self, s3: S3Client, cluster: str) -> None:
-        self.s3, self.cluster = s3, cluster
+    def __init__(self, s3: S3Client, cluster: str, places: Callable[[str], Iterable[str]]) -> None:
+        self.s3, self.cluster, self.places = s3, cluster, places  # where else documents of a cluster were put
 
     @told("s3")
     def get(self, buckets: Collection[str], /) -> Mapping[str, BucketState]:
@@ -42,7 +42,7 @@ class Buckets:
         if have is None:
             have = self._create(bucket, want)
         fields = changed(want, have)
-        if "public_access" in fields:
+        if want.public_access and "public_access" in fields:
             self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
         self._tag(bucket, want, have)
         return want
@@ -66,9 +66,9 @@ class Buckets:
 
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        bucket = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
-        state = self._read(bucket)
-        return {bucket: state.owner} if state and state.owner and state.owner.cluster == cluster else {}
+        ours = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
+        found = {bucket: self._read(bucket) for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}}
+        return {bucket: state.owner for bucket, state in found.items() if state and state.owner and state.owner.cluster == cluster}
 
     def _create(self, bucket: str, want: BucketState) -> BucketState:
         """With its mark. What it is born with is what S3 says afterwards, not what we suppose."""
@@ -93,7 +93,10 @@ class Buckets:
         if add or take:
             kept = {key: value for key, value in complete(have).items() if key not in take}
             tags: list[Any] = [{"Key": k, "Value": v} for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()]
-            self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
+            if tags:
+                self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
+            else:
+                self.s3.delete_bucket_tagging(Bucket=bucket)
 
     def _read(self, bucket: str) -> BucketState | None:
         try:
@@ -169,7 +172,7 @@ class BucketPolicies:
                     remedy="allow public bucket policies there, or use --create-private-s3-bucket",
                 ) from e
             raise
-        return want
+        return replace(want, owner=None)
 
     def drop(self, _bucket: str, /) -> None:
         """Goes with its bucket."""

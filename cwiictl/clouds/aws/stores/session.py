@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import logging
 import re
-from functools import partial
+from collections.abc import Callable, Collection
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -57,20 +58,23 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
             f"the AWS credentials are of account {who['Account']}, and --aws-account says {spec.account}",
             remedy="log in to the right account, or change the pin",
         )
+    arn = f"arn:{where.name}:iam::{who['Account']}:"
+    providers = OidcProviders(iam, cluster.name, f"{arn}oidc-provider/")
+    places = _places(spec, providers)
     return Stores(
         account=who["Account"],
         caller=caller(who["Arn"]),
         partition=where,
         permissions=partial(Simulations, iam),
-        buckets=Buckets(s3, cluster.name),
+        buckets=Buckets(s3, cluster.name, places),
         bucket_policies=BucketPolicies(s3),
         accesses=OriginAccesses(cloudfront),
         distributions=Distributions(cloudfront, cluster.name),
-        documents=Documents(s3, cluster.name),
-        key_sets=KeySets(s3, cluster.name),
+        documents=Documents(s3, cluster.name, places),
+        key_sets=KeySets(s3, cluster.name, places),
         issuers=Web(),
-        providers=OidcProviders(iam, cluster.name, f"arn:{where.name}:iam::{who['Account']}:oidc-provider/"),
-        policies=ManagedPolicies(iam, cluster.name, f"arn:{where.name}:iam::{who['Account']}:policy/"),
+        providers=providers,
+        policies=ManagedPolicies(iam, cluster.name, f"{arn}policy/"),
         roles=Roles(iam, cluster.name),
     )
 
@@ -78,6 +82,17 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
 def caller(arn: str) -> str:
     """Of a role, the role: the name of its session changes with every login, and a plan must not."""
     return SESSION.sub(r":iam:\g<account>:role/\g<role>", arn)
+
+
+def _places(spec: Spec, providers: OidcProviders) -> Callable[[str], Collection[str]]:
+    """What was named now, and what was written down when it was used."""
+
+    @cache
+    def places(cluster: str) -> Collection[str]:
+        with translating("iam"):
+            return {*([f"{spec.bucket}/{spec.folder}"] if spec.bucket else providers.lent(cluster))}
+
+    return places
 
 
 def _of_ours(account: str, params: dict[str, Any], model: Any, **_call: Any) -> dict[str, Any]:
