@@ -11,7 +11,8 @@ settings.register_profile("here", database=None, deadline=None)
 settings.register_profile("ci", parent=settings.get_profile("here"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Whoever runs the tests may be logged in to a real account; no test, and no program that a test starts, shall know it.
+# Whoever runs the tests may be logged in to a real account; no test, and no program that a test starts, shall know it:
+# only `scripts/test --live aws` says that it is meant.
 FOREIGN = ("AWS_", "AZURE_", "ARM_", "GOOGLE_", "CLOUDSDK_", "KUBECONFIG", "CWIICTL_", "CWII_")
-for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+for name in [name for name in os.environ if name.startswith(FOREIGN) and not os.environ.get("CWIICTL_LIVE")]:
     del os.environ[name]
