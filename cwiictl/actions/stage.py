@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,8 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
         folder = order.output / ISSUER_FOLDER
         remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {folder} there, and run again"
-        shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder), Web(0.0, remedy))  # nobody but the user can make it readable
+        web = Web(0.0, remedy)  # nobody but the user can make it readable
+        shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder, partial(web.keys, order.issuer_url)), web)
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
     issuer = host.cloud.host(host.spec, order.cluster, host.stores, key, Hosting(order.keys, order.issuer_url))
     if issuer.late and "issuer" not in order.parts:

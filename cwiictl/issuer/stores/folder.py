@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from cwiictl import files, oidc
@@ -41,11 +41,18 @@ class FolderDocuments(_Files):
 
 
 class FolderKeySets(_Files):
+    """What the user serves already is the beginning of what is to be served: else their next upload would lose others' keys."""
+
     kind = "local/key-set"
+
+    def __init__(self, folder: Path, served: Callable[[], bytes | None]) -> None:
+        super().__init__(folder)
+        self.served = served
 
     def get(self, names: Collection[str], /) -> Mapping[str, KeySetState]:
         return {name: KeySetState.read(text, f"{self.kind}/{name}") for name, text in self._there(names).items()}
 
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
-        self._write(name, want.merged(have))
+        text = None if have else self.served()
+        self._write(name, want.merged(KeySetState.read(text, "the user's host") if text else have))
         return want

@@ -60,6 +60,14 @@ class Web:
     def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
         return {}
 
+    def keys(self, url: str) -> bytes | None:
+        """The key set as it is served, if it is."""
+        try:
+            jwks_uri = self._document(f"{url}/{names.DISCOVERY}").get("jwks_uri")
+            return self._fetch(jwks_uri) if isinstance(jwks_uri, str) else None
+        except NotYet:
+            return None
+
     def _seen(self, url: str) -> IssuerState | None:
         try:
             return self._read(url)
