@@ -80,8 +80,8 @@ def _ccoctls(found: Mapping[str, str], cluster: str) -> Mark | None:
     named = [key.removeprefix(CCOCTL_KEY) for key in sorted(found) if key.startswith(CCOCTL_KEY)]
     wanted = cluster.removeprefix(f"{CCOCTL}/")
     if wanted in named:
-        return Mark(ccoctls(wanted), tool=CCOCTL)
-    return Mark(ccoctls(named[0])) if named else None
+        return Mark(ccoctls(wanted), tool=CCOCTL, whole=False)
+    return Mark(ccoctls(named[0]), whole=False) if named else None
 
 
 def ccoctls(cluster: str) -> str:

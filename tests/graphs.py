@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, State, Store, gladly
+from cwiictl.engine.holdings import Walk
+from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, State, gladly
 from cwiictl.errors import NotYet, Problem, Throttled
 from tests.contracts.shelf import Board, Boards, Child, Children, Shelf, Thing, World
 
@@ -99,8 +100,9 @@ class Places:
         return self.bulk, self.single, self.unmarked, self.late, self.part
 
     @property
-    def walk(self) -> tuple[Store[Any], ...]:
-        return *self.shelves, self.board
+    def walk(self) -> Walk:
+        """What is in bulk serves an issuer, and what is single believes it."""
+        return Walk((self.bulk, self.part), (self.single,), (self.unmarked, self.late, self.board))
 
     def __iter__(self) -> Iterator[tuple[Shelf, str]]:
         return ((shelf, name) for shelf in self.shelves for name in list(shelf.things))

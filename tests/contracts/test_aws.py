@@ -17,26 +17,46 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from cwiictl import oidc
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.resources.bucket import PublicAccess
-from cwiictl.clouds.aws.stores.iam import OidcProviders, Roles
+from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, BucketPolicyState, BucketState, PublicAccess
+from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
+from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
+from cwiictl.clouds.aws.resources.role import RoleState
+from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
+from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
-from cwiictl.clouds.aws.stores.s3 import Buckets
-from cwiictl.errors import Failed, NotYet
-from cwiictl.issuer.documents import DocumentState, KeySetState
-from cwiictl.sandbox import Sandbox
+from cwiictl.clouds.aws.stores.roles import Roles
+from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
+from cwiictl.engine.resource import Mark
+from cwiictl.errors import Conflict, Denied, Failed, NotYet
+from cwiictl.issuer.documents import DocumentState, Keys, KeySetState
+from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
 from tests.contracts.store import Specimen, StoreContract
-from tests.examples import ACCOUNT, a_bucket, a_provider, a_role
+from tests.examples import ACCOUNT, a_provider, a_role
 
 CLUSTER = "a-cluster"
 BUCKET = f"{CLUSTER}-oidc"
 PLACE = f"{BUCKET}/keys.json"
-OTHER = policy.canonical(policy.allow("s3:GetObject", Principal="*", Resource=f"arn:aws:s3:::{BUCKET}/keys.json"))
+MANAGED = "arn:aws:iam::aws:policy/ReadOnlyAccess"
+BOUNDARY = "arn:aws:iam::aws:policy/PowerUserAccess"
+
+
+def reading(*keys: str) -> policy.Policy:
+    return policy.canonical(policy.allow("s3:GetObject", Principal="*", Resource=[f"arn:aws:s3:::{BUCKET}/{key}" for key in keys]))
+
+
+def nowhere(_cluster: str) -> list[str]:
+    """No documents were put in a place of the user's own."""
+    return []
+
+
+def the_role(**changes: Any) -> RoleState:
+    return a_role(**{"managed": frozenset[str](), "session": 3600, **changes})
 
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as running:
+    with Sandbox(Settings(deploy=0.0)) as running:
         yield running
 
 
@@ -48,7 +68,7 @@ def clients(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
     with ExitStack() as stack:
         session: Any = boto3.Session(aws_access_key_id=KEY, aws_secret_access_key=SECRET, region_name="us-east-1")
         config = Config(proxies={"https": sandbox.proxy}, retries={"total_max_attempts": 1})
-        made = {service: session.client(service, config=config, verify=str(sandbox.ca_file)) for service in ("iam", "s3")}
+        made = {service: session.client(service, config=config, verify=str(sandbox.ca_file)) for service in ("iam", "s3", "cloudfront")}
         for client in made.values():
             stack.callback(client.close)
         yield made
@@ -61,23 +81,72 @@ def key(number: int) -> oidc.VerificationKey:
     return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
 
 
-def a_key_set(number: int, *, exact: bool = True) -> KeySetState:
-    return KeySetState(kids=frozenset({key(number).kid}), exact=exact, keys=(key(number),))
+def a_key_set(number: int, mode: Keys = "replace") -> KeySetState:
+    return KeySetState(kids=frozenset({key(number).kid}), mode=mode, keys=(key(number),))
 
 
 class TestRoles(StoreContract):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         store: Any = Roles(clients["iam"], CLUSTER)
-        want = a_role()
+        want = the_role()
         trusted = policy.allow("sts:AssumeRoleWithWebIdentity", Principal={"Federated": f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.org"})
-        other = a_role(
+        other = the_role(
             description="another",
             trust=policy.canonical(trusted),
             policy=policy.canonical(policy.allow(["s3:GetObject", "s3:PutObject"], Resource="*")),
+            managed=frozenset({MANAGED}),
+            session=7200,
             tags={"Name": "another"},
         )
         return Specimen(store, "a-cluster-role", want, other)
+
+    def test_further_policies_are_seen_and_taken_away_whoever_attached_them(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        specimen.put(specimen.want, specimen.mark)
+        document = policy.dump(policy.canonical(policy.allow("s3:*", Resource="*")))
+        clients["iam"].put_role_policy(RoleName=specimen.name, PolicyName="theirs", PolicyDocument=document)
+        clients["iam"].attach_role_policy(RoleName=specimen.name, PolicyArn=MANAGED)
+
+        found = specimen.get()
+        assert (found.others, found.managed) == ({"theirs"}, {MANAGED})
+        specimen.put(specimen.want, specimen.mark)
+
+        found = specimen.get()
+        assert (found.others, found.managed) == (frozenset(), frozenset())
+
+    def test_a_boundary_is_set_and_one_that_nobody_asked_for_is_left(self, specimen: Specimen) -> None:
+        specimen.put(the_role(boundary=BOUNDARY), specimen.mark)
+        assert specimen.get().boundary == BOUNDARY
+
+        specimen.put(specimen.want, specimen.mark)
+        assert specimen.get().boundary == BOUNDARY
+
+        specimen.put(the_role(boundary=MANAGED), specimen.mark)
+        assert specimen.get().boundary == MANAGED
+
+    def test_a_role_without_a_policy_of_its_own_has_none_and_gets_and_loses_one(self, specimen: Specimen) -> None:
+        bare = the_role(policy=None, managed=frozenset({MANAGED}))
+        for want in (bare, the_role(), bare):
+            specimen.put(want, specimen.mark)
+            assert (specimen.get().policy, specimen.get().managed) == (want.policy, want.managed)
+
+    def test_a_role_under_a_path_is_made_there(self, specimen: Specimen) -> None:
+        arn = f"arn:aws:iam::{ACCOUNT}:role/clusters/of/ours/{specimen.name}"
+
+        specimen.put(the_role(arn=arn), specimen.mark)
+
+        assert specimen.get().arn == arn
+        assert set(specimen.owned(CLUSTER)) == {specimen.name}
+
+    def test_a_mark_that_lost_a_tag_is_not_whole_and_is_put_whole(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        specimen.put(specimen.want, specimen.mark)
+        clients["iam"].untag_role(RoleName=specimen.name, TagKeys=["cwii.dev/origin"])
+        assert not specimen.get().owner.whole
+
+        specimen.put(specimen.want, specimen.mark)
+
+        assert specimen.get().owner == specimen.mark
+        assert specimen.get().tags == the_role().tags
 
     def test_a_role_goes_with_all_that_hangs_on_it(self, specimen: Specimen, clients: dict[str, Any]) -> None:
         specimen.put(specimen.want, specimen.mark)
@@ -118,23 +187,41 @@ class TestOidcProviders(StoreContract):
         return Specimen(store, place, want, a_provider(url=f"https://{place}", audiences=frozenset({"sts.amazonaws.com", "vault"}), tags={"Name": "another"}))
 
 
+class TestManagedPolicies(StoreContract):
+    @pytest.fixture
+    def specimen(self, clients: dict[str, Any]) -> Specimen:
+        place = f"arn:aws:iam::{ACCOUNT}:policy/"
+        store: Any = ManagedPolicies(clients["iam"], CLUSTER, place)
+        grants = [policy.canonical(policy.allow(action, Resource="*")) for action in ("s3:GetObject", ["s3:PutObject", "s3:DeleteObject"])]
+        name = "a-cluster-part-1"
+        want, other = (
+            ManagedPolicyState(arn=place + name, policy=each, tags={"Name": tag}) for each, tag in zip(grants, ("a-cluster", "another"), strict=True)
+        )
+        return Specimen(store, name, want, other)
+
+    def test_it_is_changed_as_often_as_one_likes(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        """IAM keeps five versions, and refuses a sixth."""
+        for want in (specimen.want, specimen.other) * 4:
+            specimen.put(want, specimen.mark)
+
+        assert specimen.get() == specimen.other
+        versions = clients["iam"].list_policy_versions(PolicyArn=specimen.get().arn)["Versions"]
+        assert len(versions) <= 2
+
+
 class TestBuckets(StoreContract):
     @pytest.fixture(params=["us-east-1", "eu-west-1"])
     def specimen(self, clients: dict[str, Any], request: pytest.FixtureRequest) -> Specimen:
-        store: Any = Buckets(clients["s3"], CLUSTER)
-        want = a_bucket(BUCKET, region=request.param)
-        other = a_bucket(BUCKET, region=request.param, policy=OTHER, tags={"Name": "another"}, public_access=PublicAccess(block_policy=False))
+        store: Any = Buckets(clients["s3"], CLUSTER, nowhere)
+        want = BucketState(region=request.param, public_access=READABLE, tags={"Name": CLUSTER})
+        other = BucketState(region=request.param, public_access=PRIVATE, tags={"Name": "another"})
         return Specimen(store, BUCKET, want, other, unknown="unknown-oidc")
 
-    def test_a_bucket_without_a_policy_or_a_block_has_none(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_a_bucket_without_a_block_blocks_nothing(self, specimen: Specimen, clients: dict[str, Any]) -> None:
         specimen.put(specimen.want, specimen.mark)
-        clients["s3"].delete_bucket_policy(Bucket=BUCKET)
         clients["s3"].delete_public_access_block(Bucket=BUCKET)
 
-        found = specimen.get()
-
-        assert found.policy is None
-        assert found.public_access == PublicAccess(block_acls=False, ignore_acls=False, block_policy=False, restrict=False)
+        assert specimen.get().public_access == PublicAccess(block_acls=False, ignore_acls=False, block_policy=False, restrict=False)
 
     def test_a_bucket_goes_with_its_documents_and_with_nothing_else(self, specimen: Specimen, clients: dict[str, Any]) -> None:
         specimen.put(specimen.want, specimen.mark)
@@ -143,10 +230,22 @@ class TestBuckets(StoreContract):
 
         with pytest.raises(Failed, match="theirs"):
             specimen.drop()
+        assert len(clients["s3"].list_objects_v2(Bucket=BUCKET)["Contents"]) == 3
         clients["s3"].delete_object(Bucket=BUCKET, Key="theirs")
         specimen.drop()
 
         assert specimen.get() is None
+
+    def test_what_lies_in_a_bucket_that_is_not_ours_is_told(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        specimen.put(specimen.want, None)
+        clients["s3"].put_object(Bucket=BUCKET, Key="keys.json", Body=b"x")
+        assert specimen.get().stranger == ""
+
+        clients["s3"].put_object(Bucket=BUCKET, Key="payroll.csv", Body=b"x")
+
+        assert specimen.get().stranger == "payroll.csv"
+        specimen.put(specimen.want, specimen.mark)
+        assert specimen.get().stranger == ""
 
 
 class InBucket(StoreContract):
@@ -155,12 +254,111 @@ class InBucket(StoreContract):
         clients["s3"].create_bucket(Bucket=BUCKET)
 
 
+class TestBucketPolicies(InBucket):
+    @pytest.fixture
+    def specimen(self, clients: dict[str, Any], bucket: None) -> Specimen:  # noqa: ARG002 - it must be there first
+        clients["s3"].delete_public_access_block(Bucket=BUCKET)
+        store: Any = BucketPolicies(clients["s3"])
+        want, other = BucketPolicyState(policy=reading("keys.json")), BucketPolicyState(policy=reading("keys.json", "more"))
+        return Specimen(store, BUCKET, want, other, bears=(), stays=True)
+
+    def test_a_bucket_without_one_and_no_bucket_have_none(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        assert specimen.store.get([BUCKET, "nowhere-oidc"]) == {}
+        specimen.put(specimen.want, None)
+        clients["s3"].delete_bucket_policy(Bucket=BUCKET)
+
+        assert specimen.store.get([BUCKET]) == {}
+
+    def test_while_public_access_is_blocked_it_is_not_yet(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        """For a moment after the bucket's own block was lifted, or because the account has one."""
+        blocks = dict.fromkeys(("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"), True)
+        clients["s3"].put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration=blocks)
+
+        with pytest.raises(NotYet, match="public access is blocked") as raised:
+            specimen.store.put(BUCKET, specimen.want, None)
+        assert "--create-private-s3-bucket" in raised.value.remedy
+
+
+class TestOriginAccesses(StoreContract):
+    @pytest.fixture
+    def specimen(self, clients: dict[str, Any]) -> Specimen:
+        store: Any = OriginAccesses(clients["cloudfront"])
+        return Specimen(store, BUCKET, OriginAccessState(), OriginAccessState(signing="no-override"))
+
+    def test_a_description_that_was_written_into_is_a_damaged_mark(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        made = specimen.put(specimen.want, specimen.mark)
+        now = clients["cloudfront"].get_origin_access_control(Id=made.id)
+        config = now["OriginAccessControl"]["OriginAccessControlConfig"]
+        config["Description"] += " of the platform team"
+        clients["cloudfront"].update_origin_access_control(Id=made.id, IfMatch=now["ETag"], OriginAccessControlConfig=config)
+        assert not specimen.get().owner.whole
+
+        specimen.put(specimen.want, specimen.mark)
+
+        assert specimen.get().owner == specimen.mark
+
+
+class TestDistributions(StoreContract):
+    @pytest.fixture
+    def specimen(self, clients: dict[str, Any]) -> Specimen:
+        accesses: Any = OriginAccesses(clients["cloudfront"])
+        access = accesses.put(BUCKET, OriginAccessState(owner=Mark(CLUSTER)), None).id
+        store: Any = Distributions(clients["cloudfront"], CLUSTER)
+        origin = f"{BUCKET}.s3.us-east-1.amazonaws.com"
+        want = DistributionState(origin=origin, access=access, tags={"Name": CLUSTER})
+        other = DistributionState(origin=origin, access=access, viewers="redirect-to-https", enabled=False, tags={"Name": "another"})
+        return Specimen(store, BUCKET, want, other, unknown="unknown-oidc")
+
+    def test_it_is_disabled_before_it_goes_and_that_takes_a_while(self, specimen: Specimen, clients: dict[str, Any], sandbox: Sandbox) -> None:
+        specimen.put(specimen.want, specimen.mark)
+        sandbox.faults.deploy = 0.5
+
+        with pytest.raises(NotYet, match="disabled"):
+            specimen.store.drop(BUCKET)
+        with pytest.raises(NotYet, match="disabled"):
+            specimen.store.drop(BUCKET)
+        (item,) = clients["cloudfront"].list_distributions()["DistributionList"]["Items"]
+        assert not item["Enabled"]
+        specimen.drop()
+
+        assert specimen.get() is None
+
+    def test_what_others_have_set_in_it_stays(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        made = specimen.put(specimen.want, specimen.mark)
+        id_ = made.arn.rpartition("/")[2]
+        now = clients["cloudfront"].get_distribution_config(Id=id_)
+        config = {**now["DistributionConfig"], "WebACLId": "theirs", "Enabled": False}
+        clients["cloudfront"].update_distribution(Id=id_, IfMatch=now["ETag"], DistributionConfig=config)
+
+        specimen.put(specimen.want, specimen.mark)
+
+        assert specimen.get().enabled
+        assert clients["cloudfront"].get_distribution_config(Id=id_)["DistributionConfig"]["WebACLId"] == "theirs"
+
+
 class TestDocuments(InBucket):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
-        store: Any = Documents(clients["s3"], CLUSTER)
+        store: Any = Documents(clients["s3"], CLUSTER, nowhere)
         other = DocumentState(body={"issuer": "another"}, cache_control="no-store", content_type="application/jwk-set+json")
-        return Specimen(store, f"{BUCKET}/.well-known/openid-configuration", DocumentState(body={"issuer": "x"}), other, bears=(), stays=True)
+        return Specimen(store, f"{BUCKET}/.well-known/openid-configuration", DocumentState(body={"issuer": "x"}), other, bears=(), unknown=f"{BUCKET}/unknown")
+
+    def test_in_a_place_of_the_users_own_it_is_found_by_its_own_mark(self, clients: dict[str, Any]) -> None:
+        """And nothing else in that place is."""
+        store: Any = Documents(clients["s3"], CLUSTER, lambda _cluster: [f"{BUCKET}/prod/"])
+        name = f"{BUCKET}/prod/.well-known/openid-configuration"
+        assert store.owned(CLUSTER) == {}
+        clients["s3"].put_object(Bucket=BUCKET, Key="prod/.well-known/openid-configuration", Body=b"{}")
+        assert store.owned(CLUSTER) == {}
+        assert store.get([name])[name].owner is None
+
+        store.put(name, DocumentState(body={"issuer": "x"}), store.get([name])[name])
+
+        assert store.owned(CLUSTER) == {name: Mark(CLUSTER)}
+        assert store.owned("another") == {}
+        assert store.get([name])[name].owner == Mark(CLUSTER)
+        store.drop(name)
+        assert store.owned(CLUSTER) == {}
 
     def test_a_document_in_no_bucket_is_not_there(self, specimen: Specimen) -> None:
         assert specimen.store.get(["nowhere-oidc/keys.json"]) == {}
@@ -169,34 +367,60 @@ class TestDocuments(InBucket):
 class TestKeySets(InBucket):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
-        store: Any = KeySets(clients["s3"], CLUSTER)
-        return Specimen(store, PLACE, a_key_set(0), a_key_set(1), bears=(), stays=True)
+        store: Any = KeySets(clients["s3"], CLUSTER, nowhere)
+        return Specimen(store, PLACE, a_key_set(0), a_key_set(1), bears=(), unknown=f"{BUCKET}/unknown")
 
     def test_a_key_that_is_added_takes_no_other_away(self, specimen: Specimen) -> None:
-        specimen.put(a_key_set(0, exact=False), None)
-        specimen.put(a_key_set(1, exact=False), None)
+        specimen.put(a_key_set(0, "add"), None)
+        specimen.put(a_key_set(1, "add"), None)
 
         assert specimen.get().kids == {key(0).kid, key(1).kid}
 
-    def test_what_a_rival_wrote_in_between_is_not_lost(self, specimen: Specimen, clients: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-        """Read, merge, write: S3 refuses the write, because it names what was read."""
-        specimen.put(a_key_set(0), None)
-        rival = KeySets(clients["s3"], CLUSTER)
-        store: Any = specimen.store
-        fetch, rivals = store._fetch, [a_key_set(1, exact=False)]
+    @pytest.mark.parametrize("seen", [True, False])
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, clients: dict[str, Any], seen: bool) -> None:  # noqa: FBT001
+        """Read, decide, write: S3 refuses the write, because it names what was read."""
+        have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
+        rival: Any = KeySets(clients["s3"], CLUSTER, nowhere)
+        rival.put(PLACE, a_key_set(1, "add"), specimen.get())
 
-        def fetched(name: str) -> Any:
-            seen = fetch(name)
-            if rivals:
-                rival.put(name, rivals.pop(), None)
-            return seen
+        for mode in ("published", "add", "replace"):
+            with pytest.raises(NotYet):
+                specimen.store.put(PLACE, a_key_set(0 if mode == "published" else 2, mode), have)
+        assert specimen.get().kids == ({key(0).kid, key(1).kid} if seen else {key(1).kid})
+        specimen.store.put(PLACE, a_key_set(2, "add"), specimen.get())
 
-        monkeypatch.setattr(store, "_fetch", fetched)
+        assert specimen.get().kids >= {key(1).kid, key(2).kid}
+
+    def test_of_two_who_each_publish_their_own_key_one_is_refused(self, specimen: Specimen) -> None:
+        """Nobody's key is added unasked: who comes second decides anew."""
+        specimen.store.put(PLACE, a_key_set(0, "published"), None)
         with pytest.raises(NotYet):
-            store.put(PLACE, a_key_set(2, exact=False), None)
-        store.put(PLACE, a_key_set(2, exact=False), None)
+            specimen.store.put(PLACE, a_key_set(1, "published"), None)
+        with pytest.raises(Conflict, match="does not hold our key"):
+            specimen.store.put(PLACE, a_key_set(1, "published"), specimen.get())
 
-        assert specimen.get().kids == {key(number).kid for number in range(3)}
+        assert specimen.get().kids == {key(0).kid}
+
+    def test_only_its_headers_are_mended_where_our_key_is_published(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        body = oidc.dump({"keys": [key(1).jwk, key(0).jwk], "theirs": 1})
+        clients["s3"].put_object(Bucket=BUCKET, Key="keys.json", Body=body, ContentType="text/plain")
+
+        specimen.store.put(PLACE, a_key_set(0, "published"), specimen.get())
+
+        assert specimen.get().content_type == "application/json"
+        with clients["s3"].get_object(Bucket=BUCKET, Key="keys.json")["Body"] as found:
+            assert found.read() == body
+
+    @pytest.mark.parametrize("mode", ["published", "add"])
+    def test_what_became_malformed_is_not_written_over(self, specimen: Specimen, clients: dict[str, Any], mode: Keys) -> None:
+        specimen.put(a_key_set(0), None)
+        have = specimen.get()
+        clients["s3"].put_object(Bucket=BUCKET, Key="keys.json", Body=b"{")
+
+        with pytest.raises(NotYet):
+            specimen.store.put(PLACE, a_key_set(0, mode), have)
+
+        assert specimen.get().malformed
 
     @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"keys": 1}'])
     def test_what_is_malformed_is_told_and_not_raised(self, specimen: Specimen, clients: dict[str, Any], body: bytes) -> None:
@@ -213,7 +437,7 @@ class TestLag:
 
     def test_a_policy_that_has_gone_and_shows_does_not_keep_its_role(self, clients: dict[str, Any], sandbox: Sandbox) -> None:
         store: Any = Roles(clients["iam"], CLUSTER)
-        specimen = Specimen(store, "a-cluster-role", a_role(), a_role(), bears=())
+        specimen = Specimen(store, "a-cluster-role", the_role(), the_role(), bears=())
         specimen.put(specimen.want, None)
         sandbox.faults.lag = 1.0
         clients["iam"].delete_role_policy(RoleName=specimen.name, PolicyName=specimen.name)
@@ -223,3 +447,87 @@ class TestLag:
 
         time.sleep(1.1)
         assert specimen.get() is None
+
+
+class TestBulk:
+    """Roles are read all at once where that costs less, and one by one where it is denied."""
+
+    NAMES = tuple(f"a-cluster-role-{number}" for number in range(6))
+
+    @pytest.fixture
+    def roles(self, clients: dict[str, Any], sandbox: Sandbox) -> Any:
+        store: Any = Roles(clients["iam"], CLUSTER)
+        for number, name in enumerate(self.NAMES):
+            arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
+            store.put(name, the_role(arn=arn, description=name, session=3600 + number, managed=frozenset({MANAGED}), owner=Mark(CLUSTER)), None)
+        sandbox.crowd(50)
+        return store
+
+    def asked(self, store: Any, sandbox: Sandbox) -> list[str]:
+        """What is asked of IAM to read them all."""
+        before = len(sandbox.record)
+        self.each(store)
+        return [seen.action for seen in sandbox.record[before:]]
+
+    def each(self, store: Any) -> dict[str, RoleState]:
+        return {name: state for one in (*self.NAMES, "a-cluster-nobody") for name, state in store.get([one]).items()}
+
+    @pytest.mark.usefixtures("roles")
+    @pytest.mark.parametrize("denied", ["iam:GetAccountAuthorizationDetails", "iam:ListRoles"])
+    def test_what_is_read_at_once_is_what_is_read_one_by_one(self, clients: dict[str, Any], sandbox: Sandbox, denied: str) -> None:
+        together = self.each(Roles(clients["iam"], CLUSTER))
+        few = self.asked(Roles(clients["iam"], CLUSTER), sandbox)
+        sandbox.faults.deny = {denied}
+
+        alone = self.each(Roles(clients["iam"], CLUSTER))
+
+        assert together == alone
+        assert set(together) == set(self.NAMES)
+        assert {name: state.owner for name, state in together.items()} == dict.fromkeys(self.NAMES, Mark(CLUSTER))
+        assert len(few) < len(self.asked(Roles(clients["iam"], CLUSTER), sandbox))
+
+    @pytest.mark.usefixtures("roles")
+    def test_it_answers_each_name_once_and_the_second_answer_is_what_is_there_now(self, clients: dict[str, Any]) -> None:
+        store: Any = Roles(clients["iam"], CLUSTER)
+        self.each(store)
+        clients["iam"].update_role(RoleName=self.NAMES[3], Description="another", MaxSessionDuration=3600)
+        clients["iam"].create_role(RoleName="a-cluster-nobody", AssumeRolePolicyDocument=policy.dump(the_role().trust))
+
+        found = self.each(store)
+
+        assert found[self.NAMES[3]].description == "another"
+        assert "a-cluster-nobody" in found
+
+    @pytest.mark.usefixtures("roles")
+    def test_one_role_is_not_worth_reading_all(self, clients: dict[str, Any], sandbox: Sandbox) -> None:
+        store: Any = Roles(clients["iam"], CLUSTER)
+
+        before = len(sandbox.record)
+
+        store.get([self.NAMES[0]])
+        store.get([self.NAMES[0]])
+
+        assert {"iam:ListRoles", "iam:GetAccountAuthorizationDetails"}.isdisjoint({seen.action for seen in sandbox.record[before:]})
+
+    @pytest.mark.usefixtures("roles")
+    def test_strangers_cost_a_page_and_not_a_request_each(self, clients: dict[str, Any], sandbox: Sandbox) -> None:
+        few = self.asked(Roles(clients["iam"], CLUSTER), sandbox)
+        sandbox.crowd(3000)
+
+        many = self.asked(Roles(clients["iam"], CLUSTER), sandbox)
+
+        assert len(few) <= len(self.NAMES)
+        assert len(many) <= len(few) + 8
+
+    @pytest.mark.parametrize("denied", [set[str](), {"iam:GetAccountAuthorizationDetails"}])
+    def test_owned_is_the_same_however_it_is_read(self, roles: Any, sandbox: Sandbox, denied: set[str]) -> None:
+        sandbox.faults.deny = denied
+
+        assert roles.owned(CLUSTER) == dict.fromkeys(self.NAMES, Mark(CLUSTER))
+        assert roles.owned("a") == {}
+
+    def test_if_no_list_may_be_read_nobody_can_say_what_is_ours(self, roles: Any, sandbox: Sandbox) -> None:
+        sandbox.faults.deny = {"iam:GetAccountAuthorizationDetails", "iam:ListRoles"}
+
+        with pytest.raises(Denied, match="ListRoles"):
+            roles.owned(CLUSTER)

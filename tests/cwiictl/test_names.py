@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -53,12 +54,11 @@ def test_a_mark_is_read_as_it_was_written(mark: Mark) -> None:
 
 
 @given(MARKS, CLUSTERS)
-def test_another_clusters_mark_is_read_as_that_clusters(mark: Mark, other: str) -> None:
+def test_another_clusters_mark_is_read_as_that_clusters_unless_it_was_only_lent_to_it(mark: Mark, other: str) -> None:
+    """What a user lends to several clusters is nobody's of them."""
     found = names.mark(names.marked(mark), other)
 
-    assert found == mark
-    assert found is not None
-    assert (found.cluster == other) == (mark.cluster == other)
+    assert found == (None if mark.hold == "brought" and mark.cluster != other else mark)
 
 
 @given(MARKS, MARKS)
@@ -70,13 +70,75 @@ def test_our_own_mark_is_seen_beside_anothers(ours: Mark, theirs: Mark) -> None:
 
 def test_what_bears_no_mark_is_nobodys() -> None:
     assert names.mark({}, "demo") is None
-    assert names.mark({"Name": "demo", f"{names.CCOCTL_KEY}demo": "owned", names.ORIGIN_KEY: "create-all"}, "demo") is None
+    assert names.mark({"Name": "demo", names.ORIGIN_KEY: "create-all", "cwii.dev/cluster": "demo", "openshift.io": "demo"}, "demo") is None
+
+
+@given(CLUSTERS, CLUSTERS)
+def test_what_ccoctl_made_is_ccoctls_and_can_be_taken_over_only_if_it_bears_this_name(made: str, asked: str) -> None:
+    tags = {"Name": made, f"{names.CCOCTL_KEY}{made}": "owned"}
+
+    found = names.mark(tags, asked)
+
+    assert found is not None
+    assert found.cluster == names.ccoctls(made)
+    assert found.tool == (names.CCOCTL if made == asked else "")
+    assert found.cluster != asked
+    assert names.mark(tags, names.ccoctls(asked)) == found, "as `owned` asks for it"
+
+
+@given(MARKS)
+def test_what_bears_our_mark_is_ours_though_ccoctls_is_beside_it(mark: Mark) -> None:
+    found = names.mark(names.marked(mark) | {f"{names.CCOCTL_KEY}{mark.cluster}": "owned", f"{names.CCOCTL_KEY}other": "owned"}, mark.cluster)
+
+    assert found == mark
+
+
+@given(MARKS, st.data())
+def test_a_mark_that_lost_a_part_or_says_something_else_is_ours_and_not_whole(mark: Mark, data: st.DataObject) -> None:
+    tags = names.marked(mark)
+    key = data.draw(st.sampled_from(sorted(tags.keys() - {f"{names.CLUSTER_KEY}{mark.cluster}"})))
+    del tags[key]
+
+    found = names.mark(tags, mark.cluster)
+
+    assert found is not None
+    if key == names.ORIGIN_KEY:
+        assert (found.origin, found.whole) == ("create-all", False)
+    else:
+        assert found == replace(mark, whole=False)
+
+
+@given(MARKS)
+def test_a_description_is_read_as_it_was_written_and_what_was_written_into_it_is_damage(mark: Mark) -> None:
+    text = names.described(mark)
+
+    assert len(text) <= 256
+    assert names.undescribed(text) == mark
+    assert names.undescribed(f"{text} of the platform team") == replace(mark, whole=False)
+    assert names.undescribed(f"the platform team's {text}") == replace(mark, whole=False)
+
+
+@given(st.text(max_size=60))
+def test_no_description_of_others_is_a_mark(text: str) -> None:
+    assert names.CLUSTER_KEY in text or names.undescribed(text) is None
+
+
+@given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), st.from_regex(r"[a-z]{1,200}", fullmatch=True), st.integers(1, 10), st.integers(1, 10))
+def test_the_parts_of_a_policy_have_names_of_their_own_that_begin_with_the_clusters_prefix(
+    cluster: str, namespace: str, name: str, one: int, other: int
+) -> None:
+    workload = a_workload(namespace=namespace, name=name)
+    part = names.part(a_cluster(cluster), workload, one)
+
+    assert part.startswith(names.role_prefix(cluster))
+    assert len(part) <= 128
+    assert (part == names.part(a_cluster(cluster), workload, other)) == (one == other)
 
 
 def test_a_hold_that_is_not_known_is_never_taken_for_owned() -> None:
     found = names.mark({f"{names.CLUSTER_KEY}demo": "something new"}, "demo")
 
-    assert found == Mark("demo", "adopted")
+    assert found == Mark("demo", "adopted", whole=False)
 
 
 def test_only_what_we_made_bears_the_tag_by_which_ccoctl_deletes() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sysconfig
 import time
@@ -33,7 +35,10 @@ ISSUER = f"https://{HOST}"
 PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
 INGRESS = f"{NAME}-openshift-ingress-operator-cloud-credentials"
 REGISTRY = f"{NAME}-openshift-image-registry-installer-cloud-credentials"
-NOTHING: dict[str, Any] = {"roles": {}, "providers": {}, "buckets": {}}
+NOTHING: dict[str, Any] = {"roles": {}, "policies": {}, "providers": {}, "buckets": {}, "distributions": {}, "accesses": {}}
+CALLER = f"arn:aws:iam::{ACCOUNT}:user/sandbox"
+PERMISSIONS = f"aws/permissions/{CALLER}"
+PRIVATE = "--create-private-s3-bucket"
 SUBJECT = "system:serviceaccount:openshift-ingress-operator:ingress-operator"
 
 
@@ -142,6 +147,17 @@ class Ground:
     def delete(self, *arguments: str | Path, **variables: str) -> Done:
         return self._cluster("delete", arguments, variables)
 
+    def killed(self, writes: int, *command: str | Path) -> int:
+        """Exactly so many writes are carried out; the last one's answer never arrives."""
+        self.fresh()
+        with self.started(*command) as process:
+            self.sandbox.faults.on_end = lambda: os.kill(process.pid, signal.SIGKILL)
+            self.sandbox.faults.end_after = writes
+            process.communicate(timeout=60)
+        self.sandbox.faults.end_after = None
+        assert len(self.mutating()) == writes
+        return process.returncode
+
     # --- what went through the door ---
 
     def fresh(self) -> None:
@@ -182,9 +198,16 @@ class Ground:
         return pair.get(content, content).replace(key.kid.encode(), b"KID").replace(key.n.encode(), b"N")
 
     def everything(self) -> tuple[Any, dict[str, tuple[int, bytes]]]:
-        """The account and the folder `out`, without what is of the key: of two runs that end alike, the same."""
-        clouds = json.loads(self.masked(json.dumps(self.clouds()).encode()))
-        return clouds, {path: (mode, self.masked(content)) for path, (mode, content) in self.tree().items()}
+        """The account and the folder `out`, without what is of the key or given by CloudFront: of two runs that end alike, the same."""
+        clouds, given = self.clouds(), self.given()
+
+        def masked(content: bytes) -> bytes:
+            text = self.masked(content)
+            for name, word in given.items():
+                text = text.replace(name.encode(), word.encode())
+            return text
+
+        return json.loads(masked(json.dumps(clouds).encode())), {path: (mode, masked(content)) for path, (mode, content) in self.tree().items()}
 
     def files(self) -> set[str]:
         """All that lies in the folder, by name."""
@@ -197,16 +220,26 @@ class Ground:
         kid = claims.pop("kid", None) or kid_of(a_key(number))
         return jwt.encode({name: value for name, value in body.items() if name != "kid"}, a_key(number), algorithm="RS256", headers={"kid": kid})
 
+    def given(self) -> dict[str, str]:
+        """The names that CloudFront has given, with words for them."""
+        with self.aws("cloudfront") as front:
+            fronts = {item[key]: f"{key} of a distribution" for item in _fronts(front) for key in ("DomainName", "Id")}
+            return {**fronts, **{item["Id"]: "Id of an access" for item in _accesses(front)}}
+
     def clouds(self) -> dict[str, Any]:
         """All that is in the account, without what is different each time: ids, dates, thumbprints."""
-        with self.aws("iam") as iam, self.aws("s3") as s3:
+        with self.aws("iam") as iam, self.aws("s3") as s3, self.aws("cloudfront") as front:
+            policies = [item["Arn"] for page in iam.get_paginator("list_policies").paginate(Scope="Local") for item in page["Policies"]]
             roles = [role["RoleName"] for page in iam.get_paginator("list_roles").paginate() for role in page["Roles"]]
             providers = [provider["Arn"] for provider in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
             buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
             return {
                 "roles": {name: _role(iam, name) for name in sorted(roles)},
+                "policies": {arn: _policy(iam, arn) for arn in sorted(policies)},
                 "providers": {arn: _provider(iam, arn) for arn in sorted(providers)},
                 "buckets": {name: _bucket(s3, name) for name in sorted(buckets)},
+                "distributions": {item["Comment"]: _distribution(front, item) for item in _fronts(front)},
+                "accesses": {item["Name"]: _access(item) for item in _accesses(front)},
             }
 
 
@@ -228,9 +261,41 @@ def _role(iam: Any, name: str) -> dict[str, Any]:
         "description": role.get("Description"),
         "trust": role["AssumeRolePolicyDocument"],
         "inline": {policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"] for policy in names},
+        "managed": sorted(policy["PolicyArn"] for policy in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]),
+        "session": role["MaxSessionDuration"],
         "boundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn"),
         "tags": _tags(role.get("Tags", [])),
     }
+
+
+def _policy(iam: Any, arn: str) -> dict[str, Any]:
+    found = iam.get_policy(PolicyArn=arn)["Policy"]
+    document = iam.get_policy_version(PolicyArn=arn, VersionId=found["DefaultVersionId"])["PolicyVersion"]["Document"]
+    return {"document": document, "tags": _tags(found.get("Tags", []))}
+
+
+def _fronts(front: Any) -> list[Any]:
+    return list(front.list_distributions()["DistributionList"].get("Items", []))
+
+
+def _accesses(front: Any) -> list[Any]:
+    return list(front.list_origin_access_controls()["OriginAccessControlList"].get("Items", []))
+
+
+def _distribution(front: Any, item: Any) -> dict[str, Any]:
+    behaviour = item["DefaultCacheBehavior"]
+    return {
+        "domain": item["DomainName"],
+        "enabled": item["Enabled"],
+        "origins": [{"domain": origin["DomainName"], "access": origin.get("OriginAccessControlId", "")} for origin in item["Origins"]["Items"]],
+        "viewers": behaviour["ViewerProtocolPolicy"],
+        "caching": behaviour.get("CachePolicyId"),
+        "tags": _tags(front.list_tags_for_resource(Resource=item["ARN"])["Tags"].get("Items", [])),
+    }
+
+
+def _access(item: Any) -> dict[str, Any]:
+    return {key: item[key] for key in ("Description", "SigningProtocol", "SigningBehavior", "OriginAccessControlOriginType")}
 
 
 def _provider(iam: Any, arn: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from tests.examples import an_entry, an_object, text, twenty_requests, two_reque
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, HOST, INGRESS, NAME, PROVIDER, REGISTRY, Ground, a_key, public_pem
 
+DENY = '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}'
 ARN = f"arn:aws:s3:::{BUCKET}"
 LISTED = {"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": [ARN, f"{ARN}/*"]}
 
@@ -24,7 +25,7 @@ def test_a_second_run_writes_nothing_anywhere(enter: Enter) -> None:
 
     assert done.code == 0
     assert done.but("as wanted") == {}
-    assert len(done.things) == 26
+    assert len(done.things) == 28
     assert ground.mutating() == []
     assert ground.times() == times
     assert ground.clouds() == clouds
@@ -64,7 +65,7 @@ def test_what_was_changed_by_hand_is_named_and_only_that_is_repaired(ground: Gro
         f"aws/role/{INGRESS}": ["trust"],
         f"aws/role/{REGISTRY}": ["tags"],
         f"aws/oidc-provider/{HOST}": ["audiences"],
-        f"aws/bucket/{BUCKET}": ["policy"],
+        f"aws/bucket-policy/{BUCKET}": ["policy"],
     }
 
     seen = ground.status()
@@ -98,12 +99,11 @@ def test_what_was_changed_by_hand_is_named_and_only_that_is_repaired(ground: Gro
 def test_everything_else_that_can_be_changed_by_hand_is_repaired_too(ground: Ground) -> None:
     ground.create_all()
     clouds = ground.clouds()
-    policy = "arn:aws:iam::123456789012:policy/boundary"
     with ground.aws("iam") as iam, ground.aws("s3") as s3:
         iam.delete_role_policy(RoleName=INGRESS, PolicyName=INGRESS)
-        iam.update_role_description(RoleName=INGRESS, Description="mine")
-        iam.create_policy(PolicyName="boundary", PolicyDocument='{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}')
-        iam.put_role_permissions_boundary(RoleName=INGRESS, PermissionsBoundary=policy)
+        iam.update_role(RoleName=INGRESS, Description="mine", MaxSessionDuration=7200)
+        iam.put_role_policy(RoleName=INGRESS, PolicyName="more", PolicyDocument=DENY)
+        iam.attach_role_policy(RoleName=INGRESS, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")
         s3.delete_bucket_policy(Bucket=BUCKET)
         s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration={"BlockPublicPolicy": True, "RestrictPublicBuckets": True})
         s3.put_object(Bucket=BUCKET, Key=".well-known/openid-configuration", Body=b"{}", ContentType="text/html")
@@ -114,15 +114,38 @@ def test_everything_else_that_can_be_changed_by_hand_is_repaired_too(ground: Gro
 
     assert done.code == 0, done.err
     assert done.fields == {
-        f"aws/role/{INGRESS}": ["description", "policy", "boundary"],
-        f"aws/bucket/{BUCKET}": ["public_access", "policy"],
+        f"aws/role/{INGRESS}": ["description", "policy", "others", "managed", "session"],
+        f"aws/bucket/{BUCKET}": ["public_access"],
         f"aws/document/{BUCKET}/.well-known/openid-configuration": ["body", "content_type", "cache_control"],
         f"aws/key-set/{BUCKET}/keys.json": ["content_type"],
         f"aws/oidc-provider/{HOST}": ["tags"],
         f"issuer/https://{HOST}": ["readable", "kids"],
     }
+    assert done.things[f"aws/bucket-policy/{BUCKET}"] == "created"
     assert ground.clouds() == clouds
     assert ground.status().code == 0
+
+
+def test_a_boundary_is_put_where_it_was_asked_for_and_one_that_was_not_stays(ground: Ground) -> None:
+    """It is somebody's guard."""
+    boundary = "arn:aws:iam::123456789012:policy/boundary"
+    with ground.aws("iam") as iam:
+        iam.create_policy(PolicyName="boundary", PolicyDocument=DENY)
+    asked = ("--permissions-boundary-arn", boundary)
+    ground.create_all(*asked)
+    clouds = ground.clouds()
+    assert {role["boundary"] for role in clouds["roles"].values()} == {boundary}
+
+    ground.fresh()
+    assert ground.create_all().but("as wanted") == {}
+    assert ground.mutating() == []
+    with ground.aws("iam") as iam:
+        iam.delete_role_permissions_boundary(RoleName=INGRESS)
+    assert ground.create_all().but("as wanted") == {}
+
+    repaired = ground.create_all(*asked)
+    assert repaired.fields == {f"aws/role/{INGRESS}": ["boundary"]}
+    assert ground.clouds() == clouds
 
 
 def test_what_was_removed_by_hand_is_made_again(ground: Ground) -> None:

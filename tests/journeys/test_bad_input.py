@@ -11,13 +11,14 @@ import pytest
 
 from tests.examples import an_entry, an_object, text, two_requests
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import NAME, Done, Ground, a_key, private_pem
+from tests.journeys.ground import NAME, PERMISSIONS, Done, Ground, a_key, private_pem
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{after}: &{after} [{','.join([f'*{name}'] * 9)}]\n" for name, after in zip("abcdefgh", "bcdefghi", strict=True)
 )  # fmt: skip
 TOLD = re.compile(r"Error: (?P<what>[^\n]+)[.?]\n  (?P<remedy>[^\n]+)[.?]\n")
 WHO = ["sts:GetCallerIdentity"]
+LONG = [f"ec2:Action{number}" for number in range(300)]
 
 
 def refused(ground: Ground, done: Done, *words: str, asked: list[str] | None = None) -> None:
@@ -51,7 +52,7 @@ def test_the_sentences_are_looked_for_in_the_right_place(ground: Ground) -> None
         (("--region", "../x"), ("'../x'", "--region")),
         (("--region", ""), ("--region",)),
         (("--name", "../x"), ("'../x'", "lower-case")),
-        (("--name", ""), ("''", "lower-case")),
+        (("--name", ""), ("has no name", "--name")),
         (("--name", "x" * 51), ("x" * 51, "50")),
         (("--aws-account", "12"), ("'12'", "twelve digits")),
         (("--permissions-boundary-arn", "boundary"), ("'boundary'", "ARN")),
@@ -135,7 +136,8 @@ REQUESTS: list[tuple[str, tuple[str, ...]]] = [
     (text(an_object("a", "n", "s", entries=[an_entry(resource="")])), ("asks AWS for nothing",)),
     (text(an_object("a", "n", "s", entries=[{"effect": "Maybe", "action": ["a:b"], "resource": "*"}])), ("Maybe",)),
     (text(an_object("a", "n", "s", *(f"account-{number}" for number in range(60)))), ("trust policy", "2048")),
-    (text(an_object("a", "n", "s", entries=[an_entry(*(f"ec2:Action{number}" for number in range(1000)))])), ("permissions", "10240")),
+    (text(an_object("a", "n", "s", entries=[an_entry(*(f"ec2:Action{number}" for number in range(1000)))])), ("one statement", "6144", "two statements")),
+    (text(an_object("a", "n", "s", entries=[an_entry(*LONG) for _ in range(12)])), ("n/s", "10 managed policies")),
     (text(an_object("a", "n", "s")).replace("AWSProviderSpec", "OracleProviderSpec"), ("OracleProviderSpec",)),
 ]
 
@@ -276,7 +278,7 @@ def test_a_dry_run_shows_whole_documents_and_leaves_nothing_anywhere(ground: Gro
     done = ground.create_all("--dry-run")
 
     assert done.code == 0
-    assert done.but("missing") == {}
+    assert done.but("missing") == {PERMISSIONS: "as wanted"}
     assert all(thing["want"] for thing in done.data["things"] if thing["thing"].startswith("aws/role/"))
     assert ground.mutating() == []
     assert ground.files() == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from subprocess import Popen
@@ -19,17 +18,6 @@ CREATING = 10  # writes of create-all for two requests: bucket, block, policy, t
 DELETING = 8  # of delete: two permissions, two roles, provider, two documents, bucket
 
 
-def killed_after(ground: Ground, writes: int, *command: str) -> int:
-    """Exactly so many writes are carried out; the last one's answer never arrives."""
-    with ground.started(*command) as process:
-        ground.sandbox.faults.on_end = lambda: os.kill(process.pid, signal.SIGKILL)
-        ground.sandbox.faults.end_after = writes
-        process.communicate(timeout=60)
-    ground.sandbox.faults.end_after = None
-    assert len(ground.mutating()) == writes
-    return process.returncode
-
-
 def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: Ground) -> None:
     ground.create_all()
     assert len(ground.mutating()) == CREATING
@@ -40,7 +28,7 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: Ground) -> No
 
 @pytest.mark.parametrize("writes", range(1, CREATING + 1))
 def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean: Everything, ground: Ground, writes: int) -> None:
-    code = killed_after(ground, writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
+    code = ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
     assert code == -signal.SIGKILL
 
     done = ground.create_all()
@@ -56,8 +44,7 @@ def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(cl
 def test_delete_killed_after_any_write_leaves_nothing_when_run_again(ground: Ground, writes: int) -> None:
     ground.create_all()
     tree = ground.tree()
-    ground.fresh()
-    code = killed_after(ground, writes, "delete", *ground.where, "--yes")
+    code = ground.killed(writes, "delete", *ground.where, "--yes")
     assert code == -signal.SIGKILL
 
     done = ground.delete("--yes")

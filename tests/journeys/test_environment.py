@@ -122,7 +122,7 @@ def test_the_aws_cli_lists_what_was_made_and_nothing_goes_out_but_through_the_do
     assert json.loads((tmp_path / "keys.json").read_text())["keys"]
     assert planted.asked == []
     assert not (tmp_path / "asked-a-process").exists()
-    services = {"iam.amazonaws.com", "s3.amazonaws.com", f"s3.{REGION}.amazonaws.com", f"sts.{REGION}.amazonaws.com"}
+    services = {"cloudfront.amazonaws.com", "iam.amazonaws.com", "s3.amazonaws.com", f"s3.{REGION}.amazonaws.com", f"sts.{REGION}.amazonaws.com"}
     assert {line["host"].removeprefix(f"{BUCKET}.") for line in seen} <= services
     assert not any(line["action"] == "refused" for line in seen)
 
@@ -133,7 +133,7 @@ def test_no_secret_and_no_query_is_in_the_record(tmp_path: Path, hostile: dict[s
     text = (tmp_path / "seen.jsonl").read_text()
     assert "?" not in text
     assert "AKIA" not in text
-    assert {frozenset(json.loads(line)) for line in text.splitlines()} == {frozenset({"method", "host", "path", "action", "status", "mutating"})}
+    assert {frozenset(json.loads(line)) for line in text.splitlines()} == {frozenset({"method", "host", "path", "action", "status", "mutating", "permissions"})}
 
 
 def test_another_host_cannot_be_reached_from_inside(tmp_path: Path, hostile: dict[str, str], planted: Planted) -> None:

@@ -87,7 +87,8 @@ def test_an_adopted_role_is_made_as_wanted_and_released_by_delete(ground: Ground
     role = ground.clouds()["roles"][INGRESS]
     assert role["tags"][f"cwii.dev/cluster/{NAME}"] == "adopted"
     assert "openshift.io/cloud-credential-operator/demo" not in role["tags"]  # ccoctl drops what bears it
-    assert set(role["inline"]) == {"theirs", INGRESS}
+    assert "others" in done.fields[ROLE]  # power that nobody asked for
+    assert set(role["inline"]) == {INGRESS}
     assert ground.status().code == 0
 
     ground.fresh()
@@ -112,14 +113,49 @@ def test_an_adopted_bucket_and_provider_are_released_too(ground: Ground) -> None
     assert done.code == 0, done.out
     assert done.things[things[0]] == done.things[things[1]] == "repaired"
     gone = ground.delete("--yes")
+    assert gone.code == 1  # while somebody's provider trusts it, nobody else shall have its name
+    assert gone.things[things[1]] == "released"
+    assert gone.but("dropped", "released") == {things[0]: "not tried"}
+    assert f"{things[1]} may still trust it" in gone.out
+    assert list(ground.clouds()["buckets"]) == [BUCKET]
 
-    assert gone.code == 0
-    assert {gone.things[thing] for thing in things} == {"released"}
+    then = ground.delete("--yes")
+    assert then.code == 0, then.out
+    assert then.things == {things[0]: "released"}
     left = ground.clouds()
     assert list(left["buckets"]) == [BUCKET]
     assert list(left["providers"]) == [PROVIDER]
     assert not any("cwii.dev" in str(left[kind].values()) for kind in ("roles", "providers"))
     assert left["buckets"][BUCKET]["tags"] == {"Name": NAME}
+
+
+def test_a_bucket_of_ours_stays_as_long_as_an_adopted_provider_trusts_it(ground: Ground) -> None:
+    provider = a_provider(ground)
+    assert ground.create_all("--adopt", provider).code == 0
+    bucket = ground.clouds()["buckets"]
+
+    gone = ground.delete("--yes")
+
+    assert gone.code == 1
+    assert gone.things[provider] == "released"
+    assert gone.things[f"aws/bucket/{BUCKET}"] == "not tried"
+    assert ground.clouds()["buckets"] == bucket
+    then = ground.delete("--yes")
+    assert (then.code, then.things) == (0, {f"aws/bucket/{BUCKET}": "dropped"})
+    assert list(ground.clouds()["providers"]) == [PROVIDER]
+    assert ground.clouds()["buckets"] == {}
+
+
+@pytest.mark.parametrize("thing", [f"aws/role/{NAME}-nobody", "aws/bucket/another-oidc", "azure", ""])
+def test_adopting_what_is_in_no_plan_is_bad_input_and_changes_nothing(ground: Ground, thing: str) -> None:
+    done = ground.create_all("--adopt", thing)
+
+    assert done.code == 2
+    assert done.data["exitCode"] == 2
+    assert f"--adopt {thing}" in done.data["problem"]
+    assert "aws/role/NAME" in done.data["remedy"]
+    assert ground.mutating() == []
+    assert "out" not in ground.files()
 
 
 def test_delete_touches_nothing_of_others(ground: Ground) -> None:
@@ -159,7 +195,7 @@ def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(ent
 
     assert done.code == 4
     assert done.things[f"aws/bucket/{BUCKET}"] == "foreign"
-    assert ("somebody else" in done.out) == bool(adopted)
+    assert "somebody else" in done.out
     assert ground.mutating() == []
 
 
@@ -169,7 +205,7 @@ def test_our_own_bucket_in_another_region_is_refused_before_the_first_write(grou
 
     done = ground.create_all("--region", "eu-central-1")
 
-    assert done.code == 4
+    assert done.code == 2  # it is ours: what was said is wrong, and nobody is in the way
     assert "--region us-east-1" in done.out
     assert ground.mutating() == []
 
@@ -184,7 +220,7 @@ def test_delete_asks_and_shows_first_and_changes_nothing_unless_told_yes(ground:
     assert "--yes" in asked.err
     shown = ground.delete("--dry-run")
     assert shown.code == 0
-    assert set(shown.things.values()) == {"ours"}
+    assert set(shown.things.values()) == {"to drop"}
     assert len(shown.things) == 4
     assert ground.mutating() == []
     assert ground.clouds() == before

@@ -17,7 +17,7 @@ import pytest
 from cwiictl import oidc
 from tests.examples import twenty_requests
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import BUCKET, Ground
+from tests.journeys.ground import BUCKET, PERMISSIONS, Ground, a_key, private_pem, public_pem
 
 GOLDEN = Path(__file__).parent / "golden" / "create-all"
 DEFAULT_AUDIENCES = ["openshift", "sts.amazonaws.com"]
@@ -29,7 +29,7 @@ def made(enter: Enter) -> Ground:
     ground.requests(twenty_requests())
     done = ground.create_all()
     assert done.code == 0, done.err
-    assert set(done.things.values()) == {"created"}
+    assert done.but("created") == {PERMISSIONS: "as wanted"}
     return ground
 
 
@@ -61,6 +61,23 @@ def test_the_account_is_the_golden_one(made: Ground) -> None:
     bodies = {key: made.masked(thing.pop("body").encode()) for key, thing in clouds["buckets"][BUCKET]["objects"].items()}
 
     compared("account", {f"{BUCKET}/{key}": body for key, body in bodies.items()} | {"things.json": f"{json.dumps(clouds, indent=2)}\n".encode()})
+
+
+@pytest.mark.parametrize("cluster", ["new", "existing"])
+def test_what_kubeadm_takes_is_the_golden_one(ground: Ground, cluster: str) -> None:
+    """A cluster that has its key runs already: it gets a second issuer beside the one that it has."""
+    ground.keys("keys")
+    ground.write("keys/serviceaccount-signer.public", public_pem(a_key(0)))
+    key = ("--public-key-file", "keys/serviceaccount-signer.public") if cluster == "existing" else ()
+
+    done = ground.create_all("--installer", "kubeadm", "--output-dir", "out" if key else "keys", *key)
+
+    assert done.code == 0, done.out
+    tree = ground.tree("out" if key else "keys")
+    words = {private_pem(a_key(0)): b"the private key\n", public_pem(a_key(0)): b"the public key\n"}
+    modes = "".join(f"{mode:04o} {path}\n" for path, (mode, _) in tree.items())
+    compared(f"kubeadm/{cluster}", {f"out/{path}": words.get(content, content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
+    assert (not key) == (words[private_pem(a_key(0))] in [words.get(content) for _, content in tree.values()])
 
 
 def test_the_key_is_a_pair_of_the_size_that_was_asked_for(made: Ground) -> None:

@@ -46,7 +46,7 @@ def test_twenty_requests_come_through_bad_weather(enter: Enter, seed: int) -> No
     done = ground.create_all()
 
     assert done.code == 0, done.out
-    assert len(done.things) == 26
+    assert len(done.things) == 28
     assert ground.delete("--yes").code == 0
     good(ground)
     assert ground.clouds() == NOTHING

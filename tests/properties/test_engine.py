@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl.engine.plain import checksum, plain
-from cwiictl.engine.resource import Event, Plan, State, aside, assigned, secret
+from cwiictl.engine.resource import Event, Known, Mark, Plan, Reference, State, aside, assigned, secret
 from cwiictl.engine.run import Outcome, apply, foretold, preview
-from cwiictl.errors import BadInput, Conflict, Failed
+from cwiictl.errors import BadInput, Conflict, Failed, NotYet, Problem
 from tests.clock import a_pace
 from tests.contracts.shelf import Shelf, Thing, World
 from tests.graphs import OURS, THEIRS, Asked, Late, Node, Places, behind, build, endure, graphs, resources, weather
@@ -334,3 +334,107 @@ def test_a_thing_of_that_kind_is_as_it_was_wanted(asked: tuple[Asked, ...]) -> N
         assert resource.differing(resource.want(outcome.known), state) == (), address
         if isinstance(state, Thing):
             assert state == resource.store.get([resource.place(outcome.known)])[resource.place(outcome.known)]
+
+
+@given(graphs(), st.data())
+def test_a_damaged_mark_is_drift_and_is_repaired(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+    """Also of what was adopted, which stays so."""
+    places = Places()
+    assert applied(asked, places).whole
+    hold = data.draw(st.sampled_from(["owned", "adopted", "brought"]))
+    broken = {(shelf, name) for shelf, name in places if shelf is not places.part and data.draw(st.booleans())}
+    for shelf, name in broken:
+        shelf.things[name] = replace(shelf.things[name], owner=replace(OURS, hold=hold, whole=False))
+    places.world.writes.clear()
+    told, done = previewed(asked, places), applied(asked, places)
+    addresses = {shelf.address(name).partition("@")[0] for shelf, name in broken}
+    for outcome in (told, done):
+        assert {c.address for c in outcome.changes if c.verb == "update"} == addresses
+        assert all([(d.field, d.have) for d in c.differing] == [("mark", "damaged")] for c in outcome.changes if c.verb == "update")
+    assert len(places.world.writes) == len(broken)
+    assert all(shelf.things[name].owner == replace(OURS, hold=hold) for shelf, name in broken)
+    assert set(verbs(applied(asked, places)).values()) == {"keep"}
+
+
+@given(graphs(), st.data())
+def test_what_another_tool_made_for_this_cluster_is_refused_or_taken_over_by_its_name_as_if_we_had_made_it(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
+    places = Places()
+    plan = build(asked, places)
+    assert applied(asked, places).whole
+    theirs = {(shelf, name) for shelf, name in places if shelf is not places.part and data.draw(st.booleans())}
+    for shelf, name in theirs:
+        shelf.things[name] = replace(shelf.things[name], owner=Mark("a-tool/ours", tool="a-tool"))
+    refused = applied(asked, places)
+    assert all(e.remedy.endswith("--adopt a-tool") for e in refused.failed.values() if isinstance(e, Conflict))
+    assert bool(refused.failed) == bool(theirs)
+    taken = applied(asked, places, adopt={"a-tool"})
+    assert taken.whole
+    assert {c.address for c in taken.changes if c.verb == "update"} == {shelf.address(name).partition("@")[0] for shelf, name in theirs}
+    assert all(shelf.things[name].owner == OURS for shelf, name in theirs)
+    assert len(taken.changes) == len(plan)
+
+
+@pytest.mark.parametrize("owner", [Mark("a-tool/another"), Mark("a-tool/another", tool=""), THEIRS, None])
+def test_a_tools_name_takes_over_nothing_that_it_made_for_another(owner: Mark | None) -> None:
+    places = Places()
+    places.bulk.things["n0"] = Thing(value="a", owner=owner)
+
+    done = applied([Asked("bulk", "a")], places, adopt={"a-tool"})
+
+    assert set(done.failed) == {"bulk/n0"}
+    assert places.world.writes == []
+
+
+@dataclass(frozen=True)
+class Wary(Node):
+    """It objects to whoever has written something else in its place."""
+
+    def objection(self, found: Known) -> Problem | None:
+        have = found.get(self)
+        return Failed(f"somebody wrote {have.value}") if have and have.value == "another" else None
+
+
+def test_who_is_read_again_is_judged_again() -> None:
+    """While we waited, somebody made it, and it bears our mark."""
+    places = Places()
+    thing = Wary("x", places.single)
+
+    def rival(event: Event) -> None:
+        if event.what == "waiting":
+            places.single.things["x"] = Thing(value="another", owner=OURS)
+
+    calls = [NotYet("somebody is making it already")]
+    put = places.single.put
+
+    def early(name: str, want: Thing, have: Thing | None, /) -> Thing:
+        if calls:
+            raise calls.pop()
+        return put(name, want, have)
+
+    places.single.put = early  # pyright: ignore[reportAttributeAccessIssue]
+    done = apply(Plan([thing]), OURS, a_pace(clock=places.world.clock), report=rival)
+
+    assert [str(e) for e in done.failed.values()] == ["somebody wrote another"]
+    assert places.world.writes == []
+
+
+@given(st.booleans(), st.sampled_from(["thing", "tuple", "reference", "empty reference"]))
+def test_a_reference_is_held_as_what_it_is_of(glad: bool, form: str) -> None:  # noqa: FBT001 - hypothesis draws it
+    shelf = Shelf(World())
+    base = Node("base", shelf)
+    held: dict[str, Any] = {"thing": (base,), "tuple": ((base,),), "reference": (To(base),), "empty reference": (To(None),)}
+    node = Node("x", shelf, glad=held[form]) if glad else Node("x", shelf, on=held[form])
+
+    expected = () if form == "empty reference" else (base,)
+    assert (node.likes if glad else node.needs) == expected
+
+
+@dataclass(frozen=True)
+class To(Reference):
+    thing: Node | None
+
+    @property
+    def of(self) -> Node | None:
+        return self.thing

@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwiictl.engine.holdings import Removal, holdings, remove
+from cwiictl.engine.holdings import Removal, Walk, holdings, inherit, remove
 from cwiictl.engine.resource import Event, Mark
 from cwiictl.engine.run import apply
 from cwiictl.errors import Failed, NotYet
@@ -37,6 +38,16 @@ def removed(places: Places, **more: Any) -> Removal:
     return remove(holdings([places.walk], "ours", pace), pace, **more)
 
 
+def hosts(addresses: Collection[str]) -> set[str]:
+    """Of these, what serves an issuer."""
+    return {address for address in addresses if address.startswith("bulk/")}
+
+
+def believes(addresses: Collection[str]) -> bool:
+    """Whether any of these trusts an issuer."""
+    return any(address.startswith("single/") for address in addresses)
+
+
 def marks(places: Places) -> Mapping[str, Mark | None]:
     return {shelf.address(name): shelf.things[name].owner for shelf, name in places if shelf is not places.part}
 
@@ -49,11 +60,16 @@ def test_remove_drops_what_is_ours_releases_what_was_not_made_by_us_and_touches_
     endure(places, bad)
     before, boards = marks(places), dict(places.board.lines)
     done = removed(places)
-    assert done.whole
     owned = {address for address, mark in before.items() if mark and mark.cluster == "ours" and mark.hold == "owned"}
     lent = {address for address, mark in before.items() if mark and mark.cluster == "ours" and mark.hold != "owned"}
-    assert (set(done.dropped), set(done.released)) == (owned, lent)
-    assert set(places.world.writes) == owned | lent
+    kept = hosts(owned | lent) if believes(lent) else set[str]()
+    assert (done.failed, set(done.skipped)) == ({}, kept)
+    assert (set(done.dropped), set(done.released)) == (owned - kept, lent - kept)
+    assert set(places.world.writes) == (owned | lent) - kept
+    assert done.whole == (not kept)
+    again = removed(places)
+    assert again.whole
+    assert (set(again.dropped), set(again.released)) == (owned & kept, lent & kept)
     assert marks(places) == {address: None if address in lent else mark for address, mark in before.items() if address not in owned}
     assert places.board.lines == boards
 
@@ -79,6 +95,9 @@ def test_a_removal_cut_anywhere_and_run_again_ends_as_a_clean_one(
         removed(places)
     assert len(places.world.writes) <= cut
     places.world.cut = None
+    once = removed(places)
+    assert not once.failed
+    assert once.skipped.keys() <= (hosts(marks(places)) if believes(once.released) else set())
     assert removed(places).whole
     assert marks(places) == {**left, **lent}
     places.world.writes.clear()
@@ -87,76 +106,169 @@ def test_a_removal_cut_anywhere_and_run_again_ends_as_a_clean_one(
 
 
 @given(graphs(), st.data())
-def test_one_that_will_not_go_is_told_and_keeps_no_other(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_one_that_will_not_go_is_told_and_keeps_no_other_but_the_host_that_it_trusts(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+    """Whoever takes the name of a host that has gone is believed by all that still trust it."""
     places = some_things(asked, data)
-    ours = sorted(thing.address for thing in holdings([places.walk], "ours", a_pace()))
-    stuck = data.draw(st.sets(st.sampled_from(ours))) if ours else set[str]()
+    found = {thing.address: thing.mark for thing in holdings([places.walk], "ours", a_pace())}
+    stuck = data.draw(st.sets(st.sampled_from(sorted(found)))) if found else set[str]()
     places.world.hitches.update({address: [Failed("in use")] for address in {a.partition("@")[0] for a in stuck}})
+    kept = hosts(found) if believes(stuck | {address for address, mark in found.items() if mark.hold != "owned"}) else set[str]()
     done = removed(places)
-    assert set(done.failed) == stuck
-    assert {*done.dropped, *done.released} == set(ours) - stuck
-    assert not done.skipped
+    assert set(done.failed) == stuck - kept
+    assert set(done.skipped) == kept
+    assert all(why.startswith("single/") and why.endswith(" may still trust it") for why in done.skipped.values())
+    assert {*done.dropped, *done.released} == found.keys() - stuck - kept
+    places.world.hitches.clear()
+    assert removed(places).whole or removed(places).whole, "who was stuck is released first, and then the host may go"
+    assert not list(holdings([places.walk], "ours", a_pace()))
 
 
 @given(graphs(), st.data())
 def test_what_was_made_last_goes_first(asked: tuple[Asked, ...], data: st.DataObject) -> None:
     places = some_things(asked, data)
     removed(places)
-    order = [shelf.kind for shelf in places.shelves]
+    order = [store.kind for store in places.walk]
     gone = [order.index(address.partition("/")[0]) for address in places.world.writes]
     assert gone == sorted(gone, reverse=True)
 
 
-def two_clouds() -> tuple[World, list[list[Shelf]]]:
+KINDS = ("host", "trust", "role")
+
+
+def two_clouds() -> tuple[World, dict[str, Shelf], list[Walk]]:
+    """Of each kind one thing in each cloud, all ours."""
     world = World()
-    clouds = [[Shelf(world, f"{cloud}/{kind}") for kind in ("first", "second")] for cloud in ("east", "west")]
-    for shelf in (shelf for cloud in clouds for shelf in cloud):
+    shelves = {f"{cloud}/{kind}": Shelf(world, f"{cloud}/{kind}") for cloud in ("east", "west") for kind in KINDS}
+    for shelf in shelves.values():
         shelf.things["x"] = Thing(value="", owner=OURS)
-    return world, clouds
+    return world, shelves, [Walk(*([shelves[f"{cloud}/{kind}"]] for kind in KINDS)) for cloud in ("east", "west")]
 
 
-def test_clouds_go_side_by_side() -> None:
-    """What is slow in one holds up nothing in another."""
-    world, clouds = two_clouds()
-    for cloud in ("east", "west"):
-        world.hitches[f"{cloud}/second/x"] = [NotYet("it is being disabled", after=30)]
-        world.writes.clear()
-        assert remove(holdings(clouds, "ours", a_pace()), a_pace()).whole
-        other = "west" if cloud == "east" else "east"
-        assert world.writes == [f"{other}/second/x", f"{other}/first/x", f"{cloud}/second/x", f"{cloud}/first/x"]
-        for shelf in (shelf for cloud in clouds for shelf in cloud):
-            shelf.things["x"] = Thing(value="", owner=OURS)
+def gone(clouds: list[Walk]) -> Removal:
+    return remove(holdings(clouds, "ours", a_pace()), a_pace())
 
 
-def test_a_place_that_cannot_say_what_it_holds_is_among_the_failures_and_stops_no_other() -> None:
-    world, clouds = two_clouds()
-    world.hitches["east/first"] = [Failed("denied")]
-    done = remove(holdings(clouds, "ours", a_pace()), a_pace())
-    assert (set(done.failed), done.whole) == ({"east/first"}, False)
-    assert set(done.dropped) == {"east/second/x", "west/first/x", "west/second/x"}
+@pytest.mark.parametrize(("slow", "fast"), [("east", "west"), ("west", "east")])
+def test_clouds_go_side_by_side_and_all_hosts_of_issuers_last_of_all(slow: str, fast: str) -> None:
+    """What is slow in one holds up nothing in another, but for what it trusts."""
+    world, _, clouds = two_clouds()
+    world.hitches[f"{slow}/role/x"] = [NotYet("it is being disabled", after=30)]
+
+    assert gone(clouds).whole
+
+    assert world.writes[:4] == [f"{fast}/role/x", f"{fast}/trust/x", f"{slow}/role/x", f"{slow}/trust/x"]
+    assert sorted(world.writes[4:]) == ["east/host/x", "west/host/x"]
+
+
+@pytest.mark.parametrize("kind", ["host", "role"])
+def test_a_place_that_cannot_say_what_it_holds_is_among_the_failures_and_stops_no_other(kind: str) -> None:
+    world, shelves, clouds = two_clouds()
+    world.hitches[f"east/{kind}"] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    assert (set(done.failed), dict(done.skipped), done.whole) == ({f"east/{kind}"}, {}, False)
+    assert set(done.dropped) == {f"{each}/x" for each in shelves.keys() - {f"east/{kind}"}}
+
+
+@pytest.mark.parametrize("trouble", ["unreadable", "stuck", "adopted", "brought", "taken over", "taken out"])
+def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the_next_run(trouble: str) -> None:
+    """In every cloud: a provider believes the issuer wherever that is hosted."""
+    world, shelves, clouds = two_clouds()
+    trust = shelves["west/trust"]
+    held = holdings(clouds, "ours", a_pace())
+    match trouble:
+        case "unreadable":
+            world.hitches["west/trust"] = [Failed("denied")]
+            held = holdings(clouds, "ours", a_pace())
+        case "stuck":
+            world.hitches["west/trust/x"] = [Failed("in use")]
+        case "taken over" | "taken out":
+            trust.things["x"] = replace(trust.things["x"], owner=THEIRS if trouble == "taken over" else None)
+        case hold:
+            trust.things["x"] = replace(trust.things["x"], owner=Mark("ours", hold))  # pyright: ignore[reportArgumentType]
+            held = holdings(clouds, "ours", a_pace())
+
+    done = remove(held, a_pace())
+
+    assert set(done.skipped) == {"east/host/x", "west/host/x"}
+    assert set(done.skipped.values()) == {f"west/trust{'' if trouble == 'unreadable' else '/x'} may still trust it"}
+    assert not done.whole
+    assert "x" in shelves["east/host"].things
+    assert "x" in shelves["west/host"].things
+    assert {"east/role/x", "east/trust/x", "west/role/x"} <= set(done.dropped)
+    again = gone(clouds)
+    assert again.whole
+    assert {"east/host/x", "west/host/x"} <= set(again.dropped)
+
+
+@pytest.mark.parametrize("mark", [THEIRS, None, replace(OURS, hold="adopted"), replace(OURS, hold="brought")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_taken_over_since_it_was_found_is_not_dropped(kind: str, mark: Mark | None) -> None:
+    world, shelves, clouds = two_clouds()
+    shelf = shelves[f"east/{kind}"]
+    held = holdings(clouds, "ours", a_pace())
+    shelf.things["x"] = replace(shelf.things["x"], owner=mark)
+
+    done = remove(held, a_pace())
+
+    ours = mark is not None and mark.cluster == "ours"
+    assert f"east/{kind}/x" in done.released
+    assert f"east/{kind}/x" not in done.dropped
+    assert (f"east/{kind}/x" in world.writes) == ours
+    assert shelf.things["x"].owner == (None if ours else mark)
+
+
+def test_what_has_gone_since_it_was_found_is_as_good_as_dropped() -> None:
+    world, shelves, clouds = two_clouds()
+    held = holdings(clouds, "ours", a_pace())
+    del shelves["east/trust"].things["x"]
+
+    done = remove(held, a_pace())
+
+    assert (done.whole, len(done.dropped), len(world.writes)) == (True, 6, 5)
+
+
+def test_what_another_tool_made_becomes_ours_as_it_is() -> None:
+    world, shelves, clouds = two_clouds()
+    theirs = Mark("ccoctl/ours", tool="ccoctl")
+    for name in ("east/host", "west/role", "west/trust"):
+        shelves[name].things["x"] = Thing(value=name, id="7", owner=theirs)
+    shelves["west/role"].things["y"] = Thing(value="others'", owner=Mark("ccoctl/another"))
+    world.hitches["west/trust/x"] = [Failed("denied")]
+    held = holdings(clouds, "ccoctl/ours", a_pace())
+
+    done = inherit(held, OURS, a_pace())
+
+    assert set(done.failed) == {"west/trust/x"}
+    assert sorted(world.writes) == ["east/host/x", "west/role/x"]
+    assert shelves["east/host"].things["x"] == replace(Thing(value="east/host"), id="7", owner=OURS)
+    assert shelves["east/host"].things["x"].owner == OURS
+    assert shelves["west/role"].things["y"].owner == Mark("ccoctl/another")
+    assert inherit(holdings(clouds, "ccoctl/ours", a_pace()), OURS, a_pace()).whole
+    assert not list(holdings(clouds, "ccoctl/ours", a_pace()))
+
+
+def test_what_has_gone_since_it_was_found_is_not_taken_over() -> None:
+    world, shelves, clouds = two_clouds()
+    held = holdings(clouds, "ours", a_pace())
+    del shelves["east/trust"].things["x"]
+
+    assert inherit(held, THEIRS, a_pace()).whole
+    assert "east/trust/x" not in world.writes
 
 
 def test_only_what_was_chosen_is_removed() -> None:
-    world, clouds = two_clouds()
-    done = remove(holdings(clouds, "ours", a_pace()).only({"west/first/x"}), a_pace())
-    assert (done.dropped, world.writes) == (("west/first/x",), ["west/first/x"])
-
-
-def test_what_another_took_over_between_the_survey_and_its_release_stays_theirs() -> None:
-    world, clouds = two_clouds()
-    shelf = clouds[0][0]
-    shelf.things["x"] = replace(shelf.things["x"], owner=replace(OURS, hold="adopted"))
-    held = holdings([[shelf]], "ours", a_pace())
-    shelf.things["x"] = replace(shelf.things["x"], owner=THEIRS)
-    assert remove(held, a_pace()).whole
-    assert (shelf.things["x"].owner, world.writes) == (THEIRS, [])
+    world, _, clouds = two_clouds()
+    done = remove(holdings(clouds, "ours", a_pace()).only({"west/role/x"}), a_pace())
+    assert (done.dropped, world.writes) == (("west/role/x",), ["west/role/x"])
 
 
 def test_nothing_is_removed_by_a_survey_that_was_interrupted() -> None:
-    world, clouds = two_clouds()
+    world, _, clouds = two_clouds()
     held = replace(holdings(clouds, "ours", a_pace()), interrupted=True)
     done = remove(held, a_pace())
-    assert (done.interrupted, len(done.skipped), world.writes) == (True, 4, [])
+    assert (done.interrupted, set(done.skipped.values()), len(done.skipped), world.writes) == (True, {"interrupted"}, 6, [])
 
 
 @given(graphs(), st.data())
@@ -164,8 +276,9 @@ def test_each_thing_has_one_end_and_says_which(asked: tuple[Asked, ...], data: s
     places = some_things(asked, data)
     events: list[Event] = []
     done = removed(places, report=events.append)
-    ends = [e for e in events if e.what == "done"]
+    ends = [e for e in events if e.what in {"done", "skipped"}]
     assert {e.address for e in ends if e.why == "drop"} == set(done.dropped)
     assert {e.address for e in ends if e.why == "release"} == set(done.released)
+    assert {e.address: e.why for e in ends if e.what == "skipped"} == done.skipped
     assert [e.ended for e in ends] == list(range(1, len(ends) + 1))
     assert all(e.phase == "removing" and e.total == len(ends) for e in events)

@@ -48,7 +48,8 @@ class Spec:
     )
 
     def __post_init__(self) -> None:
-        if self.private and not partition(self.region).cloudfront:
+        where = partition(self.region)
+        if self.private and not where.cloudfront:
             raise BadInput(f"there is no CloudFront for {self.region}", remedy="leave --create-private-s3-bucket out, or serve the documents with --issuer-url")
         if self.private and self.bucket:
             raise BadInput("--create-private-s3-bucket and --s3-bucket exclude one another", remedy="give the one that you mean")

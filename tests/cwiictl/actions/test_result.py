@@ -19,8 +19,9 @@ def rows(*conditions: Condition) -> tuple[Row, ...]:
     [
         (Result(), 0),
         (Result(rows=rows("as wanted", "created", "repaired", "dropped", "released")), 0),
-        (Result(rows=rows("ours")), 1),  # it was to go, and is there
-        (Result(rows=rows("ours"), planned=True), 0),
+        (Result(rows=rows("to drop")), 1),  # it was to go, and is there
+        (Result(rows=rows("to release")), 1),
+        (Result(rows=rows("to drop", "to release"), planned=True), 0),
         (Result(rows=rows("missing", "drifted", "left over")), 0),
         (Result(rows=rows("as wanted"), judged=True), 0),
         (Result(rows=rows("missing"), judged=True), 3),

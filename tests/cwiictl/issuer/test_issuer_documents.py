@@ -14,6 +14,7 @@ from cwiictl import oidc
 from cwiictl.engine.resource import Known
 from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.documents import DocumentState, Issuer, IssuerState, Keys, KeySet, KeySetState
+from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KeyState, SigningKey
 from tests.contracts.shelf import Shelf, World
 
@@ -116,7 +117,7 @@ def test_a_document_that_is_no_object_is_kept_and_differs_from_all_that_we_want(
 
 
 def test_an_issuer_is_as_wanted_once_our_key_is_readable_whoever_else_has_one() -> None:
-    issuer = Issuer("https://issuer.example.org", PLACE, (), KEY)
+    issuer = Issuer("https://issuer.example.org", PLACE, Home("https://issuer.example.org"), KEY)
     want = issuer.want(known(0))
 
     assert issuer.differing(want, IssuerState(url=want.url, kids=frozenset({key(0).kid, "another"}))) == ()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cwiictl.clouds.aws.partitions import partition
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
@@ -34,7 +37,32 @@ def test_a_region_is_in_its_partition(region: str, name: str, suffix: str) -> No
 @pytest.mark.parametrize("region", ["", "moon-1", "useast1", "../x", "EU-WEST-1"])
 def test_what_is_no_region_is_refused(region: str) -> None:
     with pytest.raises(BadInput, match="no region"):
-        Spec(region=region)
+        partition(region)
+    with pytest.raises(BadInput, match="no region"):
+        Spec(region=region, private=True)
+
+
+@pytest.mark.parametrize(("region", "there"), [("us-east-1", True), ("cn-north-1", True), ("us-gov-west-1", False), ("eusc-de-east-1", False)])
+def test_cloudfront_is_refused_where_there_is_none(region: str, there: bool) -> None:  # noqa: FBT001 - a table's column
+    with nullcontext() if there else pytest.raises(BadInput, match=f"no CloudFront for {region}"):
+        Spec(region=region, private=True)
+
+
+@pytest.mark.parametrize("wrong", [{"prefix": "a"}, {"bucket": "theirs", "private": True}])
+def test_what_excludes_or_misses_another_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"exclude one another|does not say in which bucket"):
+        Spec(region="us-east-1", **wrong)
+
+
+@pytest.mark.parametrize("seconds", ["3600", "7200", "9999", "10000", "39999", "43200"])
+def test_a_session_may_last_from_one_to_twelve_hours(seconds: str) -> None:
+    assert Spec("us-east-1", session=seconds).session == seconds
+
+
+@given(st.integers(0, 50000))
+def test_no_other_number_of_seconds_is_taken(seconds: int) -> None:
+    with nullcontext() if 3600 <= seconds <= 43200 else pytest.raises(BadInput):
+        Spec("us-east-1", session=str(seconds))
 
 
 @pytest.mark.parametrize(
@@ -46,17 +74,34 @@ def test_what_is_no_region_is_refused(region: str) -> None:
         ("boundary", "x"),
         ("provider", "arn:aws:iam::aws:oidc-provider/x"),
         ("provider", "https://issuer.example.org"),
+        ("path", "clusters"),
+        ("path", "/clusters"),
+        ("path", "/a b/"),
+        ("session", "3599"),
+        ("session", "43201"),
+        ("session", "1h"),
+        ("bucket", "UPPER"),
+        ("bucket", "-x-"),
     ],
 )
 def test_what_does_not_look_like_what_it_must_be_is_refused(field: str, value: str) -> None:
+    told: Any = {"region": "us-east-1", field: value}
     with pytest.raises(BadInput) as raised:
-        Spec(**{"region": "us-east-1", field: value})
+        Spec(**told)
     assert repr(value) in raised.value.problem
     assert raised.value.remedy
 
 
 def test_what_is_right_is_taken() -> None:
-    Spec("us-east-1", "123456789012", "arn:aws:iam::aws:policy/PowerUserAccess", "arn:aws-cn:iam::123456789012:oidc-provider/a/b")
+    Spec(
+        "us-east-1",
+        account="123456789012",
+        boundary="arn:aws:iam::aws:policy/PowerUserAccess",
+        provider="arn:aws-cn:iam::123456789012:oidc-provider/a/b",
+        path="/clusters/of/ours/",
+        bucket="their.documents",
+        prefix="clusters/prod",
+    )
 
 
 def test_entries_become_one_policy() -> None:
@@ -93,3 +138,21 @@ def test_what_asks_for_nothing_or_wrongly_is_refused_by_name(spec: dict[str, Any
     assert "a-request" in raised.value.problem
     assert "a file" in raised.value.problem
     assert "statementEntries" in raised.value.remedy
+
+
+@pytest.mark.parametrize("value", [None, [], [None], {}, [["x"]], {"a": "b"}])
+def test_a_condition_that_iam_cannot_compare_is_refused_by_name(value: object) -> None:
+    """A missing text would be compared as a guess."""
+    spec = {"kind": KIND, "statementEntries": [{**an_entry(), "policyCondition": {"StringEquals": {"aws:RequestTag/owner": value}}}]}
+
+    with pytest.raises(BadInput, match="policyCondition StringEquals aws:RequestTag/owner of a-request") as raised:
+        ask(a_request(spec))
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize("value", ["x", True, 1, 1.5, ["a", "b"], [True, "x"]])
+def test_a_condition_that_iam_can_compare_is_taken(value: object) -> None:
+    entry = an_entry(condition={"StringEquals": {"aws:RequestTag/owner": value}})
+
+    (statement,) = (ask(a_request({"kind": KIND, "statementEntries": [entry]})).policy or {})["Statement"]
+    assert "aws:RequestTag/owner" in statement["Condition"]["StringEquals"]

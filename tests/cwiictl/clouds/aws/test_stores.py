@@ -8,6 +8,8 @@ import pytest
 from botocore import exceptions
 from botocore.exceptions import ClientError
 
+from cwiictl import names
+from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import answered, translating
 from cwiictl.clouds.aws.stores.session import caller
 from cwiictl.clouds.aws.stores.tags import apart, complete, retagged
@@ -16,9 +18,13 @@ from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 from tests.examples import a_role
 
 
-def an_error(code: str, status: int = 400, **headers: str) -> ClientError:
+def an_error(code: str, status: int = 400, operation: str = "CreateRole", **headers: str) -> ClientError:
     response: Any = {"Error": {"Code": code, "Message": "some\n  words"}, "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": headers}}
-    return ClientError(response, "CreateRole")
+    return ClientError(response, operation)
+
+
+def the_role(**changes: Any) -> RoleState:
+    return a_role(**{"managed": frozenset[str](), "session": 3600, **changes})
 
 
 @pytest.mark.parametrize(
@@ -30,7 +36,10 @@ def an_error(code: str, status: int = 400, **headers: str) -> ClientError:
         (an_error("ServiceUnavailable", 503), Throttled),
         (an_error("InternalFailure", 500), NotYet),
         (an_error("Unknown", 502), NotYet),
-        (an_error("NoSuchEntity", 404), NotYet),
+        (an_error("NoSuchEntity", 404, operation="AttachRolePolicy"), NotYet),
+        (an_error("NoSuchEntity", 404), Failed),  # the boundary of a role that is made: it will not come by waiting
+        (an_error("DistributionAlreadyExists", 409), NotYet),
+        (an_error("OriginAccessControlAlreadyExists", 409), NotYet),
         (an_error("EntityAlreadyExists", 409), NotYet),
         (an_error("PreconditionFailed", 412), NotYet),
         (an_error("ExpiredToken"), BadInput),
@@ -99,17 +108,42 @@ def test_a_login_more_is_nobody_else(arn: str, told: str) -> None:
 
 def test_a_mark_is_no_tag() -> None:
     mark = Mark("a-cluster")
-    thing = a_role(owner=mark, tags={"Name": "x", "costs": "y"})
+    thing = the_role(owner=mark, tags={"Name": "x", "costs": "y"})
 
     assert apart(complete(thing), mark) == {"Name": "x", "costs": "y"}
     assert apart(complete(thing), None) == complete(thing)
 
 
 def test_only_what_differs_is_tagged_and_only_a_mark_is_taken_away() -> None:
-    ours, theirs = a_role(owner=Mark("ours")), a_role(owner=Mark("theirs"), tags={"Name": "another", "costs": "y"})
+    ours, theirs = the_role(owner=Mark("ours")), the_role(owner=Mark("theirs"), tags={"Name": "another", "costs": "y"})
 
     add, take = retagged(ours, theirs)
     assert {tag["Key"] for tag in add} == {"Name", "cwii.dev/cluster/ours", "openshift.io/cloud-credential-operator/ours"}
     assert take == ["cwii.dev/cluster/theirs", "openshift.io/cloud-credential-operator/theirs"]
     assert retagged(ours, ours) == ([], [])
-    assert retagged(a_role(), ours)[1] == ["cwii.dev/cluster/ours", "cwii.dev/origin", "openshift.io/cloud-credential-operator/ours"]
+    assert retagged(the_role(), ours)[1] == ["cwii.dev/cluster/ours", "cwii.dev/origin", "openshift.io/cloud-credential-operator/ours"]
+
+
+def test_of_a_damaged_mark_all_is_written_again() -> None:
+    """What is left of it may say something else than it seems."""
+    damaged = the_role(owner=Mark("ours", whole=False), tags={"Name": "a-cluster", "costs": "y"})
+
+    add, take = retagged(the_role(owner=Mark("ours")), damaged)
+
+    assert {tag["Key"] for tag in add} == names.marked(Mark("ours")).keys()
+    assert take == []
+
+
+@pytest.mark.parametrize(
+    ("operation", "permissions"),
+    [
+        ("CreateRole", ("iam:CreateRole", "iam:TagRole")),
+        ("CreatePolicy", ("iam:CreatePolicy", "iam:TagPolicy")),
+        ("CreateOpenIDConnectProvider", ("iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider")),
+        ("AttachRolePolicy", ("iam:AttachRolePolicy",)),
+    ],
+)
+def test_a_call_that_needs_two_permissions_names_both(operation: str, permissions: tuple[str, ...]) -> None:
+    told = answered("iam", an_error("AccessDenied", 403, operation=operation))
+
+    assert all(permission in told.remedy for permission in permissions)
