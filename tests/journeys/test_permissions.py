@@ -129,17 +129,28 @@ def _adopted(ground: Ground) -> None:
     hold = [{"Key": f"cwii.dev/cluster/{NAME}", "Value": "adopted"}]
     with ground.aws("iam") as iam, ground.aws("s3") as s3, ground.aws("cloudfront") as front:
         iam.tag_role(RoleName=f"{NAME}-long-long", Tags=hold)
-        iam.tag_policy(PolicyArn=f"arn:aws:iam::123456789012:policy/{NAME}-long-long-1", Tags=hold)
+        for policy in iam.list_policies(Scope="Local")["Policies"]:
+            if policy["PolicyName"].startswith(NAME):
+                iam.tag_policy(PolicyArn=policy["Arn"], Tags=hold)
         for provider in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]:
             iam.tag_open_id_connect_provider(OpenIDConnectProviderArn=provider["Arn"], Tags=hold)
         others = [tag for tag in s3.get_bucket_tagging(Bucket=BUCKET)["TagSet"] if tag["Key"] != hold[0]["Key"]]
         s3.put_bucket_tagging(Bucket=BUCKET, Tagging={"TagSet": [*others, *hold]})
         for item in front.list_distributions()["DistributionList"].get("Items", []):
             front.tag_resource(Resource=item["ARN"], Tags={"Items": hold})
+        for item in front.list_origin_access_controls()["OriginAccessControlList"].get("Items", []):
+            found = front.get_origin_access_control(Id=item["Id"])
+            config = found["OriginAccessControl"]["OriginAccessControlConfig"]
+            config["Description"] = config["Description"].replace("=owned", "=adopted")
+            front.update_origin_access_control(Id=item["Id"], IfMatch=found["ETag"], OriginAccessControlConfig=config)
 
 
-# What these journeys do not need.
-UNUSED: dict[str, set[str]] = {"create": set(), "status": set(), "delete": set()}
+# What this journey does not need: a bucket of the user's own is another story, and so is a role with an inline policy that is read alone.
+UNUSED: dict[str, set[str]] = {
+    "create": {"s3:GetObjectTagging"},
+    "status": {"s3:GetObjectTagging"},
+    "delete": {"s3:GetObjectTagging", "s3:GetObject", "s3:GetBucketPolicy", "iam:GetRolePolicy"},
+}
 UNUSED_IN_FRONT: dict[str, set[str]] = {"create": set(), "status": set(), "delete": set()}
 
 

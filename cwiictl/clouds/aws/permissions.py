@@ -74,6 +74,7 @@ DROP: Mapping[str, tuple[str, ...]] = {
         "cloudfront:GetOriginAccessControl",
         "cloudfront:UntagResource",
         "cloudfront:UpdateDistribution",
+        "cloudfront:UpdateOriginAccessControl",
     ),
 }
 ROTATE: Mapping[str, tuple[str, ...]] = {"object": WRITE["object"]}
