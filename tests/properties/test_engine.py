@@ -371,7 +371,10 @@ def test_what_another_tool_made_for_this_cluster_is_refused_or_taken_over_by_its
     assert bool(refused.failed) == bool(theirs)
     taken = applied(asked, places, adopt={"a-tool"})
     assert taken.whole
-    assert {c.address for c in taken.changes if c.verb == "update"} == {shelf.address(name).partition("@")[0] for shelf, name in theirs}
+    updated, expected = {c.address for c in taken.changes if c.verb == "update"}, {shelf.address(name).partition("@")[0] for shelf, name in theirs}
+    assert expected <= updated
+    if all(shelf is not places.late for shelf, _ in theirs):  # a late one is refused in its turn, when who likes it was written without it
+        assert updated == expected
     assert all(shelf.things[name].owner == OURS for shelf, name in theirs)
     assert len(taken.changes) == len(plan)
 
