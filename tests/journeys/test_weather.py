@@ -52,17 +52,6 @@ def test_twenty_requests_come_through_bad_weather(enter: Enter, seed: int) -> No
     assert ground.clouds() == NOTHING
 
 
-def test_a_cloud_that_is_slow_is_asked_for_many_things_at_once(enter: Enter) -> None:
-    """Each request takes a fifth of a second. One after another, they would take more than twice as long."""
-    ground = enter(latency=0.2)
-    ground.requests(twenty_requests())
-    began = time.monotonic()
-
-    assert ground.create_all().code == 0
-
-    assert time.monotonic() - began < len(ground.sandbox.record) * 0.2 / 2
-
-
 def test_a_throttled_run_says_on_request_what_it_waits_for(enter: Enter) -> None:
     ground = enter(failures=0.2, seed=4)
 
