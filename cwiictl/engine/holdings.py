@@ -90,9 +90,15 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
         return Removal((), (), held.failed, dict.fromkeys(things, "interrupted"), interrupted=True)
     done: dict[str, str] = {}
     left: dict[str, str] = {}
+    ours: set[str] = set()  # what was looked at and may be dropped: a drop that is tried again does not ask again
 
     def do(address: str, _tried: int) -> str:
-        done[address] = _end(things[address])
+        if address not in ours and _let_go(things[address]):
+            done[address] = "release"
+        else:
+            ours.add(address)
+            things[address].store.drop(things[address].name)
+            done[address] = "drop"
         return done[address]
 
     def skip(address: str, bad: Collection[str]) -> str:
@@ -107,16 +113,15 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted)
 
 
-def _end(thing: Thing) -> str:
-    """Looked at once more: since it was found, somebody may have taken it over."""
+def _let_go(thing: Thing) -> bool:
+    """Looked at once more: since it was found, somebody may have taken it over. What is not ours to drop keeps no mark of ours."""
     have = thing.store.get([thing.name]).get(thing.name)
     mark = have.owner if have else thing.mark
-    if mark is None or mark.cluster != thing.mark.cluster or mark.hold != "owned":
-        if have and mark and mark.cluster == thing.mark.cluster:
-            thing.store.put(thing.name, replace(have, owner=None), have)
-        return "release"
-    thing.store.drop(thing.name)
-    return "drop"
+    if mark and mark.cluster == thing.mark.cluster and mark.hold == "owned":
+        return False
+    if have and mark and mark.cluster == thing.mark.cluster:
+        thing.store.put(thing.name, replace(have, owner=None), have)
+    return True
 
 
 def _trusted(thing: Thing, held: Holdings, bad: Collection[str], done: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from cwiictl.engine.workers import Ear, Ended, News, Workers, listening
 from cwiictl.errors import BadInput, NotYet, Throttled
 
 SLICE = 0.2  # seconds: how late a signal may be heard
+TRIES = 15  # at least so many have room in the patience with a thing
 REPORT = "report"  # where a report that broke is found among the failures
 
 
@@ -41,7 +42,7 @@ class RealClock:
 @dataclass(frozen=True)
 class Pace:
     width: int = 16  # calls at once; lowered by itself when a cloud throttles
-    longest: float = 20.0  # between two tries
+    longest: float = 20.0  # between two tries; less where patience is short
     clock: Clock = field(default_factory=RealClock)
     jitter: Callable[[float, float], float] = uniform
 
@@ -49,10 +50,10 @@ class Pace:
         if self.width < 1:
             raise BadInput(f"{self.width} calls at once would never end", remedy="choose 1 or more")
 
-    def delay(self, tried: int, e: NotYet) -> float:
+    def delay(self, tried: int, e: NotYet, patience: float) -> float:
         if e.after is not None:
             return max(e.after, 0.1)  # clouds do say 0, and mean soon
-        top = min(2.0 ** min(tried, 16) / 4, self.longest)
+        top = min(2.0 ** min(tried, 16) / 4, self.longest, patience / TRIES)
         return self.jitter(top / 2, top)
 
 
@@ -181,7 +182,7 @@ class _Turn:
             self.fail(address, e)
         else:
             self.tell("waiting", address, e.problem)
-            heapq.heappush(self.ready, (now + min(self.pace.delay(tried, e), left), address, tried + 1))
+            heapq.heappush(self.ready, (now + min(self.pace.delay(tried, e, self.job.patience(address)), left), address, tried + 1))
 
     def fail(self, address: str, e: Exception) -> None:
         self.ran.failed[address] = e

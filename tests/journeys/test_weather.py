@@ -38,7 +38,7 @@ def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 6))
 def test_twenty_requests_come_through_bad_weather(enter: Enter, seed: int) -> None:
     ground = enter(failures=0.2, lag=2.0, seed=seed)
     ground.requests(twenty_requests())
@@ -47,8 +47,8 @@ def test_twenty_requests_come_through_bad_weather(enter: Enter, seed: int) -> No
 
     assert done.code == 0, done.out
     assert len(done.things) == 28
-    good(ground)
     assert ground.delete("--yes").code == 0
+    good(ground)
     assert ground.clouds() == NOTHING
 
 
