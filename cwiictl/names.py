@@ -89,6 +89,11 @@ def ccoctls(cluster: str) -> str:
     return f"{CCOCTL}/{cluster}"
 
 
+def own(owner: str) -> str:
+    """The cluster's own name, by whichever of its two we look for its things: ccoctl's names are ours."""
+    return owner.removeprefix(ccoctls(""))
+
+
 def described(mark: Mark) -> str:
     """The mark of what has no tags, in its description."""
     return f"{CLUSTER_KEY}{mark.cluster}={mark.hold} {ORIGIN_KEY}={mark.origin}"

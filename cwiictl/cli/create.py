@@ -14,10 +14,6 @@ from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
 from cwiictl.model import Cluster
 
-ISSUER = options.stacked(options.issuer_in, options.issuer_url, options.issuer_exists)
-KEYS = options.stacked(options.public_key, options.add_key, options.replace_keys)
-ACTING = options.stacked(options.adopt, options.dry_run, options.expect, options.concurrency, options.output, options.debug)
-
 
 def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
     what = order(parts, clouds, given, command)
@@ -27,21 +23,19 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
 
 
 @click.command("create-all")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("create-all")
-@ISSUER
+@options.issuer
 @options.user_tags
-@options.requests
-@options.tech_preview
+@options.asking
 @options.installer
 @options.output_dir
 @options.bits
-@KEYS
+@options.key
 @options.prune
 @options.yes
-@ACTING
+@options.planning
+@options.running
 def create_all(clouds: tuple[str, ...], **given: Any) -> None:
     """Make the clouds trust a cluster, before it is installed or later.
 
@@ -57,17 +51,16 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
 
 
 @click.command("create-identity-provider")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("create-identity-provider")
-@ISSUER
+@options.issuer
 @options.user_tags
 @options.installer
 @options.output_dir
 @options.bits
-@KEYS
-@ACTING
+@options.key
+@options.planning
+@options.running
 def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
     """Publish the issuer's two documents, and have the clouds trust it.
 
@@ -80,17 +73,15 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
 
 
 @click.command("create-identities")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("create-identities")
-@ISSUER
+@options.issuer
 @options.user_tags
-@options.requests
-@options.tech_preview
+@options.asking
 @options.installer
 @options.output_dir
-@ACTING
+@options.planning
+@options.running
 def create_identities(clouds: tuple[str, ...], **given: Any) -> None:
     """Make an identity for each CredentialsRequest, and the Secret that tells its workload.
 

@@ -14,15 +14,11 @@ from cwiictl.cli.order import order
 
 
 @click.command("delete")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("delete")
 @options.yes
 @options.would_drop
-@options.concurrency
-@options.output
-@options.debug
+@options.running
 def delete(clouds: tuple[str, ...], **given: Any) -> None:
     """Take down everything in the clouds that bears the cluster's mark. Needs neither its key nor its requests.
 

@@ -14,21 +14,15 @@ from cwiictl.cli.order import identity as order
 
 
 @click.command("create-identity")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("create-identity")
-@options.issuer_in
-@options.issuer_url
-@options.issuer_exists
+@options.issuer
 @options.user_tags
 @click.option("--namespace", "-n", required=True, metavar="NAME", help="Namespace of the ServiceAccounts.")
 @click.option("--service-account", "service_accounts", multiple=True, required=True, metavar="NAME", help="Whose tokens are trusted. Repeatable.")
 @click.option("--identity", default="", metavar="NAME", help="What the identity is called, after cluster and namespace.  [default: the first ServiceAccount]")
 @options.wishes
-@options.adopt
-@options.dry_run
-@options.expect
+@options.planning
 @options.concurrency
 @click.option("--write", type=options.PATH, metavar="FILE", help="Write the annotated ServiceAccounts to this file.")
 @click.option("--apply", is_flag=True, help="Apply the annotated ServiceAccounts with kubectl.")

@@ -108,6 +108,14 @@ def stacked(*stack: Callable[[C], C]) -> Callable[[C], C]:
     return wrap
 
 
+cluster = stacked(file, cloud, name)
+issuer = stacked(issuer_in, issuer_url, issuer_exists)
+key = stacked(public_key, add_key, replace_keys)
+asking = stacked(requests, tech_preview)
+planning = stacked(adopt, dry_run, expect)
+running = stacked(concurrency, output, debug)
+
+
 def of_clouds(command: str) -> Callable[[C], C]:
     """What the clouds must be told, from their Specs."""
     return stacked(*(_of_cloud(field, option) for field, option in fields(command)))

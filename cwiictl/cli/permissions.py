@@ -15,9 +15,7 @@ from cwiictl.cli.order import order
 
 @click.command("permissions")
 @click.argument("command", type=click.Choice(["create", "status", "delete", "rotate"]), default="create")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("permissions")
 @options.debug
 def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:

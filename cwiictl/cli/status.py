@@ -14,21 +14,14 @@ from cwiictl.cli.order import order
 
 
 @click.command("status")
-@options.file
-@options.cloud
-@options.name
+@options.cluster
 @options.of_clouds("status")
-@options.issuer_in
-@options.issuer_url
-@options.issuer_exists
+@options.issuer
 @options.user_tags
-@options.requests
-@options.tech_preview
+@options.asking
 @options.output_dir
 @options.public_key
-@options.concurrency
-@options.output
-@options.debug
+@options.running
 def status(clouds: tuple[str, ...], **given: Any) -> None:
     """Say whether all is as wanted, and what is not. Changes nothing.
 

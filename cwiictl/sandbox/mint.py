@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import time
 import uuid
 from dataclasses import dataclass
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
-from cwiictl.errors import BadInput
+from cwiictl import oidc
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class Asked:
 
 def token(key: bytes, asked: Asked) -> str:
     """Claims and header as the API server writes them, but for the pod that is not there."""
-    private = _private(key)
+    kid = oidc.private_key(key, "the file that --key names").kid
     now = int(time.time())
     account = {"name": asked.service_account, "uid": str(uuid.uuid4())}
     claims = {
@@ -41,19 +37,4 @@ def token(key: bytes, asked: Asked) -> str:
         "nbf": now,
         "sub": f"system:serviceaccount:{asked.namespace}:{asked.service_account}",
     }
-    return jwt.encode(claims, private, algorithm="RS256", headers={"kid": _kid(private)})
-
-
-def _private(key: bytes) -> RSAPrivateKey:
-    try:
-        private = load_pem_private_key(key, None)
-    except (ValueError, TypeError) as e:
-        raise BadInput("the file that --key names holds no private key", remedy="give the one that create-key-pair has made") from e
-    if not isinstance(private, RSAPrivateKey):
-        raise BadInput("the key that --key names is no RSA key", remedy="give the one that create-key-pair has made")
-    return private
-
-
-def _kid(key: RSAPrivateKey) -> str:
-    der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return base64.urlsafe_b64encode(hashlib.sha256(der).digest()).decode().rstrip("=")
+    return jwt.encode(claims, key, algorithm="RS256", headers={"kid": kid})

@@ -109,7 +109,7 @@ class Distributions:
     @told("cloudfront")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """Only what serves a bucket of ours is asked for its tags."""
-        ours = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
+        ours = names.bucket(Cluster(names.own(cluster)))
         found = {name: names.mark(self._tags(item["ARN"]), cluster) for item in self._all() if (name := _name(item)) == ours}
         return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
-from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.model import Cluster
 
@@ -45,11 +46,8 @@ class OidcProviders:
             self.iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
         for audience in sorted(have.audiences - want.audiences):
             self.iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
-        add, take = retagged(want, have)
-        if add:
-            self.iam.tag_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, Tags=add)
-        if take:
-            self.iam.untag_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, TagKeys=take)
+        provider = {"OpenIDConnectProviderArn": self.arn + place}
+        retag(want, have, partial(self.iam.tag_open_id_connect_provider, **provider), partial(self.iam.untag_open_id_connect_provider, **provider))
         return want
 
     @told("iam")
@@ -115,11 +113,7 @@ class ManagedPolicies:
         if "policy" in changed(want, have):
             self._forget_versions(name)
             self.iam.create_policy_version(PolicyArn=self.arn + name, PolicyDocument=policy.dump(want.policy), SetAsDefault=True)
-        add, take = retagged(want, have)
-        if add:
-            self.iam.tag_policy(PolicyArn=self.arn + name, Tags=add)
-        if take:
-            self.iam.untag_policy(PolicyArn=self.arn + name, TagKeys=take)
+        retag(want, have, partial(self.iam.tag_policy, PolicyArn=self.arn + name), partial(self.iam.untag_policy, PolicyArn=self.arn + name))
         return want
 
     @told("iam")
@@ -134,7 +128,7 @@ class ManagedPolicies:
     def _candidates(self, cluster: str) -> Iterator[str]:
         for page in self.iam.get_paginator("list_policies").paginate(Scope="Local"):
             for item in page["Policies"]:
-                if item.get("Arn", "").startswith(self.arn + names.role_prefix(cluster.removeprefix(names.ccoctls("")))):
+                if item.get("Arn", "").startswith(self.arn + names.role_prefix(names.own(cluster))):
                     yield item.get("PolicyName", "")
 
     def _forget_versions(self, name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -13,7 +14,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
-from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
 from cwiictl.engine.resource import Mark, changed
 
 if TYPE_CHECKING:
@@ -78,14 +79,14 @@ class Roles:
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """By name first, then by tag."""
-        tagged = self.crowd.tagged(names.role_prefix(cluster.removeprefix(names.ccoctls(""))))
+        tagged = self.crowd.tagged(names.role_prefix(names.own(cluster)))
         if tagged is None:
             return self.tags.owned(cluster)
         found = {name: names.mark(tags, cluster) for name, tags in tagged.items()}
         return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
 
     def _candidates(self, cluster: str) -> Iterator[str]:
-        prefix = names.role_prefix(cluster.removeprefix(names.ccoctls("")))
+        prefix = names.role_prefix(names.own(cluster))
         yield from (role["RoleName"] for role in self.crowd.listed() if role["RoleName"].startswith(prefix))
 
     def _create(self, role: str, want: RoleState) -> None:
@@ -108,12 +109,7 @@ class Roles:
             self.iam.update_role(RoleName=role, Description=want.description, MaxSessionDuration=want.session)
         if "boundary" in fields and want.boundary:
             self.iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=want.boundary)
-        add, take = retagged(want, have)
-        if add:
-            self.iam.tag_role(RoleName=role, Tags=add)
-        if take:
-            self.iam.untag_role(RoleName=role, TagKeys=take)
-        if add or take:
+        if retag(want, have, partial(self.iam.tag_role, RoleName=role), partial(self.iam.untag_role, RoleName=role)):
             self.crowd.retold(role, listed(want))
 
     def _grant(self, role: str, wanted: Policy | None, *, there: bool) -> None:

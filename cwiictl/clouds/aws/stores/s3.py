@@ -67,7 +67,7 @@ class Buckets:
 
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        ours = names.bucket(Cluster(cluster.removeprefix(names.ccoctls(""))))
+        ours = names.bucket(Cluster(names.own(cluster)))
         found = {bucket: self._read(bucket) for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}}
         return {bucket: state.owner for bucket, state in found.items() if state and state.owner and state.owner.cluster == cluster}
 

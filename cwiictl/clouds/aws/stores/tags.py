@@ -47,6 +47,16 @@ def retagged(want: Tagged, have: Tagged) -> tuple[list[Any], list[str]]:
     return add, sorted(before.keys() - have.tags.keys() - after.keys())
 
 
+def retag(want: Tagged, have: Tagged, tag: Callable[..., Any], untag: Callable[..., Any]) -> bool:
+    """The two calls that every service has, of which mostly neither is needed."""
+    add, take = retagged(want, have)
+    if add:
+        tag(Tags=add)
+    if take:
+        untag(TagKeys=take)
+    return bool(add or take)
+
+
 class Tags:
     """Of many things, asked for one by one: AWS lists things without their tags.
 
