@@ -1,8 +1,9 @@
-"""What holds for every test: whose credentials it may see (nobody's), and how hypothesis looks for exceptions."""
+"""What holds for every test: whose credentials it may see (nobody's), how hypothesis looks for exceptions, and that Ctrl-C is heard."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -16,3 +17,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 FOREIGN = ("AWS_", "AZURE_", "ARM_", "GOOGLE_", "CLOUDSDK_", "KUBECONFIG", "CWIICTL_", "CWII_")
 for name in [name for name in os.environ if name.startswith(FOREIGN) and not os.environ.get("CWIICTL_LIVE")]:
     del os.environ[name]
+
+# Who starts the tests in the background has them ignore Ctrl-C, and every program that they start inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
