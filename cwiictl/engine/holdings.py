@@ -16,7 +16,7 @@ class Walk:
 
     hosting: Sequence[Store[Any]]  # what serves an issuer to the world
     trusting: Sequence[Store[Any]]  # what believes whoever serves it
-    using: Sequence[Store[Any]]
+    using: Sequence[Store[Any]]  # and all that nobody believes
 
     def __iter__(self) -> Iterator[Store[Any]]:
         return iter((*self.hosting, *self.trusting, *self.using))
@@ -126,7 +126,7 @@ def _let_go(thing: Thing) -> bool:
 
 def _trusted(thing: Thing, held: Holdings, bad: Collection[str], done: Mapping[str, str]) -> str:
     """Why it must stay: whoever takes the place of an issuer's host is believed by all that still trust it."""
-    if all(store.kind != thing.store.kind for walk in held.walks for store in walk.hosting):
+    if thing.mark.hold != "owned" or all(store.kind != thing.store.kind for walk in held.walks for store in walk.hosting):
         return ""
     trusting = [store for walk in held.walks for store in walk.trusting]
     unread = [store.kind for store in trusting if store.kind in held.failed]
@@ -150,13 +150,18 @@ def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> 
 
 
 def _backwards(held: Holdings) -> dict[str, list[str]]:
-    """What hosts an issuer goes last of all, when every cloud has stopped to trust it."""
-    graph: dict[str, list[str]] = {}
+    """What hosts an issuer goes last of all, when every cloud has stopped to trust it.
+
+    But what is only given back goes first: its owner keeps it, so that nobody else can take its place, and what was ours in it may be
+    found by what we own elsewhere.
+    """
+    given_back = [thing.address for walk in held.walks for thing in held.of(walk.hosting) if thing.mark.hold != "owned"]
+    graph: dict[str, list[str]] = {address: [] for address in given_back}
     believing: list[str] = []
     for walk in held.walks:
-        believing += _chained(held, [*walk.trusting, *walk.using], [], graph)
+        believing += _chained(held, [*walk.trusting, *walk.using], given_back, graph)
     for walk in held.walks:
-        _chained(held, walk.hosting, believing, graph)
+        _chained(held, walk.hosting, believing or given_back, graph)
     return graph
 
 
@@ -164,7 +169,7 @@ def _chained(held: Holdings, stores: Sequence[Store[Any]], before: list[str], gr
     """All things of a store after all of the next one's. Returns every address that was added."""
     added: list[str] = []
     for store in reversed(stores):
-        here = [thing.address for thing in held.of([store])]
+        here = [thing.address for thing in held.of([store]) if thing.address not in graph]
         graph |= dict.fromkeys(here, before)
         before = here or before
         added += here
