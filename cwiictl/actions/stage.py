@@ -22,7 +22,7 @@ from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import Hosting, Issuer
-from cwiictl.issuer.elsewhere import Shelves, existing, own
+from cwiictl.issuer.elsewhere import Shelves, checked, existing, own
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import PAIR, KeyState, SigningKey
 from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
@@ -130,32 +130,40 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
 
 
 def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, *, writes: bool) -> Stage:
-    issuer = _issuer(order, sites, key)
+    issuer = _issuer(order, sites, key) if "issuer" in order.parts else None
+    home = issuer.home if issuer else _standing(order, sites)
     roots: list[Resource[Any]] = []
-    if "issuer" in order.parts:
+    if issuer:
         roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
-        identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, issuer.home)) for s in sites}
+        identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home)) for s in sites}
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
     if writes:
         plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))])
-    return Stage(order, sites, pace, plan, issuer.home, issuer if "issuer" in order.parts else None, identities)
+    return Stage(order, sites, pace, plan, home, issuer, identities)
+
+
+def _host(order: Order, sites: tuple[Site, ...]) -> Site:
+    """Whoever hosts the issuer, it is one for all clouds."""
+    return next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
+
+
+def _standing(order: Order, sites: tuple[Site, ...]) -> Home:
+    """Of a run that makes no issuer: there must be one."""
+    host = _host(order, sites)
+    return host.cloud.standing(host.spec, order.cluster, host.stores, checked(order.issuer_url) if order.issuer_url else "")
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
-    """Whoever hosts it, it is one issuer for all clouds."""
-    host = next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
+    host = _host(order, sites)
     if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
         folder = order.output / ISSUER_FOLDER
         remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {folder} there, and run again"
         web = Web(0.0, remedy)  # nobody but the user can make it readable
         shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder, partial(web.keys, order.issuer_url)), web)
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
-    issuer = host.cloud.host(host.spec, order.cluster, host.stores, key, Hosting(order.keys, order.issuer_url))
-    if issuer.late and "issuer" not in order.parts:
-        raise BadInput("the issuer's URL is not known before its host is made", remedy="say where it is with --issuer-url URL --issuer-exists")
-    return issuer
+    return host.cloud.host(host.spec, order.cluster, host.stores, key, Hosting(order.keys, order.issuer_url))
 
 
 def _key_store(order: Order) -> Store[KeyState]:

@@ -35,7 +35,7 @@ ISSUER = f"https://{HOST}"
 PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
 INGRESS = f"{NAME}-openshift-ingress-operator-cloud-credentials"
 REGISTRY = f"{NAME}-openshift-image-registry-installer-cloud-credentials"
-NOTHING: dict[str, Any] = {"roles": {}, "policies": {}, "providers": {}, "buckets": {}, "distributions": {}, "accesses": {}}
+NOTHING: dict[str, Any] = {"roles": {}, "policies": {}, "providers": {}, "buckets": {}, "distributions": {}, "accesses": {}, "identities": []}
 CALLER = f"arn:aws:iam::{ACCOUNT}:user/sandbox"
 PERMISSIONS = f"aws/permissions/{CALLER}"
 PRIVATE = "--create-private-s3-bucket"
@@ -240,6 +240,7 @@ class Ground:
                 "buckets": {name: _bucket(s3, name) for name in sorted(buckets)},
                 "distributions": {item["Comment"]: _distribution(front, item) for item in _fronts(front)},
                 "accesses": {item["Name"]: _access(item) for item in _accesses(front)},
+                "identities": [item["Comment"] for item in _identities(front)],
             }
 
 
@@ -280,6 +281,10 @@ def _fronts(front: Any) -> list[Any]:
 
 def _accesses(front: Any) -> list[Any]:
     return list(front.list_origin_access_controls()["OriginAccessControlList"].get("Items", []))
+
+
+def _identities(front: Any) -> list[Any]:
+    return list(front.list_cloud_front_origin_access_identities()["CloudFrontOriginAccessIdentityList"].get("Items", []))
 
 
 def _distribution(front: Any, item: Any) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import pytest
 from cwiictl import oidc
 from cwiictl.names import CCOCTL_KEY, CLUSTER_KEY
 from tests.examples import ACCOUNT, an_object, text, two_requests
-from tests.journeys.ground import NAME, NOTHING, PERMISSIONS, REGION, Ground, a_key, public_pem
+from tests.journeys.conftest import Enter
+from tests.journeys.ground import NAME, NOTHING, PERMISSIONS, PRIVATE, REGION, Ground, a_key, public_pem
 
 ADOPT = ("--adopt", "ccoctl")
 OLD = ("openshift-machine-api", "aws-cloud-credentials")  # of a request that this release no longer has
@@ -44,6 +45,45 @@ def ccoctl(ground: Ground, name: str = NAME) -> None:
             }
             iam.create_role(RoleName=role, Description=f"OpenShift role for {namespace}/{secret}", AssumeRolePolicyDocument=_policy(trust), Tags=tags(name))
             iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=_policy({"Effect": "Allow", "Action": actions, "Resource": "*"}))
+
+
+def private(ground: Ground) -> str:
+    """What `--create-private-s3-bucket` makes of it besides: an identity of CloudFront's older kind, and a distribution. Returns its host."""
+    bucket = f"{NAME}-oidc"
+    origin = f"{bucket}.s3.{REGION}.amazonaws.com"
+    with ground.aws("cloudfront") as front, ground.aws("s3") as s3:
+        wanted = {"CallerReference": NAME, "Comment": f"{CCOCTL_KEY}{NAME}"}
+        made = front.create_cloud_front_origin_access_identity(CloudFrontOriginAccessIdentityConfig=wanted)
+        identity = made["CloudFrontOriginAccessIdentity"]["Id"]
+        methods = {"Quantity": 2, "Items": ["HEAD", "GET"], "CachedMethods": {"Quantity": 2, "Items": ["HEAD", "GET"]}}
+        config = {
+            "CallerReference": NAME,
+            "Comment": f"{CCOCTL_KEY}{NAME}",
+            "Enabled": True,
+            "Origins": {
+                "Quantity": 1,
+                "Items": [
+                    {
+                        "Id": f"https://{origin}",
+                        "DomainName": origin,
+                        "S3OriginConfig": {"OriginAccessIdentity": f"origin-access-identity/cloudfront/{identity}"},
+                    }
+                ],
+            },
+            "DefaultCacheBehavior": {
+                "TargetOriginId": f"https://{origin}",
+                "CachePolicyId": "4135ea2d-6df8-44a3-9df3-4b5a84be39ad",
+                "ViewerProtocolPolicy": "https-only",
+                "AllowedMethods": methods,
+            },
+        }
+        tagged = {"DistributionConfig": config, "Tags": {"Items": tags(NAME)}}
+        host: str = front.create_distribution_with_tags(DistributionConfigWithTags=tagged)["Distribution"]["DomainName"]
+        reader = {"AWS": f"arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity {identity}"}
+        s3.put_bucket_policy(
+            Bucket=bucket, Policy=_policy({"Effect": "Allow", "Principal": reader, "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{bucket}/*"})
+        )
+        return host
 
 
 def _published(s3: Any, bucket: str, host: str, name: str) -> None:
@@ -176,3 +216,27 @@ def test_what_is_taken_over_and_not_asked_for_goes_with_prune(made: Ground) -> N
     assert done.things[LEFT] == "dropped"
     assert f"arn:aws:iam::{ACCOUNT}:role/{LEFT.removeprefix('aws/role/')}" not in {role["arn"] for role in made.clouds()["roles"].values()}
     assert made.status().code == 0
+
+
+def test_its_private_bucket_is_taken_over_with_the_older_identity_which_goes_too(enter: Enter) -> None:
+    ground = enter(deploy=0.2)
+    ground.keys()
+    ccoctl(ground)
+    private(ground)
+
+    done = ground.create_all(PRIVATE, *ADOPT)
+
+    assert done.code == 0, done.out
+    assert done.things[f"aws/distribution/{NAME}-oidc"] == "repaired"
+    left = sorted(thing for thing, condition in done.things.items() if condition == "left over")
+    assert left[0].startswith(f"aws/oidc-provider/{NAME}-oidc.s3.")
+    assert left[1].startswith("aws/origin-identity/")
+    (distribution,) = ground.clouds()["distributions"].values()
+    assert distribution["origins"][0]["access"]  # of the newer kind
+
+    pruned = ground.create_all(PRIVATE, "--prune", "--yes")
+    assert pruned.code == 0, pruned.out
+    assert ground.clouds()["identities"] == []
+    assert ground.status(PRIVATE).code == 0
+    assert ground.delete("--yes").code == 0
+    assert ground.clouds() == NOTHING

@@ -19,6 +19,7 @@ MANAGED = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::shop/*"}]}
 IDENTITY = ("-n", "shop", "--service-account", "billing", "--service-account", "billing-jobs", "--managed-policy-arn", MANAGED)
 FILE = ("--file", "cluster.yaml")
+STANDING = f"aws/standing-provider/{NAME}"
 
 
 def cluster(**words: Any) -> str:
@@ -216,7 +217,7 @@ def test_a_dry_run_of_it_shows_the_plan_and_makes_nothing(made: Ground) -> None:
     done = identity(made, "--dry-run")
 
     assert done.code == 0
-    assert done.things == {f"aws/role/{BILLING}": "missing", PERMISSIONS: "as wanted"}
+    assert done.things == {f"aws/role/{BILLING}": "missing", STANDING: "as wanted", PERMISSIONS: "as wanted"}
     assert made.mutating() == []
     assert identity(made, "--expect", done.data["checksum"]).code == 0
 
@@ -231,14 +232,56 @@ def test_a_token_for_what_the_webhook_projects_is_worth_its_credentials_and_one_
             sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName="pod", WebIdentityToken=bad)
 
 
-@pytest.mark.xfail(reason="create-identity knows of no private bucket: it trusts the provider that a public one would have")
-def test_with_a_private_bucket_it_asks_for_the_issuer_or_finds_it(enter: Enter) -> None:
-    """Its roles must trust what is there, and not what would be there if the bucket were public."""
+def test_with_a_private_bucket_it_trusts_the_provider_that_is_there(enter: Enter) -> None:
+    """And not the one that would be there if the bucket were public."""
     ground = enter(deploy=0.2)
     assert ground.create_all("--create-private-s3-bucket").code == 0
     (provider,) = ground.clouds()["providers"]
 
     done = identity(ground)
 
-    trusted = ground.clouds()["roles"].get(BILLING, {}).get("trust", {"Statement": [{"Principal": {"Federated": provider}}]})
-    assert done.code == 2 or trusted["Statement"][0]["Principal"] == {"Federated": provider}
+    assert done.code == 0, done.out
+    assert ground.clouds()["roles"][BILLING]["trust"]["Statement"][0]["Principal"] == {"Federated": provider}
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ((), f"IAM has no OIDC provider of {NAME}, so nobody"),
+        (("--issuer-url", "https://issuer.example.com", "--issuer-exists"), "IAM has no OIDC provider issuer.example.com, so nobody"),
+    ],
+    ids=["by mark", "by url"],
+)
+def test_without_a_provider_nobody_could_assume_its_role_and_none_is_made(ground: Ground, told: tuple[str, ...], named: str) -> None:
+    done = identity(ground, *told, "-o", "text")
+
+    assert done.code == 2
+    assert named in done.out + done.err
+    assert "create-identity-provider" in done.out + done.err
+    assert ground.clouds() == NOTHING
+
+
+def test_identities_of_a_provider_that_is_named_and_not_there_are_refused(ground: Ground) -> None:
+    """As ccoctl's users name it."""
+    arn = f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.com"
+
+    done = ground.cwiictl("create-identities", *ground.where, *ground.asking, "--identity-provider-arn", arn)
+
+    assert done.code == 2
+    assert "IAM has no OIDC provider issuer.example.com" in done.out + done.err
+    assert ground.clouds() == NOTHING
+
+
+def test_where_two_providers_bear_the_clusters_mark_it_must_be_said_which(made: Ground) -> None:
+    with made.aws("iam") as iam:
+        (ours,) = made.clouds()["providers"].values()
+        tags = [{"Key": key, "Value": value} for key, value in ours["tags"].items()]
+        iam.create_open_id_connect_provider(Url="https://a.example.com", ClientIDList=["sts.amazonaws.com"], ThumbprintList=["A" * 40], Tags=tags)
+
+    done = identity(made)
+
+    assert done.code == 2
+    assert "IAM has 2 OIDC providers of" in done.out
+    assert BILLING not in made.clouds()["roles"]
+    assert identity(made, "--issuer-url", f"https://{HOST}", "--issuer-exists").code == 0
+    assert made.clouds()["roles"][BILLING]["trust"]["Statement"][0]["Principal"] == {"Federated": PROVIDER}

@@ -163,8 +163,12 @@ def test_a_distribution_of_others_for_our_bucket_is_refused_and_untouched(privat
     adopted = private.create_all(PRIVATE, "--adopt", DISTRIBUTION)
     assert adopted.code == 0, adopted.out
     gone = private.delete("--yes")
-    assert gone.things[DISTRIBUTION] == "released"
-    assert private.clouds()["distributions"][BUCKET]["enabled"] is True
+    assert gone.code == 0, gone.out
+    assert gone.but("dropped") == {DISTRIBUTION: "released"}
+    left = private.clouds()
+    assert left["distributions"][BUCKET]["enabled"] is True
+    assert left["distributions"][BUCKET]["origins"][0]["access"] == ""  # ours, which it no longer keeps from going
+    assert {**left, "distributions": {}} == NOTHING
 
 
 def test_an_issuer_that_moves_to_cloudfront_leaves_its_old_provider_over(enter: Enter) -> None:

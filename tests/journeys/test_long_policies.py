@@ -13,6 +13,7 @@ from tests.journeys.conftest import Enter
 from tests.journeys.ground import NAME, NOTHING, Ground
 
 ROLE = f"{NAME}-long-long"
+TRUST = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 NAMES = [f"{ROLE}-{number}" for number in (1, 2, 3)]
 ARNS = [f"arn:aws:iam::{ACCOUNT}:policy/{name}" for name in NAMES]
 PARTS = [[f"ec2:Action{number:03}OfAVeryLongNameIndeed" for number in range(part, part + 60)] for part in range(0, 300, 60)]
@@ -117,3 +118,20 @@ def test_killed_on_the_way_there_it_ends_the_same_and_killed_on_the_way_down_it_
     assert long.killed(writes, "delete", *long.where, "--yes") == -signal.SIGKILL
     assert long.delete("--yes").code == 0
     assert long.clouds() == NOTHING
+
+
+def test_an_adopted_role_lets_go_of_them_when_it_is_released(long: Ground) -> None:
+    with long.aws("iam") as iam:
+        iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=TRUST)
+        iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")
+    assert long.create_all("--adopt", f"aws/role/{ROLE}").code == 0
+    with long.aws("iam") as iam:
+        iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")  # by hand, later
+
+    gone = long.delete("--yes")
+
+    assert gone.code == 0, gone.out
+    assert gone.but("dropped") == {f"aws/role/{ROLE}": "released"}
+    left = long.clouds()
+    assert left["roles"][ROLE]["managed"] == ["arn:aws:iam::aws:policy/ReadOnlyAccess"]
+    assert {**left, "roles": {}} == NOTHING

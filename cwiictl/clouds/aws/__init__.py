@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwiictl.clouds.aws.permissions import least
-from cwiictl.clouds.aws.plan import bindings, brings, host, identities, permitted, trusting, walk
+from cwiictl.clouds.aws.plan import bindings, brings, host, identities, permitted, standing, trusting, walk
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
@@ -25,6 +25,7 @@ __all__ = [
     "least",
     "name",
     "permitted",
+    "standing",
     "title",
     "trusting",
     "walk",

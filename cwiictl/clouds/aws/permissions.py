@@ -19,7 +19,12 @@ READ: Mapping[str, tuple[str, ...]] = {
     "role": ("iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies", "iam:ListRoleTags"),
     "policy": ("iam:GetPolicy", "iam:GetPolicyVersion", "iam:ListPolicyTags"),
     "account": ("iam:GetAccountAuthorizationDetails", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles"),
-    "front": ("cloudfront:ListDistributions", "cloudfront:ListOriginAccessControls", "cloudfront:ListTagsForResource"),
+    "front": (
+        "cloudfront:ListCloudFrontOriginAccessIdentities",
+        "cloudfront:ListDistributions",
+        "cloudfront:ListOriginAccessControls",
+        "cloudfront:ListTagsForResource",
+    ),
 }
 WRITE: Mapping[str, tuple[str, ...]] = {
     "account": ("iam:SimulatePrincipalPolicy",),
@@ -46,9 +51,11 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     "front": (
         "cloudfront:CreateDistribution",
         "cloudfront:CreateOriginAccessControl",
+        "cloudfront:GetCloudFrontOriginAccessIdentityConfig",
         "cloudfront:GetDistributionConfig",
         "cloudfront:GetOriginAccessControl",
         "cloudfront:TagResource",
+        "cloudfront:UpdateCloudFrontOriginAccessIdentity",
         "cloudfront:UpdateDistribution",
         "cloudfront:UpdateOriginAccessControl",
     ),
@@ -67,8 +74,10 @@ DROP: Mapping[str, tuple[str, ...]] = {
     ),
     "policy": ("iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:UntagPolicy"),
     "front": (
+        "cloudfront:DeleteCloudFrontOriginAccessIdentity",
         "cloudfront:DeleteDistribution",
         "cloudfront:DeleteOriginAccessControl",
+        "cloudfront:GetCloudFrontOriginAccessIdentityConfig",
         "cloudfront:GetDistribution",
         "cloudfront:GetDistributionConfig",
         "cloudfront:GetOriginAccessControl",

@@ -14,10 +14,10 @@ from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, Bucke
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
-from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, StandingProvider
 from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
-from cwiictl.clouds.aws.spec import Ask, Spec
+from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.holdings import Walk
 from cwiictl.engine.resource import Known, Resource
@@ -55,6 +55,14 @@ def _own_url(spec: Spec, origin: str) -> str:
         remedy = "take one without dots, or name its own host with --issuer-url"
         raise BadInput(f"the certificate of S3 does not cover the bucket name {spec.bucket}", remedy=remedy)
     return f"https://{origin}/{spec.prefix}".rstrip("/")
+
+
+def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
+    """Where the issuer is that was made before: as the user says, or as the provider says that bears the cluster's mark."""
+    own = _own_url(spec, f"{spec.bucket}.s3.{spec.region}.{stores.partition.suffix}") if spec.bucket else ""
+    told = PROVIDER_ARN.fullmatch(spec.provider)
+    place = told["place"] if told else (url or own).removeprefix("https://")
+    return Home(host=StandingProvider(place or cluster.name, stores.standing))
 
 
 def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
@@ -111,9 +119,10 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
 
 
 def walk(stores: Stores) -> Walk:
-    front = (stores.accesses, stores.distributions) if stores.partition.cloudfront else ()
-    hosting = (stores.buckets, *front, stores.bucket_policies, stores.documents, stores.key_sets, stores.issuers)
-    return Walk(hosting, (stores.providers,), (stores.policies, stores.roles))
+    front = (stores.accesses, stores.origin_identities, stores.distributions) if stores.partition.cloudfront else ()
+    hosting = (stores.buckets, *front, stores.bucket_policies, stores.issuers)
+    lent = (stores.documents, stores.key_sets)  # found by the provider, and so before it; in a bucket of ours they go with that
+    return Walk(hosting, (stores.providers,), (stores.policies, stores.roles, *lent))
 
 
 def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:

@@ -30,6 +30,11 @@ class OriginAccess(Resource[OriginAccessState]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OriginIdentityState(State):
+    """Of the older way, which is only ever found: nothing of it is ours to say."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DistributionState(State):
     origin: str
     access: str

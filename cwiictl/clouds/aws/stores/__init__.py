@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.permissions import Grant
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
-from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
+from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState, OriginIdentityState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
-from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState, StandingProviderState
 from cwiictl.clouds.aws.resources.permissions import PermissionsState
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.engine.resource import Store
@@ -26,10 +26,12 @@ class Stores:
     buckets: Store[BucketState]
     bucket_policies: Store[BucketPolicyState]
     accesses: Store[OriginAccessState]
+    origin_identities: Store[OriginIdentityState]
     distributions: Store[DistributionState]
     documents: Store[DocumentState]
     key_sets: Store[KeySetState]
     issuers: Store[IssuerState]
     providers: Store[OidcProviderState]
+    standing: Store[StandingProviderState]
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]

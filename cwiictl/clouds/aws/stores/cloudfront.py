@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -55,7 +56,7 @@ class OriginAccesses:
         for item in self._all():
             if item["Name"] == name:
                 etag = self.cloudfront.get_origin_access_control(Id=item["Id"])["ETag"]
-                with _gone("NoSuchOriginAccessControl"):
+                with gone("NoSuchOriginAccessControl"):
                     self.cloudfront.delete_origin_access_control(Id=item["Id"], IfMatch=etag)
 
     @told("cloudfront")
@@ -91,8 +92,15 @@ class Distributions:
             config: Any = {"DistributionConfig": {"CallerReference": name, **_config(name, want)}, "Tags": {"Items": listed(want)}}
             self.cloudfront.create_distribution_with_tags(DistributionConfigWithTags=config)
         else:
-            self._mend(name, want, have)
+            self._mend(name, self._without_ours(want) if have.owner and want.owner is None else want, have)
         return self.get([name])[name]
+
+    def _without_ours(self, want: DistributionState) -> DistributionState:
+        """What is let go does not keep our access to the bucket: as long as it did, that could not go."""
+        accesses = self.cloudfront.list_origin_access_controls().get("OriginAccessControlList", {}).get("Items", ())
+        marks = {item["Id"]: names.undescribed(item.get("Description", "")) for item in accesses}
+        mark = marks.get(want.access)
+        return replace(want, access="") if mark and mark.cluster == self.cluster and mark.hold == "owned" else want
 
     @told("cloudfront")
     def drop(self, name: str, /) -> None:
@@ -103,7 +111,7 @@ class Distributions:
                 now = self.cloudfront.get_distribution(Id=item["Id"])
                 if now["Distribution"]["Status"] != "Deployed":
                     raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
-                with _gone("NoSuchDistribution"):
+                with gone("NoSuchDistribution"):
                     self.cloudfront.delete_distribution(Id=item["Id"], IfMatch=now["ETag"])
 
     @told("cloudfront")
@@ -180,7 +188,7 @@ def _config(name: str, want: DistributionState) -> dict[str, Any]:
 
 
 @contextmanager
-def _gone(absent: str) -> Generator[None]:
+def gone(absent: str) -> Generator[None]:
     """Twice dropped is dropped."""
     try:
         yield

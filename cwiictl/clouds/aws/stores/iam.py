@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,11 @@ from botocore.exceptions import ClientError
 from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
-from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState, StandingProviderState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
 from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
 from cwiictl.engine.resource import Mark, changed
+from cwiictl.errors import Failed
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
@@ -89,6 +90,38 @@ class OidcProviders:
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
         return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=apart(tags, owner), owner=owner)
+
+
+class StandingProviders:
+    """Looked at and never written: by host and path, or by the mark of a cluster."""
+
+    kind, bulk, patience = "aws/standing-provider", False, PATIENCE
+
+    def __init__(self, providers: OidcProviders) -> None:
+        self.providers = providers
+
+    def get(self, named: Collection[str], /) -> Mapping[str, StandingProviderState]:
+        found = {name: self._places(name) for name in named}
+        return {name: _standing(places) for name, places in found.items() if places}
+
+    def put(self, name: str, _want: StandingProviderState, _have: StandingProviderState | None, /) -> StandingProviderState:
+        raise Failed(f"{self.kind}/{name} has gone", remedy="make it with create-identity-provider, and run again")
+
+    def drop(self, _name: str, /) -> None:
+        """It is the provider's own store that drops it."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+    def _places(self, name: str) -> Sequence[str]:
+        """Only hosts have a dot in their names."""
+        if "." in name:
+            return sorted(self.providers.get([name]))
+        return sorted(self.providers.owned(name) or self.providers.owned(names.ccoctls(name)))
+
+
+def _standing(places: Sequence[str]) -> StandingProviderState:
+    return StandingProviderState(domain=places[0]) if len(places) == 1 else StandingProviderState(several=tuple(places))
 
 
 class ManagedPolicies:

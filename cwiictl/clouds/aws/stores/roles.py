@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ class Roles:
 
     @told("iam")
     def put(self, role: str, want: RoleState, have: RoleState | None, /) -> RoleState:
+        if have and have.owner and want.owner is None:
+            want = self._without_ours(want)
         if have is None:
             self._create(role, want)
         else:
@@ -57,6 +60,11 @@ class Roles:
         for arn in sorted(attached - want.managed):
             self.iam.detach_role_policy(RoleName=role, PolicyArn=arn)
         return want
+
+    def _without_ours(self, want: RoleState) -> RoleState:
+        """What is let go keeps no policy of ours: as long as it did, that could not go."""
+        marks = {arn: names.mark(read(self.iam.list_policy_tags(PolicyArn=arn)["Tags"]), self.cluster) for arn in want.managed if ":aws:policy/" not in arn}
+        return replace(want, managed=want.managed - {arn for arn, mark in marks.items() if mark and mark.cluster == self.cluster and mark.hold == "owned"})
 
     @told("iam")
     def drop(self, role: str, /) -> None:

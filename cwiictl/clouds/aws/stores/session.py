@@ -17,8 +17,9 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
-from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders
+from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, StandingProviders
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
+from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
 from cwiictl.clouds.aws.stores.permissions import Simulations
 from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
@@ -69,11 +70,13 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         buckets=Buckets(s3, cluster.name, places),
         bucket_policies=BucketPolicies(s3),
         accesses=OriginAccesses(cloudfront),
+        origin_identities=OriginIdentities(cloudfront, cluster.name),
         distributions=Distributions(cloudfront, cluster.name),
         documents=Documents(s3, cluster.name, places),
         key_sets=KeySets(s3, cluster.name, places),
         issuers=Web(),
         providers=providers,
+        standing=StandingProviders(providers),
         policies=ManagedPolicies(iam, cluster.name, f"{arn}policy/"),
         roles=Roles(iam, cluster.name),
     )

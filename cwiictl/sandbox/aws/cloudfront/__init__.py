@@ -66,6 +66,7 @@ class CloudFront:
             "ListOriginAccessControls": controls.list,
             "DeleteOriginAccessControl": controls.delete,
             "CreateCloudFrontOriginAccessIdentity": identities.create,
+            "UpdateCloudFrontOriginAccessIdentity": identities.update,
             "GetCloudFrontOriginAccessIdentity": identities.get,
             "GetCloudFrontOriginAccessIdentityConfig": identities.get_config,
             "ListCloudFrontOriginAccessIdentities": identities.list,

@@ -95,6 +95,17 @@ class Identities:
         access = _found(_IDENTITY, self._kept, request)
         return answer(access.config, headers=(("ETag", access.etag),))
 
+    def update(self, request: Request) -> Response:
+        """Only the comment can change."""
+        access = _found(_IDENTITY, self._kept, request)
+        matched(request.header("If-Match"), access.etag)
+        config = parsed(request.body, f"{_IDENTITY}Config")
+        if value(config, "CallerReference") != value(access.config, "CallerReference"):
+            raise Refusal(400, "IllegalUpdate", "The update contains modifications that are not allowed.")
+        changed = Access(config, access.id, canonical=access.canonical, arrives=access.arrives)
+        self._kept[access.id] = changed
+        return _shown(_IDENTITY, changed)
+
     def list(self, request: Request) -> Response:
         summaries = (
             (one.id, new(f"{_IDENTITY}Summary", ("Id", one.id), ("S3CanonicalUserId", one.canonical), ("Comment", value(one.config, "Comment"))))
