@@ -14,9 +14,10 @@ from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, Bucke
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
-from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, StandingProvider
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
+from cwiictl.clouds.aws.resources.standing_provider import StandingProvider
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.holdings import Walk

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from cwiictl import names
-from cwiictl.engine.resource import Known, Resource, State, aside, assigned, part
-from cwiictl.errors import BadInput, Problem
+from cwiictl.engine.resource import Known, Resource, State, part
 from cwiictl.issuer.documents import Issuer
 from cwiictl.model import Cluster
 
@@ -41,32 +39,3 @@ class OidcProvider(Resource[OidcProviderState]):
     def want(self, known: Known) -> OidcProviderState:
         lent = {names.DOCUMENTS_KEY: self.lent} if self.lent else {}
         return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags={**names.tags(self.cluster), **lent})
-
-
-@dataclass(frozen=True, kw_only=True)
-class StandingProviderState(State):
-    markless: ClassVar[bool] = True
-    domain: str = assigned()  # the issuer's host and path
-    several: tuple[str, ...] = aside()  # all that bear the cluster's mark, where that is not one
-
-
-@dataclass(frozen=True)
-class StandingProvider(Resource[StandingProviderState]):
-    """What roles trust that are made without it: the provider of this host and path, or the one that bears this cluster's mark."""
-
-    def want(self, known: Known) -> StandingProviderState:  # noqa: ARG002 - whatever it is
-        return StandingProviderState()
-
-    def objection(self, found: Known) -> Problem | None:
-        have = found.get(self)
-        if have is None:
-            return BadInput(
-                f"IAM has no OIDC provider {'' if '.' in self.name else 'of '}{self.name}, so nobody could assume a role that trusts it",
-                remedy="make it with create-identity-provider, or say where the cluster's issuer is with --issuer-url URL --issuer-exists",
-            )
-        if have.several:
-            return BadInput(
-                f"IAM has {len(have.several)} OIDC providers of {self.name}: {', '.join(have.several)}",
-                remedy=f"say which one the roles are to trust, as in --issuer-url https://{have.several[0]} --issuer-exists",
-            )
-        return None

@@ -11,7 +11,8 @@ from botocore.exceptions import ClientError
 from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
-from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState, StandingProviderState
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
+from cwiictl.clouds.aws.resources.standing_provider import StandingProviderState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
 from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
 from cwiictl.engine.resource import Mark, changed
