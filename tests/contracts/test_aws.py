@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -302,7 +303,7 @@ class TestDistributions(StoreContract):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         accesses: Any = OriginAccesses(clients["cloudfront"])
-        access = accesses.put(BUCKET, OriginAccessState(owner=Mark(CLUSTER)), None).id
+        access = accesses.put(BUCKET, OriginAccessState(), None).id
         store: Any = Distributions(clients["cloudfront"], CLUSTER)
         origin = f"{BUCKET}.s3.us-east-1.amazonaws.com"
         want = DistributionState(origin=origin, access=access, tags={"Name": CLUSTER})
@@ -322,6 +323,17 @@ class TestDistributions(StoreContract):
         specimen.drop()
 
         assert specimen.get() is None
+
+    def test_what_is_released_lets_go_of_an_access_of_ours(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+        """Which could not go as long as it is used."""
+        accesses: Any = OriginAccesses(clients["cloudfront"])
+        ours = accesses.put("ours", OriginAccessState(owner=Mark(CLUSTER)), None).id
+        have = specimen.put(replace(specimen.want, access=ours), Mark(CLUSTER, "adopted"))
+
+        specimen.store.put(BUCKET, replace(have, owner=None), have)
+
+        assert specimen.get().access == ""
+        accesses.drop("ours")
 
     def test_what_others_have_set_in_it_stays(self, specimen: Specimen, clients: dict[str, Any]) -> None:
         made = specimen.put(specimen.want, specimen.mark)

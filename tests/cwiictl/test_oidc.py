@@ -149,6 +149,17 @@ def test_what_cannot_sign_is_refused_with_a_way_on(make: Callable[[], bytes], se
     assert told.value.remedy
 
 
+@pytest.mark.parametrize("number", ["d", "dmp1", "dmq1", "iqmp"])
+def test_a_private_key_whose_numbers_do_not_agree_is_refused(number: str):
+    """Some would sign all the same, and kube-apiserver would not load them."""
+    numbers = a_signer().private_numbers()
+    told = {name: getattr(numbers, name) for name in ("p", "q", "d", "dmp1", "dmq1", "iqmp")}
+    wrong = rsa.RSAPrivateNumbers(**{**told, number: told[number] + 2}, public_numbers=numbers.public_numbers)
+
+    with pytest.raises(BadInput, match="is broken"):
+        private_key(secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8), "x")
+
+
 def test_a_refusal_shows_nothing_of_the_key():
     text = secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1)
 

@@ -68,8 +68,16 @@ class Buckets:
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         ours = names.bucket(Cluster(names.own(cluster)))
-        found = {bucket: self._read(bucket) for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}}
-        return {bucket: state.owner for bucket, state in found.items() if state and state.owner and state.owner.cluster == cluster}
+        found = {bucket: self._mark(bucket, cluster) for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}}
+        return {bucket: mark for bucket, mark in found.items() if mark and mark.cluster == cluster}
+
+    def _mark(self, bucket: str, cluster: str) -> Mark | None:
+        try:
+            return names.mark(self._tags(bucket), cluster)
+        except ClientError as e:
+            if absent(e) or (status(e) == 403 and not self._in_account(bucket)):
+                return None
+            raise
 
     def _create(self, bucket: str, want: BucketState) -> BucketState:
         """With its mark. What it is born with is what S3 says afterwards, not what we suppose."""
