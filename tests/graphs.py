@@ -101,8 +101,8 @@ class Places:
 
     @property
     def walk(self) -> Walk:
-        """What is in bulk serves an issuer, and what is single believes it."""
-        return Walk((self.bulk, self.part), (self.single,), (self.unmarked, self.late, self.board))
+        """What is in bulk serves an issuer, what is late lies in a place of the user's own, and what is single believes the issuer."""
+        return Walk((self.bulk, self.part), (self.late,), (self.single,), (self.unmarked, self.board))
 
     def __iter__(self) -> Iterator[tuple[Shelf, str]]:
         return ((shelf, name) for shelf in self.shelves for name in list(shelf.things))

@@ -9,17 +9,21 @@ from typing import Any
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Mark, Report, Store, silent
 
+LOOK = 30.0  # seconds: how long it is believed that a thing is still ours
+
 
 @dataclass(frozen=True)
 class Walk:
     """The stores of a cloud, in the order of making."""
 
     hosting: Sequence[Store[Any]]  # what serves an issuer to the world
+    lent: Sequence[Store[Any]]  # what we put in places of the user's own; in a place of ours it is that place's
     trusting: Sequence[Store[Any]]  # what believes whoever serves it
-    using: Sequence[Store[Any]]  # and all that nobody believes
+    using: Sequence[Store[Any]]
+    around: Sequence[Store[Any]] = ()  # what all that hosts is in, each in the one before; no host itself
 
     def __iter__(self) -> Iterator[Store[Any]]:
-        return iter((*self.hosting, *self.trusting, *self.using))
+        return iter((*self.around, *self.hosting, *self.lent, *self.trusting, *self.using))
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,14 @@ class Holdings:
     def only(self, addresses: Collection[str]) -> Holdings:
         things = {kind: tuple(t for t in things if t.address in addresses) for kind, things in self.things.items()}
         return replace(self, things=things, failed={})
+
+    def kept(self, clouds: Collection[str]) -> dict[str, frozenset[str]]:
+        """What serves an issuer that clouds were made to trust which are not among these, and which they are."""
+        kept: dict[str, frozenset[str]] = {}
+        for walk in self.walks:
+            others = frozenset(cloud for thing in self.of(walk.hosting) for cloud in thing.mark.clouds if cloud not in clouds)
+            kept |= {thing.address: others for thing in self.of([*walk.around, *walk.hosting, *walk.lent]) if others}
+        return kept
 
     def of(self, stores: Sequence[Store[Any]]) -> list[Thing]:
         return [thing for store in stores for thing in self.things.get(store.kind, ())]
@@ -90,19 +102,21 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
         return Removal((), (), held.failed, dict.fromkeys(things, "interrupted"), interrupted=True)
     done: dict[str, str] = {}
     left: dict[str, str] = {}
-    ours: set[str] = set()  # what was looked at and may be dropped: a drop that is tried again does not ask again
+    ours: dict[str, float] = {}  # what was looked at and may be dropped, and when: a drop that is soon tried again does not ask again
 
     def do(address: str, _tried: int) -> str:
-        if address not in ours and _let_go(things[address]):
-            done[address] = "release"
-        else:
-            ours.add(address)
-            things[address].store.drop(things[address].name)
-            done[address] = "drop"
+        now = pace.clock.now()
+        if now - ours.get(address, now - LOOK) >= LOOK:
+            if _let_go(things[address]):
+                done[address] = "release"
+                return done[address]
+            ours[address] = now
+        things[address].store.drop(things[address].name)
+        done[address] = "drop"
         return done[address]
 
     def skip(address: str, bad: Collection[str]) -> str:
-        reason = _trusted(things[address], held, bad, done)
+        reason = _trusted(things[address], held, bad, done) or _needed(things[address], held, bad) or _filled(things[address], held, bad)
         if reason:
             left[address] = reason
         return reason
@@ -134,6 +148,30 @@ def _trusted(thing: Thing, held: Holdings, bad: Collection[str], done: Mapping[s
     return f"{(unread + staying)[0]} may still trust it" if unread + staying else ""
 
 
+def _needed(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
+    """Why what trusts an issuer must stay: what could not be given back is found by it; and where it is the user's, its trust would outlive the host."""
+    if all(store.kind != thing.store.kind for walk in held.walks for store in walk.trusting):
+        return ""
+    stuck = [address for address in _given_back(held) if address in bad]
+    hosts = [each.address for walk in held.walks for each in held.of(walk.hosting) if each.mark.hold == "owned"]
+    if stuck:
+        return f"{stuck[0]} is found by it"
+    return f"it trusts {hosts[0]}, whose name anybody could take then: delete it first" if hosts and thing.mark.hold != "owned" else ""
+
+
+def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
+    """Why what others are in must stay: with it would go what could not go by itself, or the mark by which that is found."""
+    for walk in held.walks:
+        inside = [*walk.around, *walk.hosting] if walk.around else []
+        lent = [each.address for each in held.of(walk.lent) if each.address in bad]
+        if lent and thing.mark.hold != "owned" and any(store.kind == thing.store.kind for store in inside):
+            return f"{lent[0]} is found by it"
+        stuck = [each.address for each in held.of(inside) if each.address in bad]
+        if stuck and any(store.kind == thing.store.kind for store in inside):
+            return f"{stuck[0]} is still there"
+    return ""
+
+
 def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> Removal:
     """What another tool made becomes ours, as it is."""
     things = {thing.address: thing for thing in held}
@@ -152,17 +190,29 @@ def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> 
 def _backwards(held: Holdings) -> dict[str, list[str]]:
     """What hosts an issuer goes last of all, when every cloud has stopped to trust it.
 
-    But what is only given back goes first: its owner keeps it, so that nobody else can take its place, and what was ours in it may be
-    found by what we own elsewhere.
+    But what is only given back goes first, and before that what lies in it, which is found by its mark: its owner keeps it, so that nobody
+    else can take its place, and it may be found by what we own elsewhere.
     """
-    given_back = [thing.address for walk in held.walks for thing in held.of(walk.hosting) if thing.mark.hold != "owned"]
-    graph: dict[str, list[str]] = {address: [] for address in given_back}
+    given_back = _given_back(held)
+    lent = [thing.address for walk in held.walks for thing in held.of(walk.lent)]
+    graph: dict[str, list[str]] = {address: [] for address in lent}
+    for walk in held.walks:
+        _chained(replace(held, things=_theirs(held)), [*walk.around, *walk.hosting], lent, graph)
     believing: list[str] = []
     for walk in held.walks:
         believing += _chained(held, [*walk.trusting, *walk.using], given_back, graph)
     for walk in held.walks:
-        _chained(held, walk.hosting, believing or given_back, graph)
+        _chained(held, [*walk.around, *walk.hosting], believing or given_back, graph)
     return graph
+
+
+def _given_back(held: Holdings) -> list[str]:
+    lent = [thing.address for walk in held.walks for thing in held.of(walk.lent)]
+    return [*lent, *(thing.address for walk in held.walks for thing in held.of([*walk.around, *walk.hosting]) if thing.mark.hold != "owned")]
+
+
+def _theirs(held: Holdings) -> dict[str, tuple[Thing, ...]]:
+    return {kind: tuple(thing for thing in things if thing.mark.hold != "owned") for kind, things in held.things.items()}
 
 
 def _chained(held: Holdings, stores: Sequence[Store[Any]], before: list[str], graph: dict[str, list[str]]) -> list[str]:

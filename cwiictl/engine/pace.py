@@ -93,7 +93,9 @@ class _Turn:
     def __init__(self, job: Job, pace: Pace, news: News, workers: Workers, ear: Ear) -> None:
         self.job, self.pace, self.news, self.workers, self.ear = job, pace, news, workers, ear
         self.sorter = TopologicalSorter(job.graph)
-        self.ready: list[tuple[float, str, int]] = []
+        self.height = _heights(job.graph)
+        self.waiting: list[tuple[float, str, int]] = []  # until when
+        self.ready: list[tuple[int, float, str, int]] = []  # the longest way behind it first, and since when
         self.running: set[str] = set()
         self.until: dict[str, float] = {}  # when the patience with it ends
         self.width = pace.width
@@ -129,18 +131,21 @@ class _Turn:
 
     def release(self) -> None:
         while batch := self.sorter.get_ready() if self.sorter.is_active() else ():
+            now = self.pace.clock.now()
             for address in batch:
                 if address in self.job.failed:
                     self.fail(address, self.job.failed[address])
                 elif why := self.job.skip(address, self.ran.failed.keys() | self.ran.skipped):
                     self.skip(address, why)
                 else:
-                    self.until[address] = (now := self.pace.clock.now()) + self.job.patience(address)
-                    heapq.heappush(self.ready, (now, address, 1))
+                    self.until[address] = now + self.job.patience(address)
+                    heapq.heappush(self.waiting, (now, address, 1))
 
     def submit(self) -> None:
-        while self.ready and len(self.running) < self.width and self.ready[0][0] <= (now := self.pace.clock.now()):
-            due, address, tried = heapq.heappop(self.ready)
+        self.wake()
+        while self.ready and len(self.running) < self.width:
+            now = self.pace.clock.now()
+            _, due, address, tried = heapq.heappop(self.ready)
             self.until[address] += now - due  # it was ready, only there was no room for it
             if tried == 1 and not self.stopping:
                 self.tell(self.job.verb, address)
@@ -149,12 +154,17 @@ class _Turn:
             self.workers.call(address, tried, len(self.running))
             self.running.add(address)
 
+    def wake(self) -> None:
+        while self.waiting and self.waiting[0][0] <= self.pace.clock.now():
+            due, address, tried = heapq.heappop(self.waiting)
+            heapq.heappush(self.ready, (-self.height[address], due, address, tried))
+
     def listen(self) -> None:
         """Wait for an ended call, or the next that is due; then take in all that came."""
-        if not self.running and (self.stopping or not self.ready):
+        if not self.running and (self.stopping or not (self.ready or self.waiting)):
             return
         full = len(self.running) >= self.width
-        due = None if full or self.stopping or not self.ready else max(0.0, self.ready[0][0] - self.pace.clock.now())
+        due = None if full or self.stopping or not self.waiting else max(0.0, self.waiting[0][0] - self.pace.clock.now())
         self.pace.clock.listen(self.news, due, running=bool(self.running))
         with suppress(Empty):
             while True:
@@ -182,7 +192,8 @@ class _Turn:
             self.fail(address, e)
         else:
             self.tell("waiting", address, e.problem)
-            heapq.heappush(self.ready, (now + min(self.pace.delay(tried, e, self.job.patience(address)), left), address, tried + 1))
+            due = now + min(self.pace.delay(tried, e, self.job.patience(address)), left)
+            heapq.heappush(self.waiting, (due, address, tried + 1))
 
     def fail(self, address: str, e: Exception) -> None:
         self.ran.failed[address] = e
@@ -197,3 +208,12 @@ class _Turn:
         if not self.stopping:
             self.sorter.done(address)
         self.tell(what, address, why)
+
+
+def _heights(graph: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """How many must come after each, one after another: whoever has the longest way behind it is begun first."""
+    height = dict.fromkeys(graph, 0)
+    for address in reversed([*TopologicalSorter(graph).static_order()]):
+        for need in graph[address]:
+            height[need] = max(height[need], height[address] + 1)
+    return height

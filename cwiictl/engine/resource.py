@@ -24,6 +24,7 @@ class Mark:
     origin: str = "create-all"
     tool: str = ""  # of another tool that made it for this very cluster: all of that can be taken over by its name
     whole: bool = True  # whether it is as we write it
+    clouds: frozenset[str] = field(default=frozenset(), compare=False)  # others than its own, that were made to trust the issuer it hosts
 
 
 def assigned() -> Any:
@@ -146,6 +147,11 @@ class Resource(ABC, Generic[S]):
     @property
     def brought(self) -> bool:
         """The user has it and lends it to us: it bears our mark beside those of others, and is let go in the end."""
+        return False
+
+    @property
+    def quiet(self) -> bool:
+        """Not worth a line as long as nothing stands against it."""
         return False
 
     @property

@@ -30,6 +30,17 @@ def test_never_more_than_the_width_at_once(asked: tuple[Asked, ...], bad: Mappin
     assert places.world.most <= width
 
 
+def test_whoever_has_the_longest_way_behind_it_is_begun_first() -> None:
+    """A hundred short ones do not hold up the first of five that wait for one another."""
+    begun: list[str] = []
+    chain = {"z1": (), "z2": ("z1",), "z3": ("z2",)}
+    short = {f"a{number}": () for number in range(5)}
+
+    run(Job({**short, **chain}, lambda address, _tried: begun.append(address) or "done"), a_pace(1))
+
+    assert begun == ["z1", "z2", *sorted(short), "z3"]
+
+
 def test_a_width_of_none_is_bad_input() -> None:
     with pytest.raises(BadInput):
         Pace(0)

@@ -189,7 +189,7 @@ def test_a_signal_stops_a_removal_as_it_stops_a_making() -> None:
         if event.what == "done" and event.phase == "removing" and event.ended == 1:
             os.kill(os.getpid(), signal.SIGINT)
 
-    done = remove(holdings([Walk((), (), [shelf])], "ours", Pace()), Pace(1), report)
+    done = remove(holdings([Walk((), (), (), [shelf])], "ours", Pace()), Pace(1), report)
     assert (done.interrupted, done.dropped) == (True, tuple(shelf.world.writes))
     assert len(done.dropped) + len(done.skipped) == 40
 
@@ -250,10 +250,10 @@ def test_a_report_that_breaks_stops_a_preview_and_a_removal_too(at: int) -> None
     assert preview(things(shelf, 10), OURS, a_pace(), report=breaks(at, error)).failed == {REPORT: error}
     apply(things(shelf, 10), OURS, a_pace())
     shelf.world.writes.clear()
-    held = holdings([Walk((), (), [shelf])], "ours", a_pace())
+    held = holdings([Walk((), (), (), [shelf])], "ours", a_pace())
     done = remove(held, a_pace(), breaks(at, error))
     assert (done.failed, sorted(done.dropped)) == ({REPORT: error}, sorted(shelf.world.writes))
-    assert holdings([Walk((), (), [shelf])], "ours", a_pace(), breaks(1, error)).interrupted
+    assert holdings([Walk((), (), (), [shelf])], "ours", a_pace(), breaks(1, error)).interrupted
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
