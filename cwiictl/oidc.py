@@ -84,8 +84,10 @@ def _broken(source: str) -> BadInput:
 def _agree(numbers: rsa.RSAPrivateNumbers) -> bool:
     """Its two halves and what quickens it: all that can be known without asking whether the factors are prime, which takes fifty times as long."""
     n, d, p, q = numbers.public_numbers, numbers.d, numbers.p, numbers.q
+    if min(p, q) < 3 or n.e < 3 or p * q != n.n:
+        return False
     halves = all((d * n.e - 1) % (prime - 1) == 0 for prime in (p, q))
-    return halves and p * q == n.n and (numbers.dmp1, numbers.dmq1, numbers.iqmp * q % p) == (d % (p - 1), d % (q - 1), 1)
+    return halves and (numbers.dmp1, numbers.dmq1, numbers.iqmp * q % p) == (d % (p - 1), d % (q - 1), 1)
 
 
 def _only_block(text: bytes, source: str) -> tuple[str, bytes]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypedDict, cast
 
-from cwiictl import oidc
-from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences
+from cwiictl import names, oidc
+from cwiictl.engine.resource import Difference, Known, Resource, State, Store, aside, differences
 from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KeyState, SigningKey
@@ -21,6 +21,11 @@ CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key 
 Keys = Literal["published", "add", "replace"]
 
 
+def hidden() -> Any:
+    """Of the found one: why nobody here may say what is in it. It is read before anything is written over it."""
+    return field(default="", compare=False, metadata={"bookkeeping": True})
+
+
 def version() -> Any:
     """Of the found one, as its place counts them: what is written over it says which it saw."""
     return field(default="", compare=False, repr=False, metadata={"aside": True})
@@ -28,10 +33,12 @@ def version() -> Any:
 
 @dataclass(frozen=True)
 class Hosting:
-    """How an issuer is to be hosted: what may be done to published keys, and at which URL, if that is not the host's own."""
+    """How an issuer is to be hosted: what may be done to published keys, at which URL, if that is not the host's own, and who else trusts it."""
 
     keys: Keys
     url: str = ""
+    clouds: frozenset[str] = frozenset()  # others than the host
+    web: Store[IssuerState] | None = None  # how the world reads it there, if not as it reads the host
 
 
 class _Headers(TypedDict):
@@ -48,6 +55,7 @@ class DocumentState(State):
     body: Mapping[str, object]
     content_type: str = JSON
     cache_control: str = CACHE
+    hidden: str = hidden()
     version: str = version()
 
     @classmethod
@@ -68,17 +76,23 @@ class DiscoveryDocument(Resource[DocumentState]):
     parent: Resource[Any] | None  # whose mark speaks for it, if it has one
     home: Home
     jwks: str  # the key set's path
+    cluster: str = ""
 
     def want(self, known: Known) -> DocumentState:
         url = self.home.url(known)
         return DocumentState(body=oidc.discovery(url, f"{url}/{self.jwks}"))
 
+    def differing(self, want: DocumentState, have: DocumentState) -> tuple[Difference, ...]:
+        return _unread(have.hidden) or differences(want, have)
+
     def objection(self, found: Known) -> Problem | None:
         """In a place that is not ours, another issuer's document is another's."""
         have = found.get(self)
-        if have is None or self.parent is None or not self.parent.brought or have.body.get("issuer") == self.home.text or have.owner:
+        if have is None or have.hidden or self.parent is None or not self.parent.brought:
             return None
-        return Conflict(f"{self.address} is there already, of another issuer", remedy="give another --s3-prefix")
+        if have.owner is None and have.body.get("issuer") != self.home.text:
+            return Conflict(f"{self.address} is there already, of another issuer", remedy="give another --s3-prefix")
+        return _anothers(self.address, have, self.cluster)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +102,7 @@ class KeySetState(State):
     malformed: str = ""
     content_type: str = JSON
     cache_control: str = CACHE
+    hidden: str = hidden()
     mode: Keys = field(default="published", compare=False)  # what may be done to keys that are published
     version: str = version()
     keys: tuple[VerificationKey, ...] = aside()  # of the wanted one
@@ -126,12 +141,15 @@ class KeySet(Resource[KeySetState]):
     parent: Resource[Any] | None  # whose mark speaks for it, if it has one
     key: SigningKey
     keys: Keys = "published"
+    cluster: str = ""
 
     def want(self, known: Known) -> KeySetState:
         key = known[self.key]
         return KeySetState(kids=frozenset({key.kid}), mode=self.keys, keys=(key.verifies,))
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
+        if have.hidden:
+            return _unread(have.hidden)
         right = want.kids == have.kids if want.mode == "replace" else have.serves(want)
         after = want.kids if want.mode == "replace" else have.kids | want.kids
         told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
@@ -140,7 +158,9 @@ class KeySet(Resource[KeySetState]):
     def objection(self, found: Known) -> Problem | None:
         """A key that the world does not know yet would make it forget, or doubt, the one that it knows."""
         have, key = found.get(self), found.get(self.key)
-        if self.keys == "replace" or have is None:
+        if problem := have and _anothers(self.address, have, self.cluster):
+            return problem
+        if self.keys == "replace" or have is None or have.hidden:
             return None
         if have.malformed:
             return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
@@ -162,6 +182,17 @@ class KeySet(Resource[KeySetState]):
         except Problem as e:
             return e
         return None
+
+
+def _unread(why: str) -> tuple[Difference, ...]:
+    return (Difference("readable", why, "by whoever runs this"),) if why else ()
+
+
+def _anothers(address: str, have: State, cluster: str) -> Problem | None:
+    """In a place that is not ours there are documents of other clusters too."""
+    if have.owner is None or names.own(have.owner.cluster) == cluster:
+        return None
+    return Conflict(f"{address} is there already, and bears the mark of cluster {have.owner.cluster}", remedy="give this cluster a place of its own")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,6 +149,16 @@ def test_what_cannot_sign_is_refused_with_a_way_on(make: Callable[[], bytes], se
     assert told.value.remedy
 
 
+def test_a_private_key_of_the_exponent_one_is_refused():
+    """Anybody could sign with it."""
+    numbers = a_signer().private_numbers()
+    p, q = numbers.p, numbers.q
+    wrong = rsa.RSAPrivateNumbers(p, q, 1, 1, 1, numbers.iqmp, rsa.RSAPublicNumbers(1, p * q))
+
+    with pytest.raises((BadInput, ValueError)):
+        private_key(secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8), "x")
+
+
 @pytest.mark.parametrize("number", ["d", "dmp1", "dmq1", "iqmp"])
 def test_a_private_key_whose_numbers_do_not_agree_is_refused(number: str):
     """Some would sign all the same, and kube-apiserver would not load them."""

@@ -17,7 +17,6 @@ from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, par
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
-from cwiictl.clouds.aws.resources.standing_provider import StandingProvider
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.engine.holdings import Walk
@@ -42,12 +41,12 @@ def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hos
     name = spec.bucket or names.bucket(cluster)
     origin = f"{name}.s3.{spec.region}.{stores.partition.suffix}"
     access = None if spec.bucket else PRIVATE if spec.private else READABLE
-    bucket = Bucket(name, stores.buckets, cluster, spec.region, access)
+    bucket = Bucket(name, stores.buckets, cluster, spec.region, access, how.clouds)
     front = Distribution(name, stores.distributions, cluster, origin, OriginAccess(name, stores.accesses)) if spec.private else None
     home = Home(host=front) if front else Home(how.url or _own_url(spec, origin))
     readers = () if spec.bucket else (BucketPolicy(name, stores.bucket_policies, bucket, stores.partition.name, front),)
-    discovery = DiscoveryDocument(f"{name}/{spec.folder}{names.DISCOVERY}", stores.documents, bucket, home, JWKS)
-    key_set = KeySet(f"{name}/{spec.folder}{JWKS}", stores.key_sets, bucket, key, how.keys)
+    discovery = DiscoveryDocument(f"{name}/{spec.folder}{names.DISCOVERY}", stores.documents, bucket, home, JWKS, cluster.name)
+    key_set = KeySet(f"{name}/{spec.folder}{JWKS}", stores.key_sets, bucket, key, how.keys, cluster.name)
     return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (*readers, discovery, key_set))
 
 
@@ -60,10 +59,12 @@ def _own_url(spec: Spec, origin: str) -> str:
 
 def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
     """Where the issuer is that was made before: as the user says, or as the provider says that bears the cluster's mark."""
-    own = _own_url(spec, f"{spec.bucket}.s3.{spec.region}.{stores.partition.suffix}") if spec.bucket else ""
     told = PROVIDER_ARN.fullmatch(spec.provider)
-    place = told["place"] if told else (url or own).removeprefix("https://")
-    return Home(host=StandingProvider(place or cluster.name, stores.standing))
+    if told and told["account"] != stores.account:
+        raise BadInput(f"--identity-provider-arn is of account {told['account']}, and roles trust providers of their own", remedy="name one of this account")
+    if not (told or url) and spec.bucket:
+        url = _own_url(spec, f"{spec.bucket}.s3.{spec.region}.{stores.partition.suffix}")
+    return Home(stores.standing(cluster.name, told["place"] if told else url.removeprefix("https://")))
 
 
 def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
@@ -122,8 +123,7 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
 def walk(stores: Stores) -> Walk:
     front = (stores.accesses, stores.origin_identities, stores.distributions) if stores.partition.cloudfront else ()
     hosting = (stores.buckets, *front, stores.bucket_policies, stores.issuers)
-    lent = (stores.documents, stores.key_sets)  # found by the provider, and so before it; in a bucket of ours they go with that
-    return Walk(hosting, (stores.providers,), (stores.policies, stores.roles, *lent))
+    return Walk(hosting, (stores.documents, stores.key_sets), (stores.providers,), (stores.policies, stores.roles))
 
 
 def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:

@@ -43,13 +43,15 @@ class Bucket(Resource[BucketState]):
     cluster: Cluster
     region: str
     access: PublicAccess | None = READABLE  # None for a bucket of the user's own
+    clouds: frozenset[str] = frozenset()  # others, that trust its issuer
 
     @property
     def brought(self) -> bool:
         return self.access is None
 
     def want(self, known: Known) -> BucketState:  # noqa: ARG002 - it follows from what was asked
-        return BucketState(region=self.region, public_access=self.access, tags={} if self.brought else names.tags(self.cluster))
+        trusted = names.trusted(self.clouds)
+        return BucketState(region=self.region, public_access=self.access, tags=trusted if self.brought else {**names.tags(self.cluster), **trusted})
 
     def differing(self, want: BucketState, have: BucketState) -> tuple[Difference, ...]:
         return tuple(d for d in differences(want, have) if d.field != "public_access" or want.public_access)

@@ -13,15 +13,16 @@ from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.permissions import PermissionsState
 from cwiictl.clouds.aws.resources.role import RoleState
-from cwiictl.clouds.aws.resources.standing_provider import StandingProviderState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
+from cwiictl.issuer.known import KnownIssuersState
 
 
 @dataclass(frozen=True)
 class Stores:
     account: str
     caller: str
+    close: Callable[[], None]
     partition: Partition
     permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]
     buckets: Store[BucketState]
@@ -32,7 +33,9 @@ class Stores:
     documents: Store[DocumentState]
     key_sets: Store[KeySetState]
     issuers: Store[IssuerState]
+    known_issuers: Store[KnownIssuersState]
     providers: Store[OidcProviderState]
-    standing: Store[StandingProviderState]
+    standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]
+    tenant: str = ""

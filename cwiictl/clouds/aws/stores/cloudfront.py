@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from cwiictl import names
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState
 from cwiictl.clouds.aws.stores.errors import code, told
-from cwiictl.clouds.aws.stores.tags import apart, listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import NotYet
 from cwiictl.model import Cluster
@@ -26,14 +26,14 @@ MINUTES = 60.0
 class OriginAccesses:
     """Found by name; whose it is, its description says."""
 
-    kind, bulk, patience = "aws/origin-access", True, 2 * MINUTES
+    kind, bulk, patience = "aws/origin-access", True, 5 * MINUTES
 
     def __init__(self, cloudfront: CloudFrontClient) -> None:
         self.cloudfront = cloudfront
 
     @told("cloudfront")
-    def get(self, accesses: Collection[str], /) -> Mapping[str, OriginAccessState]:
-        return {item["Name"]: _access(item) for item in self._all() if item["Name"] in accesses}
+    def get(self, wanted: Collection[str], /) -> Mapping[str, OriginAccessState]:
+        return {item["Name"]: _access(item) for item in accesses(self.cloudfront) if item["Name"] in wanted}
 
     @told("cloudfront")
     def put(self, name: str, want: OriginAccessState, have: OriginAccessState | None, /) -> OriginAccessState:
@@ -53,7 +53,7 @@ class OriginAccesses:
 
     @told("cloudfront")
     def drop(self, name: str, /) -> None:
-        for item in self._all():
+        for item in accesses(self.cloudfront):
             if item["Name"] == name:
                 etag = self.cloudfront.get_origin_access_control(Id=item["Id"])["ETag"]
                 with gone("NoSuchOriginAccessControl"):
@@ -61,17 +61,18 @@ class OriginAccesses:
 
     @told("cloudfront")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {item["Name"]: names.undescribed(item.get("Description", "")) for item in self._all()}
+        marks = {item["Name"]: names.undescribed(item.get("Description", "")) for item in accesses(self.cloudfront)}
         return {name: mark for name, mark in marks.items() if mark and mark.cluster == cluster}
 
-    def _all(self) -> Iterator[Any]:
-        more: Any = {}
-        while True:
-            page: Any = self.cloudfront.list_origin_access_controls(**more).get("OriginAccessControlList", {})
-            yield from page.get("Items", ())
-            if not page.get("NextMarker"):
-                return
-            more = {"Marker": page["NextMarker"]}
+
+def accesses(cloudfront: CloudFrontClient) -> Iterator[Any]:
+    more: Any = {}
+    while True:
+        page: Any = cloudfront.list_origin_access_controls(**more).get("OriginAccessControlList", {})
+        yield from page.get("Items", ())
+        if not page.get("NextMarker"):
+            return
+        more = {"Marker": page["NextMarker"]}
 
 
 class Distributions:
@@ -84,7 +85,7 @@ class Distributions:
 
     @told("cloudfront")
     def get(self, distributions: Collection[str], /) -> Mapping[str, DistributionState]:
-        return {name: self._state(item) for item in self._all() if (name := _name(item)) in distributions}
+        return {name: self._state(item) for name in distributions if (item := self._chosen(name))}
 
     @told("cloudfront")
     def put(self, name: str, want: DistributionState, have: DistributionState | None, /) -> DistributionState:
@@ -97,29 +98,34 @@ class Distributions:
 
     def _without_ours(self, want: DistributionState) -> DistributionState:
         """What is let go does not keep our access to the bucket: as long as it did, that could not go."""
-        accesses = self.cloudfront.list_origin_access_controls().get("OriginAccessControlList", {}).get("Items", ())
-        marks = {item["Id"]: names.undescribed(item.get("Description", "")) for item in accesses}
+        marks = {item["Id"]: names.undescribed(item.get("Description", "")) for item in accesses(self.cloudfront)}
         mark = marks.get(want.access)
         return replace(want, access="") if mark and mark.cluster == self.cluster and mark.hold == "owned" else want
 
     @told("cloudfront")
     def drop(self, name: str, /) -> None:
         """Disabled, which takes minutes, and then deleted."""
-        for item in self._all():
-            if _name(item) == name:
-                self._disable(name, item)
-                now = self.cloudfront.get_distribution(Id=item["Id"])
-                if now["Distribution"]["Status"] != "Deployed":
-                    raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
-                with gone("NoSuchDistribution"):
-                    self.cloudfront.delete_distribution(Id=item["Id"], IfMatch=now["ETag"])
+        if item := self._chosen(name):
+            self._disable(name, item)
+            now = self.cloudfront.get_distribution(Id=item["Id"])
+            if now["Distribution"]["Status"] != "Deployed":
+                raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
+            with gone("NoSuchDistribution"):
+                self.cloudfront.delete_distribution(Id=item["Id"], IfMatch=now["ETag"])
 
     @told("cloudfront")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """Only what serves a bucket of ours is asked for its tags."""
         ours = names.bucket(Cluster(names.own(cluster)))
-        found = {name: names.mark(self._tags(item["ARN"]), cluster) for item in self._all() if (name := _name(item)) == ours}
-        return {name: mark for name, mark in found.items() if mark and mark.cluster == cluster}
+        mark = names.mark(self._tags(item["ARN"]), cluster) if (item := self._chosen(ours, cluster)) else None
+        return {ours: mark} if mark and mark.cluster == cluster else {}
+
+    def _chosen(self, name: str, cluster: str = "") -> Any:
+        """Of several that serve the bucket, the one that bears our mark: the user may have another before it."""
+        found = [item for item in self._all() if _name(item) == name]
+        marks = [names.mark(self._tags(item["ARN"]), cluster or self.cluster) for item in found] if len(found) > 1 else []
+        ours = (item for item, mark in zip(found, marks, strict=False) if mark and mark.cluster == (cluster or self.cluster))
+        return next(ours, found[0] if found else None)
 
     def _mend(self, name: str, want: DistributionState, have: DistributionState) -> None:
         if changed(want, have) - {"tags"}:
@@ -150,7 +156,7 @@ class Distributions:
             enabled=item["Enabled"],
             viewers=behaviour["ViewerProtocolPolicy"],
             caching=behaviour.get("CachePolicyId", ""),
-            tags=apart(tags, owner),
+            tags=names.apart(tags, owner),
             domain=item["DomainName"],
             arn=item["ARN"],
             owner=owner,

@@ -46,6 +46,7 @@ BUSY = frozenset(
 )
 EARLY = frozenset(
     {
+        "CloudFrontOriginAccessIdentityInUse",  # until the distribution that used it is deployed without it
         "ConcurrentModification",
         "ConcurrentModificationException",
         "ConditionalRequestConflict",
@@ -60,6 +61,7 @@ EARLY = frozenset(
         "NoSuchKey",
         "OpenIdIdpCommunicationError",
         "OriginAccessControlAlreadyExists",
+        "OriginAccessControlInUse",
         "OperationAborted",
         "PreconditionFailed",
         "RequestTimeout",
@@ -173,8 +175,9 @@ def answered(service: str, e: ClientError) -> Problem:
 
 
 def _early(e: ClientError) -> bool:
-    """What a new role refers to is not of our making: its boundary will not come by waiting."""
-    return code(e) in EARLY and not (code(e) == "NoSuchEntity" and e.operation_name == "CreateRole")
+    """What a role refers to and is not of our making will not come by waiting: its boundary, a policy of AWS's own."""
+    never = e.operation_name == "CreateRole" or (e.operation_name == "AttachRolePolicy" and ":aws:policy/" in _message(e))
+    return code(e) in EARLY and not (code(e) == "NoSuchEntity" and never)
 
 
 def _message(e: ClientError) -> str:

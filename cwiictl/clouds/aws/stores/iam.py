@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,12 @@ from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
-from cwiictl.clouds.aws.resources.standing_provider import StandingProviderState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
-from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
+from cwiictl.clouds.aws.stores.tags import Tags, listed, read, retag
+from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Mark, changed
-from cwiictl.errors import Failed
+from cwiictl.errors import BadInput, NotYet
+from cwiictl.issuer.known import KnownIssuersState
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
@@ -90,39 +91,75 @@ class OidcProviders:
             raise
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
-        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=apart(tags, owner), owner=owner)
+        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=names.apart(tags, owner), owner=owner)
 
 
-class StandingProviders:
-    """Looked at and never written: by host and path, or by the mark of a cluster."""
+class KnownIssuers:
+    """Read from the providers that bear the cluster's mark."""
 
-    kind, bulk, patience = "aws/standing-provider", False, PATIENCE
+    kind, bulk, patience = "aws/known-issuers", False, PATIENCE
 
     def __init__(self, providers: OidcProviders) -> None:
         self.providers = providers
 
-    def get(self, named: Collection[str], /) -> Mapping[str, StandingProviderState]:
-        found = {name: self._places(name) for name in named}
-        return {name: _standing(places) for name, places in found.items() if places}
+    def get(self, clusters: Collection[str], /) -> Mapping[str, KnownIssuersState]:
+        return {cluster: KnownIssuersState(urls=frozenset(f"https://{place}" for place in self.providers.owned(cluster))) for cluster in clusters}
 
-    def put(self, name: str, _want: StandingProviderState, _have: StandingProviderState | None, /) -> StandingProviderState:
-        raise Failed(f"{self.kind}/{name} has gone", remedy="make it with create-identity-provider, and run again")
+    def put(self, _cluster: str, _want: KnownIssuersState, have: KnownIssuersState | None, /) -> KnownIssuersState:
+        """There is nothing to write: the providers have their own store."""
+        return have or KnownIssuersState()
 
-    def drop(self, _name: str, /) -> None:
-        """It is the provider's own store that drops it."""
+    def drop(self, _cluster: str, /) -> None:
+        """Nor to drop."""
 
     def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
         return {}
 
-    def _places(self, name: str) -> Sequence[str]:
-        """Only hosts have a dot in their names."""
-        if "." in name:
-            return sorted(self.providers.get([name]))
-        return sorted(self.providers.owned(name) or self.providers.owned(names.ccoctls(name)))
 
+class Standing:
+    """Which provider roles are to trust that are made without it. It is asked while a plan is made, and so it has to be patient by itself."""
 
-def _standing(places: Sequence[str]) -> StandingProviderState:
-    return StandingProviderState(domain=places[0]) if len(places) == 1 else StandingProviderState(several=tuple(places))
+    patience = 8.0  # seconds: one that was made a moment ago may not show yet
+
+    def __init__(self, providers: OidcProviders) -> None:
+        self.providers = providers
+
+    def url(self, cluster: str, place: str = "") -> str:
+        """At this host and path; or whichever bears the mark of the cluster."""
+        found = self._found(lambda: sorted(self.providers.get([place])) if place else self._marked(cluster))
+        if not found:
+            raise BadInput(
+                f"IAM has no OIDC provider {place or f'of {cluster}'}, so nobody could assume a role that trusts it",
+                remedy="see that it is written right, or make it with create-identity-provider"
+                if place
+                else "make it with create-identity-provider, or say where the cluster's issuer is with --issuer-url URL --issuer-exists",
+            )
+        if len(found) > 1:
+            raise BadInput(
+                f"IAM has {len(found)} OIDC providers of {cluster}: {', '.join(found)}",
+                remedy="say with --issuer-url URL --issuer-exists which one the roles are to trust; create-all --prune drops what is left over",
+            )
+        return f"https://{found[0]}"
+
+    def _marked(self, cluster: str) -> list[str]:
+        return sorted(self.providers.owned(cluster) or self.providers.owned(names.ccoctls(cluster)))
+
+    def _found(self, look: Callable[[], list[str]]) -> list[str]:
+        found: list[str] = []
+
+        def read(_kind: str, _tried: int) -> str:
+            found[:] = look()
+            if not found:
+                raise NotYet("there is no OIDC provider yet")
+            return "read"
+
+        ran = run(Job({"aws/oidc-provider": ()}, read, patience=lambda _kind: self.patience), Pace(1, longest=1.0))
+        for e in ran.failed.values():
+            if found or type(e) is not NotYet:
+                raise e
+        if ran.interrupted:
+            raise KeyboardInterrupt
+        return found
 
 
 class ManagedPolicies:
@@ -180,4 +217,4 @@ class ManagedPolicies:
             raise
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
-        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=apart(tags, owner), owner=owner)
+        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=names.apart(tags, owner), owner=owner)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class OriginIdentities:
     """Addressed by id. The comment says whose it is: to ccoctl it is its tag's key, to us our mark."""
 
-    kind, bulk, patience = "aws/origin-identity", True, 120.0
+    kind, bulk, patience = "aws/origin-identity", True, 300.0
 
     def __init__(self, cloudfront: CloudFrontClient, cluster: str) -> None:
         self.cloudfront, self.cluster = cloudfront, cluster

@@ -15,7 +15,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import absent, denied, gone, told
-from cwiictl.clouds.aws.stores.tags import Tags, apart, listed, read, retag
+from cwiictl.clouds.aws.stores.tags import Tags, listed, read, retag
 from cwiictl.engine.resource import Mark, changed
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Roles:
 
     def _without_ours(self, want: RoleState) -> RoleState:
         """What is let go keeps no policy of ours: as long as it did, that could not go."""
-        marks = {arn: names.mark(read(self.iam.list_policy_tags(PolicyArn=arn)["Tags"]), self.cluster) for arn in want.managed if ":aws:policy/" not in arn}
+        prefix = f":policy/{names.role_prefix(self.cluster)}"
+        marks = {arn: names.mark(read(self.iam.list_policy_tags(PolicyArn=arn)["Tags"]), self.cluster) for arn in want.managed if prefix in arn}
         return replace(want, managed=want.managed - {arn for arn, mark in marks.items() if mark and mark.cluster == self.cluster and mark.hold == "owned"})
 
     @told("iam")
@@ -155,7 +156,7 @@ class Roles:
             managed=frozenset(item["PolicyArn"] for item in seen["AttachedManagedPolicies"]),
             boundary=seen.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn", ""),
             session=seen.get("MaxSessionDuration", 3600),
-            tags=apart(tags, owner),
+            tags=names.apart(tags, owner),
             owner=owner,
         )
 

@@ -13,7 +13,7 @@ from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.stores.errors import absent, code, denied, status, told
-from cwiictl.clouds.aws.stores.tags import apart, complete, listed, read, retagged
+from cwiictl.clouds.aws.stores.tags import complete, listed, read, retagged
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import Conflict, Failed, NotYet
 from cwiictl.model import Cluster
@@ -119,7 +119,7 @@ class Buckets:
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
         stranger = "" if owner and owner.cluster == self.cluster else self._stranger(bucket)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=apart(tags, owner), owner=owner, stranger=stranger)
+        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=names.apart(tags, owner), owner=owner, stranger=stranger)
 
     def _in_account(self, bucket: str) -> bool:
         """Told apart from a stranger's of that name, which we may not look at either."""

@@ -17,7 +17,7 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
-from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, StandingProviders
+from cwiictl.clouds.aws.stores.iam import KnownIssuers, ManagedPolicies, OidcProviders, Standing
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
 from cwiictl.clouds.aws.stores.permissions import Simulations
@@ -62,9 +62,15 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     arn = f"arn:{where.name}:iam::{who['Account']}:"
     providers = OidcProviders(iam, cluster.name, f"{arn}oidc-provider/")
     places = _places(spec, providers)
+
+    def close() -> None:
+        for client in (sts, iam, cloudfront, s3):
+            client.close()
+
     return Stores(
         account=who["Account"],
         caller=caller(who["Arn"]),
+        close=close,
         partition=where,
         permissions=partial(Simulations, iam),
         buckets=Buckets(s3, cluster.name, places),
@@ -75,8 +81,9 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
         documents=Documents(s3, cluster.name, places),
         key_sets=KeySets(s3, cluster.name, places),
         issuers=Web(),
+        known_issuers=KnownIssuers(providers),
         providers=providers,
-        standing=StandingProviders(providers),
+        standing=Standing(providers).url,
         policies=ManagedPolicies(iam, cluster.name, f"{arn}policy/"),
         roles=Roles(iam, cluster.name),
     )
@@ -93,7 +100,7 @@ def _places(spec: Spec, providers: OidcProviders) -> Callable[[str], Collection[
     @cache
     def places(cluster: str) -> Collection[str]:
         with translating("iam"):
-            return {*([f"{spec.bucket}/{spec.folder}"] if spec.bucket else providers.lent(cluster))}
+            return {*providers.lent(cluster), *([f"{spec.bucket}/{spec.folder}"] if spec.bucket else [])}
 
     return places
 

@@ -26,13 +26,6 @@ def read(tags: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in tags}
 
 
-def apart(tags: Mapping[str, str], owner: Mark | None) -> dict[str, str]:
-    """All but those that are the mark: whose a thing is, is no tag of it to us. Another cluster's mark beside ours is a tag like others."""
-    mark = names.marked(owner) if owner else {}
-    shared = {names.ORIGIN_KEY} if any(key.startswith(names.CLUSTER_KEY) and key not in mark for key in tags) else set[str]()
-    return {key: value for key, value in tags.items() if key not in mark.keys() - shared}
-
-
 def complete(thing: Tagged) -> dict[str, str]:
     return {**thing.tags, **(names.marked(thing.owner) if thing.owner else {})}
 

@@ -12,7 +12,7 @@ from cwiictl import names
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import answered, translating
 from cwiictl.clouds.aws.stores.session import caller
-from cwiictl.clouds.aws.stores.tags import apart, complete, retagged
+from cwiictl.clouds.aws.stores.tags import complete, retagged
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 from tests.examples import a_role
@@ -110,8 +110,8 @@ def test_a_mark_is_no_tag() -> None:
     mark = Mark("a-cluster")
     thing = the_role(owner=mark, tags={"Name": "x", "costs": "y"})
 
-    assert apart(complete(thing), mark) == {"Name": "x", "costs": "y"}
-    assert apart(complete(thing), None) == complete(thing)
+    assert names.apart(complete(thing), mark) == {"Name": "x", "costs": "y"}
+    assert names.apart(complete(thing), None) == complete(thing)
 
 
 def test_only_what_differs_is_tagged_and_only_a_mark_is_taken_away() -> None:
