@@ -1,4 +1,10 @@
-"""The whole environment of a child: built from a list, so that no credential and no other way out comes along."""
+"""The whole environment of a child: built from a list, so that no credential and no other way out comes along.
+
+What is set instead are credentials that open the sandbox and nothing else: an AWS key, and for Azure an application's secret, under the names of Azure's SDKs
+(AZURE_…) and under those of Terraform's kin (ARM_…). `az` itself takes none from its environment: `az login --service-principal` with the three, once.
+With AZURE_TOKEN_CREDENTIALS=prod, `DefaultAzureCredential` tries the secret, then a workload's federated token, and never what some tool keeps of a person;
+the metadata service it may try last is not behind the door, which says so at once.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .aws import keyring
+from .azure.world import CLIENT, SECRET, SUBSCRIPTION, TENANT
 
 _KEPT = (
     "PATH",
@@ -41,6 +48,9 @@ _OFF = {
     "GCE_METADATA_IP": "192.0.2.1",
     "METADATA_SERVER_DETECTION": "none",
     "AZURE_CORE_COLLECT_TELEMETRY": "false",
+    "AZURE_TOKEN_CREDENTIALS": "prod",
+    "ARM_USE_CLI": "false",
+    "ARM_USE_MSI": "false",
     "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
     "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "true",
 }
@@ -56,6 +66,15 @@ _HOME = {
     "AZURE_CONFIG_DIR": ".azure",
     "CLOUDSDK_CONFIG": ".config/gcloud",
     "KUBECONFIG": ".kube/config",
+}
+_OWN = {
+    "AWS_ACCESS_KEY_ID": keyring.KEY,
+    "AWS_SECRET_ACCESS_KEY": keyring.SECRET,
+    **{
+        f"{tools}_{name}": value
+        for tools in ("AZURE", "ARM")
+        for name, value in (("TENANT_ID", TENANT), ("SUBSCRIPTION_ID", SUBSCRIPTION), ("CLIENT_ID", CLIENT), ("CLIENT_SECRET", SECRET))
+    },
 }
 _CREDENTIALS = ("AWS_", "AZURE_", "ARM_", "GOOGLE_", "GCLOUD_", "GCE_", "GCP_", "CLOUDSDK_", "BOTO_", "IDENTITY_", "MSI_", "IMDS_")
 
@@ -75,8 +94,7 @@ def variables(around: Surroundings) -> dict[str, str]:
     loopback = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK}
     files = dict.fromkeys(_CA_FILES, str(around.ca_file))
     homes = {name: str(around.home / inside) for name, inside in _HOME.items()}
-    own = {"AWS_ACCESS_KEY_ID": keyring.KEY, "AWS_SECRET_ACCESS_KEY": keyring.SECRET}
-    return {**proxies, **loopback, **files, **homes, **_OFF, **own}
+    return {**proxies, **loopback, **files, **homes, **_OFF, **_OWN}
 
 
 SET = tuple(variables(Surroundings("", Path(), Path())))

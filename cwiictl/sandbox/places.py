@@ -50,11 +50,23 @@ def _aws(ground: Ground) -> Place:
     return Aws(ground)
 
 
+def _azure(ground: Ground) -> Place:
+    from .azure import Azure  # noqa: PLC0415  # only when the sandbox is started
+
+    return Azure(ground)
+
+
 CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
     (
         ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".c2s.ic.gov", ".sc2s.sgov.gov", ".cloud.adc-e.uk", ".csp.hci.ic.gov",
         ".cloudfront.net", ".cloudfront.cn",
     ): _aws,
+    (
+        "management.azure.com", "management.usgovcloudapi.net", "management.chinacloudapi.cn", "login.microsoftonline.com", "login.windows.net",
+        "login.microsoft.com", "sts.windows.net", "login.microsoftonline.us", "login.usgovcloudapi.net", "login.partner.microsoftonline.cn",
+        "login.chinacloudapi.cn", "graph.microsoft.com", "graph.microsoft.us", "microsoftgraph.chinacloudapi.cn",
+        ".blob.core.windows.net", ".blob.core.usgovcloudapi.net", ".blob.core.chinacloudapi.cn",
+    ): _azure,
 }  # fmt: skip
 
 

@@ -69,6 +69,8 @@ class Aws:
         return needed(request, read(request))
 
     def crowd(self, count: int, partition: str) -> None:
+        if partition not in BY_NAME:
+            return
         with self._moto.lock:
             first = len(self._moto.roles(partition))
             self._moto.add_roles([f"stranger-{number:05}" for number in range(first, first + count)], partition, _STRANGE)
