@@ -13,3 +13,9 @@ AWS: Mapping[Asker, frozenset[str]] = {
     "request": frozenset({"openshift", "sts.amazonaws.com"}),
     "webhook": frozenset({"sts.amazonaws.com"}),
 }
+
+AZURE: Mapping[str, Mapping[Asker, str]] = {  # by environment; Entra takes one for each ServiceAccount
+    "AzurePublicCloud": {"request": "openshift", "webhook": "api://AzureADTokenExchange"},
+    "AzureUSGovernmentCloud": {"request": "openshift", "webhook": "api://AzureADTokenExchangeUSGov"},
+    "AzureChinaCloud": {"request": "openshift", "webhook": "api://AzureADTokenExchangeChina"},
+}

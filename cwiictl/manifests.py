@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import yaml
@@ -16,11 +16,18 @@ _NUMBERLIKE = re.compile(r"[-+.]?[0-9.]|[yYnN]\Z")
 _LINES = re.compile(r"[!-~][ -~\n]*")  # what a block gives back as it was: no carriage return, no space before all else
 
 
-def secret(text: str, binding: Binding) -> dict[str, Any]:
-    """Whose it is, and what its workload must be told."""
+def secret(text: str, bindings: Sequence[Binding]) -> dict[str, Any]:
+    """Whose it is, and what its workload must be told, by each cloud that it has an identity in."""
     filled = template(text)
-    filled["metadata"] |= {"name": binding.workload.name, "namespace": binding.workload.namespace}
-    filled["stringData"] = dict(binding.data)
+    filled["metadata"] |= {"name": bindings[0].workload.name, "namespace": bindings[0].workload.namespace}
+    filled["stringData"] = {key: text for binding in bindings for key, text in binding.data.items()}
+    return filled
+
+
+def azure_webhook(text: str, tenant: str) -> dict[str, Any]:
+    """OpenShift's word for the tenant, to the webhook that it runs on Azure."""
+    filled = template(text)
+    filled["stringData"]["azure_tenant_id"] = tenant
     return filled
 
 
@@ -33,16 +40,19 @@ def authentication(text: str, issuer: str) -> dict[str, Any]:
 
 def service_accounts(text: str, bindings: Iterable[Binding]) -> list[dict[str, Any]]:
     """Each once, however many clouds its workload has an identity in, with the words that the webhook reads."""
-    words: dict[tuple[str, str], dict[str, str]] = {}
+    words: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
     for binding in bindings:
         for account in binding.workload.service_accounts:
-            words.setdefault((binding.workload.namespace, account), {}).update(binding.annotations)
-    return [_service_account(text, namespace, name, said) for (namespace, name), said in words.items()]
+            annotations, labels = words.setdefault((binding.workload.namespace, account), ({}, {}))
+            annotations.update(binding.annotations)
+            labels.update(binding.labels)
+    return [_service_account(text, namespace, name, *said) for (namespace, name), said in words.items()]
 
 
-def _service_account(text: str, namespace: str, name: str, annotations: Mapping[str, str]) -> dict[str, Any]:
+def _service_account(text: str, namespace: str, name: str, annotations: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:
     filled = template(text)
-    filled["metadata"] |= {"name": name, "namespace": namespace, "annotations": dict(annotations)}
+    labelled = {"labels": dict(labels)} if labels else {}
+    filled["metadata"] |= {"name": name, "namespace": namespace, **labelled, "annotations": dict(annotations)}
     return filled
 
 

@@ -80,12 +80,13 @@ class Workload:
 
 @dataclass(frozen=True)
 class Binding:
-    """What a workload must be told in Kubernetes: the finished data of its Secret, and the words that the webhook reads on its ServiceAccounts."""
+    """What a workload must be told in Kubernetes: the finished data of its Secret, and the words that webhooks read on its ServiceAccounts."""
 
     workload: Workload
     cloud: str
     data: Mapping[str, str]
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -97,3 +98,4 @@ class Handover:
     bindings: tuple[Binding, ...] = ()
     public_key: bytes | None = None
     private_key: bytes | None = field(default=None, repr=False)
+    tenant: str = ""  # of Azure, which its webhook must be told

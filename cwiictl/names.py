@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast, get_args
 
 from cwiictl.engine.resource import Hold, Mark
-from cwiictl.model import Cluster, Workload
+from cwiictl.model import SUBDOMAIN, Cluster, Workload
 
 CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we hold the thing
 ORIGIN_KEY = "cwii.dev/origin"
+ISSUER_KEY = "cwii.dev/issuer"  # on what trusts one, where that can be read of many at once only as a tag
 DOCUMENTS_KEY = "cwii.dev/documents"  # on what trusts an issuer: the place of the user's own that its documents were put in
+SCOPES_KEY = "cwii.dev/scopes"  # on an Azure identity: where outside of its own subscription it was given roles
+TRUSTED_KEY = "cwii.dev/trusted-by-"  # + a cloud, on what hosts an issuer that another cloud was made to trust
 CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
 
 CCOCTL = "ccoctl"
+
+_CCOCTLS_ROLE = re.compile(r"Custom role for OpenShift\. Owned by: (?P<name>\S+)")
+_ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
+_CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+_CREDENTIAL = re.compile(r"[a-zA-Z0-9][-\w]{2,119}", re.ASCII)
+_SPACE = uuid.UUID("f2c9a1a8-7a0b-5d57-9f7a-6c1a5e0f4c11")  # of the names that Azure wants to be UUIDs
 
 PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
@@ -28,8 +39,15 @@ def fit(name: str, limit: int) -> str:
     """The name, or its beginning and a hash of all of it: two long names that begin alike stay two."""
     if len(name) <= limit:
         return name
-    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return f"{name[: limit - 9].rstrip('-.')}-{mark}"
+    return _hashed(name, name, limit)
+
+
+def _hashed(begin: str, whole: str, limit: int) -> str:
+    return f"{begin[: limit - 9].rstrip('-.')}-{_hash(whole)}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def bucket(cluster: Cluster) -> str:
@@ -50,6 +68,57 @@ def role_prefix(cluster: str) -> str:
     return f"{cluster}-"
 
 
+def group(cluster: Cluster) -> str:
+    """Of what makes the cluster believable: the issuer, and the identities."""
+    return f"{cluster.name}-oidc"
+
+
+def installation(cluster: Cluster) -> str:
+    """The resource group that the cluster itself is installed in."""
+    return cluster.name
+
+
+def account(cluster: Cluster, subscription: str) -> str:
+    """A storage account's name is the world's, and has neither hyphens nor room: one that does not fit is told apart by its subscription too."""
+    if _ACCOUNT.fullmatch(cluster.name):
+        return cluster.name
+    return f"{cluster.name.replace('-', '')[:16]}{_hash(f'{cluster.name} {subscription}')}"
+
+
+def container(cluster: Cluster) -> str:
+    return cluster.name if _CONTAINER.fullmatch(cluster.name) else _hashed(re.sub("-+", "-", cluster.name), cluster.name, 63)
+
+
+def identity(cluster: Cluster, workload: Workload) -> str:
+    """Azure takes no dots: a name that had some gets a hash, so that it does not become one that had hyphens there."""
+    name = f"{cluster.name}-{workload.namespace}-{workload.name}"
+    return _hashed(name.replace(".", "-"), name, 128) if "." in name else fit(name, 128)
+
+
+def credential(service_account: str) -> str:
+    """ccoctl's own name for it, which is the ServiceAccount's, wherever Azure takes that."""
+    if _CREDENTIAL.fullmatch(service_account):
+        return service_account
+    return _hashed(service_account.replace(".", "-"), service_account, 120)
+
+
+def kubernetes(name: str) -> str:
+    """What a thing of the cloud is called as an object in Kubernetes."""
+    if SUBDOMAIN.fullmatch(name):
+        return name
+    return _hashed(re.sub("[^a-z0-9]+", "-", name.lower()).lstrip("-"), name, 253)
+
+
+def custom_role(subscription: str, title: str) -> str:
+    """The GUID of a role that is ours: the same in every run, so that a cut one is not followed by a second."""
+    return str(uuid.uuid5(_SPACE, f"role {subscription} {title}".lower()))
+
+
+def assignment(scope: str, role: str, identity_: str) -> str:
+    """The GUID of a role's assignment: the same in every run, so that a cut one is not followed by a second."""
+    return str(uuid.uuid5(_SPACE, f"assignment {scope} {role} {identity_}".lower()))
+
+
 def tags(cluster: Cluster) -> dict[str, str]:
     """What a thing tells people, and what its owner wants it to tell. The mark itself is `marked`."""
     return {"Name": cluster.name, **cluster.tags}
@@ -59,6 +128,18 @@ def marked(mark: Mark) -> dict[str, str]:
     """Only what we made bears ccoctl's tag too: ccoctl drops what bears it, however it was come by."""
     ccoctl = {f"{CCOCTL_KEY}{mark.cluster}": "owned"} if mark.hold == "owned" else {}
     return {f"{CLUSTER_KEY}{mark.cluster}": mark.hold, ORIGIN_KEY: mark.origin, **ccoctl}
+
+
+def trusted(clouds: Iterable[str]) -> dict[str, str]:
+    """Tags of what hosts an issuer, for whoever takes down one cloud and not the others."""
+    return {f"{TRUSTED_KEY}{cloud}": "true" for cloud in clouds}
+
+
+def apart(tags: Mapping[str, str], owner: Mark | None) -> dict[str, str]:
+    """All but those that are the mark: whose a thing is, is no tag of it to us. Another cluster's mark beside ours is a tag like others."""
+    own = marked(owner) if owner else {}
+    shared = {ORIGIN_KEY} if any(key.startswith(CLUSTER_KEY) and key not in own for key in tags) else set[str]()
+    return {key: value for key, value in tags.items() if key not in own.keys() - shared}
 
 
 def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
@@ -71,7 +152,8 @@ def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
     if owner is None:
         return _ccoctls(found, cluster)
     hold = found[f"{CLUSTER_KEY}{owner}"]
-    read = Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"))
+    clouds = frozenset(key.removeprefix(TRUSTED_KEY) for key in found if key.startswith(TRUSTED_KEY))
+    read = Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"), clouds=clouds)
     return replace(read, whole=marked(read).items() <= found.items())
 
 
@@ -104,3 +186,16 @@ def undescribed(description: str) -> Mark | None:
     cluster = next((key.removeprefix(CLUSTER_KEY) for key in words if key.startswith(CLUSTER_KEY)), "")
     read = mark(words, cluster) if cluster else None
     return replace(read, whole=described(read) == description) if read else None
+
+
+def signed(sentence: str, mark: Mark) -> str:
+    """A description for people, with the mark behind it."""
+    return f"{sentence} {described(mark)}".lstrip()
+
+
+def unsigned(description: str, cluster: str) -> tuple[str, Mark | None]:
+    """What it says to people, and the mark behind that; the words of ccoctl's roles are its mark."""
+    if ccoctls_role := _CCOCTLS_ROLE.fullmatch(description):
+        return description, mark({f"{CCOCTL_KEY}{ccoctls_role['name']}": "owned"}, cluster)
+    sentence, key, rest = description.partition(CLUSTER_KEY)
+    return (sentence.rstrip(" "), undescribed(key + rest)) if key else (description, None)

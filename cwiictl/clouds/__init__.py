@@ -6,15 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from cwiictl.audiences import Asker
-from cwiictl.clouds import aws
+from cwiictl.clouds import aws, azure
 from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
 from cwiictl.documents import Document
 from cwiictl.engine.holdings import Walk
-from cwiictl.engine.resource import Known, Resource
+from cwiictl.engine.resource import Known, Resource, Store
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
+from cwiictl.issuer.known import KnownIssuersState
 from cwiictl.model import Binding, Cluster, Workload
 
 
@@ -25,6 +26,11 @@ class Connected(Protocol):
     def account(self) -> str: ...
     @property
     def caller(self) -> str: ...
+    @property
+    def tenant(self) -> str: ...  # who knows the account's identities, where that is told to the cluster
+    @property
+    def known_issuers(self) -> Store[KnownIssuersState]: ...
+    def close(self) -> None: ...  # gives back what was lent for the run, whatever became of it
 
 
 class Cloud(Protocol):
@@ -59,5 +65,5 @@ class Cloud(Protocol):
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...
 
 
-ALL: Mapping[str, Cloud] = {"aws": aws}
-COMING = ("azure", "gcp")
+ALL: Mapping[str, Cloud] = {"aws": aws, "azure": azure}
+COMING = ("gcp",)

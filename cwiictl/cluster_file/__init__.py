@@ -9,21 +9,14 @@ from typing import Any, cast
 
 import msgspec
 
-from cwiictl.cluster_file.words import KIND, VERSION, CloudWords, FileShape, IssuerShape, Words, WorkloadShape, shape
+from cwiictl.cluster_file.words import KIND, VERSION, CloudWords, FileShape, IssuerShape, Words, shape
+from cwiictl.cluster_file.workloads import WorkloadAsk, workloads
 from cwiictl.documents import Document, documents
 from cwiictl.errors import BadInput
-from cwiictl.model import Cluster, Workload
-from cwiictl.shapes import nearest, refuse_twins, told
+from cwiictl.model import Cluster
+from cwiictl.shapes import nearest, told
 
 __all__ = ["CloudWords", "ClusterFile", "Words", "WorkloadAsk", "load"]
-
-
-@dataclass(frozen=True)
-class WorkloadAsk:
-    """A workload, and for each cloud its section as it was read: `value` for the cloud's own `ask`, `where` for what that has to say."""
-
-    workload: Workload
-    asks: Mapping[str, Document]
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,7 @@ def load(name: str, text: bytes, words: Words) -> ClusterFile:
     _refuse_others(document)
     file = told(document, shape(words))
     issuer = _issuer(document, file.issuer)
-    workloads = tuple(_workloads(document, file.workloads, words))
-    _refuse_doubles(workloads)
+    asked = workloads(document, file.workloads, words)
     requests = file.credentials_requests
     return ClusterFile(
         cluster=_cluster(document, file),
@@ -68,7 +60,7 @@ def load(name: str, text: bytes, words: Words) -> ClusterFile:
         output=_path(file.output_dir),
         public_key=_path(file.public_key_file),
         installers=tuple(dict.fromkeys(file.installer)),
-        workloads=workloads,
+        workloads=asked,
     )
 
 
@@ -121,27 +113,6 @@ def _issuer(document: Document, issuer: IssuerShape) -> IssuerShape:
     if issuer.exists and not issuer.url:
         raise BadInput(f"{document.where_key('issuer', 'exists')} says that the issuer exists, and not where", remedy="add issuer.url")
     return issuer
-
-
-def _workloads(document: Document, shapes: list[WorkloadShape], words: Words) -> Iterator[WorkloadAsk]:
-    for index, asked in enumerate(shapes):
-        section = document.below("workloads", index)
-        workload = Workload(asked.namespace, asked.name, tuple(asked.service_accounts), asker="webhook", source=section.source)
-        asks = {cloud: section.below(cloud) for cloud in words.clouds if cloud in section.value}
-        if not asks:
-            raise BadInput(
-                f"{section.source}: {workload.title} asks no cloud for anything", remedy=f"say what it may do, under one of: {', '.join(words.clouds)}"
-            )
-        yield WorkloadAsk(workload, asks)
-
-
-def _refuse_doubles(workloads: tuple[WorkloadAsk, ...]) -> None:
-    """A ServiceAccount can bear the annotation of one identity only, in each cloud."""
-    refuse_twins([(f"the workload {each.workload.title}", each.workload.source) for each in workloads])
-    pairs = [(each.workload, cloud) for each in workloads for cloud in each.asks]
-    refuse_twins(
-        [(f"an identity in {cloud} for the ServiceAccount {it.namespace}/{account}", it.source) for it, cloud in pairs for account in it.service_accounts]
-    )
 
 
 def _path(text: str) -> Path | None:

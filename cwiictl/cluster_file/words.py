@@ -97,6 +97,10 @@ class WorkloadShape(Strict):
     ]
 
 
+class AskingShape(Strict):
+    workloads: list[WorkloadShape] = msgspec.field(default_factory=list[WorkloadShape])
+
+
 class FileShape(Strict):
     api_version: Annotated[Literal["cwii.dev/v1"], _meta("The version of these words.")]
     kind: Annotated[Literal["Cluster"], _meta("A cluster that clouds are to trust.")]
@@ -110,6 +114,9 @@ class FileShape(Strict):
     workloads: list[WorkloadShape] = msgspec.field(default_factory=list[WorkloadShape])
 
 
+Field: TypeAlias = tuple[Any, dict[str, Any]]
+
+
 # --- the shapes above, with the words of the clouds and installers that there are ---
 
 
@@ -120,9 +127,18 @@ def shape(words: Words) -> type[FileShape]:
         "clouds": _word(_clouds(words), "The clouds that trust the cluster. The first hosts the issuer, if nothing else is said under issuer."),
         "issuer": _word(issuer, "Who the cluster's tokens say that they are from.", issuer),
         "installer": _word(_list(_one_of(words.installers)), "What to write files for.", list),
-        "workloads": _word(_list(_workload(words)), "Who is to be trusted as one identity, and what it may do.", list),
+        **_asking(words),
     }
     return _defined("Cluster", FileShape, clouds)
+
+
+def asking(words: Words) -> type[AskingShape]:
+    """Of who asks for identities, and nothing else."""
+    return _defined("Asking", AskingShape, _asking(words))
+
+
+def _asking(words: Words) -> dict[str, Field]:
+    return {"workloads": _word(_list(_workload(words)), "Who is to be trusted as one identity, and what it may do.", list)}
 
 
 def _clouds(words: Words) -> Any:
@@ -141,9 +157,6 @@ def _kind(option: Option) -> Any:
 
 def _workload(words: Words) -> Any:
     return _defined("Workload", WorkloadShape, {name: _may_be(cloud.section, f"What it may do in {cloud.title}.") for name, cloud in words.clouds.items()})
-
-
-Field: TypeAlias = tuple[Any, dict[str, Any]]
 
 
 def _word(kind: Any, text: str, default: Callable[[], object] | None = None) -> Field:

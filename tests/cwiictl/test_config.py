@@ -69,7 +69,13 @@ def test_the_token_is_where_openshift_has_it_if_nothing_is_said(path: object):
 def test_the_examples_of_the_demo_are_read():
     found = credentials_requests(files.folder(DEMO), tech_preview=False)
 
-    assert [request.name for request in found.wanted] == ["aws-ebs-csi-driver-operator", "openshift-image-registry", "openshift-ingress"]
+    asked = {request.name: request.kind for request in found.wanted}
+    assert asked == {
+        "aws-ebs-csi-driver-operator": "AWSProviderSpec",
+        "openshift-image-registry": "AWSProviderSpec",
+        "openshift-ingress": "AWSProviderSpec",
+        "openshift-ingress-azure": "AzureProviderSpec",
+    }
     assert not found.skipped
 
 

@@ -25,7 +25,7 @@ def a_binding(**data: str) -> Binding:
 
 
 def test_a_secret_is_its_template_with_the_binding_in_it():
-    assert manifests.secret(SECRET, a_binding(credentials="x: {y}\n---\n")) == {
+    assert manifests.secret(SECRET, [a_binding(credentials="x: {y}\n---\n")]) == {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": "b", "namespace": "a", "labels": {"a": "b"}},
@@ -43,6 +43,17 @@ def test_a_service_account_is_annotated_once_for_all_clouds():
     assert manifests.service_accounts(text, bindings) == [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "a", "annotations": annotations}} for name in ("c", "d")
     ]
+
+
+def test_a_service_account_has_the_labels_of_all_clouds_and_none_where_none_has_one():
+    text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: '', namespace: '', annotations: {}}\n"
+    workload = Workload("a", "b", ("c",))
+    bindings = [Binding(workload, "aws", {}), Binding(workload, "azure", {}, {}, {"azure.workload.identity/use": "true"})]
+
+    (labelled,), (plain,) = manifests.service_accounts(text, bindings), manifests.service_accounts(text, bindings[:1])
+
+    assert labelled["metadata"] == {"name": "c", "namespace": "a", "labels": {"azure.workload.identity/use": "true"}, "annotations": {}}
+    assert plain["metadata"] == {"name": "c", "namespace": "a", "annotations": {}}
 
 
 def test_several_objects_are_one_file():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -147,3 +149,93 @@ def test_only_what_we_made_bears_the_tag_by_which_ccoctl_deletes() -> None:
     assert names.marked(Mark("demo"))[key] == "owned"
     assert key not in names.marked(Mark("demo", "adopted"))
     assert key not in names.marked(Mark("demo", "brought"))
+
+
+# --- Azure's ---
+
+SUBDOMAINS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?){0,3}", fullmatch=True)
+
+
+@given(CLUSTERS, st.uuids().map(str))
+def test_every_cluster_has_a_storage_account_and_a_container_that_azure_takes(cluster: str, subscription: str) -> None:
+    account, container = names.account(a_cluster(cluster), subscription), names.container(a_cluster(cluster))
+
+    assert re.fullmatch(r"[a-z0-9]{3,24}", account)
+    assert re.fullmatch(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*", container)
+    assert (account == cluster) == bool(re.fullmatch(r"[a-z0-9]{3,24}", cluster))
+    assert (container == cluster) == bool(re.fullmatch(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*", cluster))
+
+
+@given(CLUSTERS, CLUSTERS)
+def test_two_clusters_have_neither_account_nor_container_in_common(one: str, other: str) -> None:
+    if one != other:
+        assert names.account(a_cluster(one), "s") != names.account(a_cluster(other), "s")
+        assert names.container(a_cluster(one)) != names.container(a_cluster(other))
+
+
+def test_a_derived_account_is_told_apart_by_its_subscription() -> None:
+    """Its name is the world's, and many call a cluster prod-1."""
+    assert names.account(a_cluster("prod-1"), "one") != names.account(a_cluster("prod-1"), "two")
+    assert names.account(a_cluster("prod"), "one") == "prod"
+
+
+@given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), SUBDOMAINS)
+def test_every_workload_has_an_identity_that_azure_takes(cluster: str, namespace: str, name: str) -> None:
+    identity = names.identity(a_cluster(cluster), a_workload(namespace=namespace, name=name))
+
+    assert re.fullmatch(r"[a-z0-9][-a-z0-9]{2,127}", identity)
+    assert identity.startswith(names.role_prefix(cluster))
+
+
+@given(SUBDOMAINS, SUBDOMAINS)
+def test_names_that_differ_only_in_dots_stay_different(one: str, other: str) -> None:
+    if one != other:
+        cluster = a_cluster()
+        assert names.identity(cluster, a_workload(name=one)) != names.identity(cluster, a_workload(name=other))
+        assert names.credential(one) != names.credential(other)
+        assert names.credential(one.replace(".", "-")) != names.credential(f"{one}.x")
+
+
+@given(SUBDOMAINS)
+def test_every_service_account_has_a_credential_that_azure_takes_by_ccoctls_name_where_it_can(name: str) -> None:
+    credential = names.credential(name)
+
+    assert re.fullmatch(r"[a-z0-9][-a-z0-9]{2,119}", credential)
+    assert (credential == name) == (3 <= len(name) <= 120 and "." not in name)
+
+
+def test_azures_names_are_those_of_ccoctl_as_long_as_azure_takes_them() -> None:
+    cluster, workload = a_cluster("prod"), a_workload(namespace="openshift-ingress-operator", name="cloud-credentials")
+
+    assert names.identity(cluster, workload) == "prod-openshift-ingress-operator-cloud-credentials"
+    assert (names.group(cluster), names.installation(cluster), names.container(cluster)) == ("prod-oidc", "prod", "prod")
+
+
+def test_a_guid_is_the_same_in_every_run_and_does_not_look_at_case() -> None:
+    assert names.assignment("/Scope", "role", "identity") == names.assignment("/scope", "ROLE", "Identity")
+    assert names.assignment("/scope", "role", "one") != names.assignment("/scope", "role", "two")
+    assert names.custom_role("S", "Title") == names.custom_role("s", "title")
+    assert names.custom_role("s", "one") != names.custom_role("s", "two")
+    assert str(uuid.UUID(names.custom_role("s", "one"))) == names.custom_role("s", "one")
+
+
+@given(MARKS, st.text(LETTERS, max_size=60))
+def test_a_sentence_and_the_mark_behind_it_are_read_as_they_were_written(mark: Mark, sentence: str) -> None:
+    assert names.unsigned(names.signed(sentence, mark), mark.cluster) == (sentence, mark)
+    assert names.unsigned(f"{names.signed(sentence, mark)} and more", mark.cluster) == (sentence, replace(mark, whole=False))
+
+
+@given(st.text(max_size=60))
+def test_a_sentence_without_a_mark_is_nobodys(text: str) -> None:
+    assert names.CLUSTER_KEY in text or names.unsigned(text, "demo") == (text, None)
+
+
+@given(CLUSTERS, CLUSTERS)
+def test_a_role_that_ccoctl_made_says_for_which_cluster(made: str, asked: str) -> None:
+    text = f"Custom role for OpenShift. Owned by: {made}"
+
+    sentence, found = names.unsigned(text, asked)
+
+    assert sentence == text
+    assert found == names.mark({f"{names.CCOCTL_KEY}{made}": "owned"}, asked)
+    assert names.unsigned(f"{text} ", asked)[1] is None, "ccoctl compares it to the letter"

@@ -1,8 +1,10 @@
 """openshift-install's files: the names and contents that ccoctl's users know."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
+import yaml
 
 from cwiictl import files
 from cwiictl.errors import BadInput
@@ -59,15 +61,31 @@ spec:
 def test_the_paths_are_known_before_anything_is_rendered():
     bindings = [a_binding(), a_binding("a", "b")]
 
-    assert openshift.paths(binding.workload for binding in bindings) == tuple(render(iter(bindings)))
+    handover = Handover("https://issuer", bindings=tuple(bindings), tenant="t")
+    assert openshift.paths(binding.workload for binding in bindings) == tuple(openshift.render(handover, files.template))
 
 
-@pytest.mark.parametrize("bindings", [[a_binding("a-b", "c"), a_binding("a", "b-c")], [a_binding(), a_binding()]])
-def test_two_secrets_for_one_file_are_refused(bindings: list[Binding]):
+def test_two_secrets_for_one_file_are_refused():
     with pytest.raises(BadInput, match="would both be written to") as told:
-        render(bindings)
+        render([a_binding("a-b", "c"), a_binding("a", "b-c")])
 
     assert told.value.remedy
+
+
+def test_what_two_clouds_tell_a_workload_is_in_one_secret():
+    azure = replace(a_binding(), cloud="azure", data={"azure_client_id": "c"})
+
+    (text, _) = render([a_binding(), azure]).values()
+
+    assert yaml.safe_load(text)["stringData"].keys() == {"credentials", "azure_client_id"}
+
+
+def test_the_webhook_that_openshift_runs_on_azure_is_told_the_tenant():
+    tree = openshift.render(Handover("https://issuer", tenant="72f988bf"), files.template)
+
+    secret = yaml.safe_load(tree["manifests/azure-ad-pod-identity-webhook-config.yaml"])
+    assert secret["metadata"] == {"name": "azure-credentials", "namespace": "openshift-cloud-credential-operator"}
+    assert secret["stringData"] == {"azure_tenant_id": "72f988bf"}
 
 
 def test_a_name_that_no_disk_can_hold_is_refused():

@@ -1,0 +1,270 @@
+"""What a cluster needs in Azure, from what was asked; and what its workloads must be told afterwards. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from cwiictl import names
+from cwiictl.audiences import Asker
+from cwiictl.clouds.azure import ids
+from cwiictl.clouds.azure.environments import PUBLIC
+from cwiictl.clouds.azure.permissions import making
+from cwiictl.clouds.azure.resources.custom_role import CustomRole
+from cwiictl.clouds.azure.resources.document import JWKS, Discovery
+from cwiictl.clouds.azure.resources.identity import TAG_VALUE, Identity, Subscription
+from cwiictl.clouds.azure.resources.lent_role import LentRole
+from cwiictl.clouds.azure.resources.permissions import Permissions
+from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
+from cwiictl.clouds.azure.resources.role_assignments import Grant, RoleAssignments
+from cwiictl.clouds.azure.resources.standing_group import StandingGroup
+from cwiictl.clouds.azure.resources.storage_account import Container, StorageAccount
+from cwiictl.clouds.azure.spec import Ask, Spec
+from cwiictl.clouds.azure.stores import Stores
+from cwiictl.clouds.azure.stores.leaving import LeavingGroups
+from cwiictl.engine.holdings import Walk
+from cwiictl.engine.resource import Known, Resource
+from cwiictl.errors import BadInput
+from cwiictl.issuer.documents import Hosting, Issuer, KeySet
+from cwiictl.issuer.home import Home
+from cwiictl.issuer.key import SigningKey
+from cwiictl.model import Binding, Cluster, Workload
+from cwiictl.shapes import nearest
+
+MOST = 20  # credentials of an identity
+LENGTH = 600  # of a credential's issuer, and of its subject
+TAG_KEY = 128  # a storage account's: those of others may be longer
+TAGS = 45  # of a thing's fifty; the others are ours
+NO_TAG_KEY = frozenset("<>%&\\?/")
+NO_TAG_BEGIN = ("microsoft", "azure", "windows")
+
+
+def judged(spec: Spec, cluster: Cluster) -> None:
+    """What Azure would refuse of a cluster, whatever is asked for it."""
+    if spec.home(cluster) == spec.site(cluster):
+        raise BadInput(
+            "the issuer and the cluster cannot be in one resource group: the cluster's goes with the cluster",
+            remedy="give another --oidc-resource-group-name, or --installation-resource-group-name",
+        )
+    if len({key.lower() for key in names.tags(cluster)}) < len(names.tags(cluster)):
+        raise BadInput("two tags differ only in case, and are one to Azure", remedy="leave one of them out; Name is ours")
+    if len(cluster.tags) > TAGS:
+        raise BadInput(f"there are {len(cluster.tags)} tags, and Azure takes {TAGS} beside ours", remedy="give fewer")
+    for key, value in cluster.tags.items():
+        if NO_TAG_KEY & set(key) or not key.isprintable() or len(key) > TAG_KEY or key.lower().startswith(NO_TAG_BEGIN):
+            raise BadInput(
+                f"Azure takes no tag with the key {key}",
+                remedy=f"take at most {TAG_KEY} characters, none of {''.join(sorted(NO_TAG_KEY))}, and do not begin with microsoft, azure or windows",
+            )
+        if len(value) > TAG_VALUE:
+            raise BadInput(f"the tag {key} is longer than the {TAG_VALUE} characters that Azure takes", remedy="give it a shorter value")
+
+
+def brings(spec: Spec) -> bool:
+    """Whether the user has a place for the documents, wherever the issuer's URL leads."""
+    return bool(spec.account or spec.container or spec.private)
+
+
+def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
+    """In a container that everybody may read, in one that only the user's own host may, or in one of the user's own."""
+    if spec.private and not how.url:
+        raise BadInput("nobody could read the issuer of --create-private-storage-account", remedy="name the host of yours that serves it with --issuer-url")
+    title, place = spec.account or names.account(cluster, spec.subscription), spec.container or names.container(cluster)
+    group = _group(spec, cluster, stores)
+    account = StorageAccount(
+        f"{group.name}/{title}",
+        stores.accounts,
+        cluster,
+        spec.subscription,
+        spec.region,
+        group,
+        public=not spec.private,
+        fronted=bool(how.url),
+        named=bool(spec.account),
+        clouds=how.clouds,
+    )
+    container = Container(f"{title}/{place}", stores.containers, cluster, account, named=bool(spec.container))
+    home = Home(how.url or f"https://{stores.environment.blobs(title)}/{place}")
+    discovery = Discovery(f"{container.name}/{names.DISCOVERY}", stores.documents, container, home, JWKS, cluster.name)
+    key_set = KeySet(f"{container.name}/{JWKS}", stores.key_sets, container, key, how.keys, cluster.name)
+    lent = LentRole(container.name, stores.lent_roles, container, (discovery, key_set))
+    return Issuer(home.text, how.web or stores.issuers, home, key, (discovery, key_set, lent))
+
+
+def _group(spec: Spec, cluster: Cluster, stores: Stores) -> ResourceGroup:
+    return ResourceGroup(spec.home(cluster), stores.groups, cluster, spec.region, named=bool(spec.group))
+
+
+def _installation(spec: Spec, cluster: Cluster, stores: Stores) -> ResourceGroup:
+    """Whoever has one already lends it to us, whatever told us its name."""
+    return ResourceGroup(spec.site(cluster), stores.groups, cluster, spec.region, named=True)
+
+
+def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
+    """Where the issuer is that was made before: as the user says, or where it is made."""
+    title, place = spec.account or names.account(cluster, spec.subscription), spec.container or names.container(cluster)
+    home = Home(url or f"https://{stores.environment.blobs(title)}/{place}")
+    if not url:
+        _stands(spec, cluster, stores, title, home)
+    return home
+
+
+def _stands(spec: Spec, cluster: Cluster, stores: Stores, title: str, home: Home) -> None:
+    """The name of an account is the world's: an identity that believed one which is not the cluster's would believe whoever has it, or takes it."""
+    name = f"{spec.home(cluster)}/{title}"
+    have = stores.accounts.get([name]).get(name)
+    if have is None or have.owner is None or names.own(have.owner.cluster) != cluster.name:
+        raise BadInput(
+            f"there is no storage account {title} of cluster {cluster.name} in {spec.home(cluster)}, so anybody could become the issuer {home.text}",
+            remedy="make it with create-identity-provider, or say where the cluster's issuer is with --issuer-url URL --issuer-exists",
+        )
+    known = stores.known_issuers.get([cluster.name])[cluster.name].urls
+    if known and home.text not in known:
+        raise BadInput(
+            f"the issuer of cluster {cluster.name} is {min(known)}, and not {home.text}", remedy=f"say so with --issuer-url {min(known)} --issuer-exists"
+        )
+
+
+def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[Resource[Any]]:  # noqa: ARG001 - as for all clouds
+    """Nothing: each identity says for itself whom it believes."""
+    return iter(())
+
+
+def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Resource[Any]]:
+    subscription = Subscription(spec.subscription, spec.region, stores.environment)
+    group, installation = _group(spec, cluster, stores), _installation(spec, cluster, stores)
+    for workload, asked in asks:
+        _believes_within_limits(workload, home)
+        _names_its_own(workload, asked)
+        title = asked.identity or names.identity(cluster, workload)
+        scopes = _scopes(spec, asked, installation)
+        granted = {Grant(ids.folded(scope), ids.guid(stores.role(role.title))) for role in asked.roles for scope in role.scopes or scopes}
+        own_scopes = frozenset(scopes) if asked.powers else frozenset[str]()
+        everywhere = {grant.scope for grant in granted} | own_scopes
+        _held_within_limits(workload, own_scopes)
+        outside = _outside(spec, workload, everywhere)
+        identity = Identity(f"{group.name}/{title}", stores.identities, cluster, workload, subscription, group, home, outside, asked.credentials)
+        held = _groups(spec, stores, (group, installation), everywhere)
+        role = CustomRole(title, stores.custom_roles, workload, asked.powers, _assignable(spec, own_scopes)) if asked.powers else None
+        yield identity
+        yield RoleAssignments(identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held)
+
+
+def _groups(spec: Spec, stores: Stores, ours: Collection[ResourceGroup], scopes: Iterable[str]) -> tuple[ResourceGroup | StandingGroup, ...]:
+    """That must be there before a role can hold in them; of others than ours it is asked beforehand."""
+    made = {group.name: group for group in ours}
+    found = {ids.group_of(scope) for scope in scopes if ids.within(scope, ids.subscription(spec.subscription))} - {""}
+    return tuple(made.get(name) or StandingGroup(name, stores.standing_groups) for name in sorted(found))
+
+
+def _scopes(spec: Spec, asked: Ask, installation: ResourceGroup) -> tuple[str, ...]:
+    """Where the roles hold for which nothing else was said."""
+    if asked.scopes:
+        return asked.scopes
+    further = (getattr(spec, field) for field in asked.groups)
+    return tuple(dict.fromkeys(_id(spec, name) for name in (installation.name, *further) if name))
+
+
+def _id(spec: Spec, group: str) -> str:
+    return ids.folded(ids.group(spec.subscription, group))
+
+
+def _assignable(spec: Spec, scopes: Iterable[str]) -> frozenset[str]:
+    """All of a subscription, as ccoctl has it; and what is above all subscriptions for itself."""
+    return frozenset({ids.subscription(spec.subscription), *(ids.subscription_of(scope) or scope for scope in scopes)})
+
+
+def _outside(spec: Spec, workload: Workload, scopes: Iterable[str]) -> str:
+    """Where else to look for the roles of an identity: exactly, or where that is too long by subscription."""
+    exact = {scope for scope in scopes if not ids.within(scope, ids.subscription(spec.subscription))}
+    for told in (exact, {ids.subscription_of(scope) or scope for scope in exact}):
+        text = " ".join(sorted(told))
+        if len(text) <= TAG_VALUE:
+            return text
+    raise BadInput(
+        f"{workload.source or workload.title}: {workload.title} is given roles in more subscriptions than can be written on its identity",
+        remedy="split it over two workloads, or give it the roles in a management group",
+    )
+
+
+def _believes_within_limits(workload: Workload, home: Home) -> None:
+    where = workload.source or workload.title
+    if len(workload.service_accounts) > MOST:
+        raise BadInput(
+            f"{where}: {workload.title} has {len(workload.service_accounts)} ServiceAccounts, and an identity believes at most {MOST}",
+            remedy="split its ServiceAccounts over two requests",
+        )
+    longest = max((home.text, *workload.subjects), key=len)
+    if len(longest) > LENGTH:
+        raise BadInput(f"{where}: {longest} is longer than the {LENGTH} characters that Entra compares", remedy="choose a shorter one")
+
+
+def _names_its_own(workload: Workload, asked: Ask) -> None:
+    for account in asked.credentials:
+        if account not in workload.service_accounts:
+            raise BadInput(
+                f"{workload.source or workload.title}: a credential is named for {account}, which is none of the ServiceAccounts of {workload.title}",
+                remedy=nearest(account, workload.service_accounts),
+            )
+    titles = [(asked.credentials.get(account) or names.credential(account)).lower() for account in workload.service_accounts]
+    if twins := sorted({title for title in titles if titles.count(title) > 1}):
+        raise BadInput(
+            f"{workload.source or workload.title}: two credentials of {workload.title} would be called {twins[0]}", remedy="name both under credentialNames"
+        )
+
+
+def _held_within_limits(workload: Workload, scopes: Collection[str]) -> None:
+    """A role of our own can be given in one management group at most."""
+    if len([scope for scope in scopes if not ids.subscription_of(scope)]) > 1:
+        where = workload.source or workload.title
+        raise BadInput(f"{where}: a role of its own can hold in one management group", remedy="name one, or subscriptions, or give a role that is there")
+
+
+def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
+    """Asked where each kind is made. Who was given a resource group and nothing around it need not be allowed to make one."""
+    whole = ids.subscription(stores.account)
+    groups = tuple(thing for thing in things if isinstance(thing, ResourceGroup))
+    if groups:
+        yield Permissions(f"{stores.caller} at {whole}", stores.permissions(tuple(making({"group": (whole,)}))), stores.caller, groups)
+    kinds = {"account": StorageAccount, "container": Container, "identity": Identity, "role": CustomRole, "assignment": RoleAssignments}
+    scopes = {kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)})) for kind, of in kinds.items()}
+    made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())))
+    if made:
+        yield Permissions(stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made)
+
+
+def _place(thing: Resource[Any], whole: str) -> str:
+    if isinstance(thing, RoleAssignments):
+        scopes = sorted({grant.scope for grant in thing.grants} | thing.own_scopes)
+        return scopes[0] if scopes else whole
+    group = thing.account.group if isinstance(thing, Container) else thing.group if isinstance(thing, StorageAccount | Identity) else None
+    return f"{whole}/resourcegroups/{group.name}" if group else whole
+
+
+def walk(stores: Stores) -> Walk:
+    hosting, lent = (stores.accounts, stores.containers, stores.issuers), (stores.documents, stores.key_sets)
+    using = (stores.custom_roles, stores.assignments, stores.lent_roles)
+    return Walk(hosting, lent, (stores.identities,), using, (LeavingGroups(stores.groups, stores.doomed),))
+
+
+def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]:
+    """For the identities that are there."""
+    for identity in things:
+        if isinstance(identity, Identity) and identity in known:
+            have = known[identity]
+            data = {
+                "azure_client_id": have.client_id,
+                "azure_tenant_id": have.tenant_id,
+                "azure_region": identity.subscription.region,
+                "azure_subscription_id": identity.subscription.id,
+                "azure_federated_token_file": identity.workload.token_path,
+            }
+            yield Binding(identity.workload, "azure", data, _told(have.client_id, have.tenant_id, identity), {"azure.workload.identity/use": "true"})
+
+
+def _told(client: str, tenant: str, identity: Identity) -> dict[str, str]:
+    """In our webhook's words, and in those of Azure's own."""
+    where = identity.subscription.environment
+    ours = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": client, "cwii.dev/az-tenant-id": tenant, "cwii.dev/az-audience": identity.audience}
+    elsewhere = {} if where.name == PUBLIC else {"cwii.dev/az-authority-host": f"https://{where.authority}/"}
+    return {**ours, **elsewhere, "azure.workload.identity/client-id": client, "azure.workload.identity/tenant-id": tenant}

@@ -1,0 +1,1 @@
+"""What should be in Azure, a file per kind. Pure."""

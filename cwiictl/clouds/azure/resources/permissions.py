@@ -1,0 +1,38 @@
+"""Whether who asks may make what is missing: asked beforehand, so that nothing is left half made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cwiictl.engine.resource import Known, Resource, State, gladly
+from cwiictl.errors import Denied, Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermissionsState(State):
+    markless: ClassVar[bool] = True
+    lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Permissions(Resource[PermissionsState]):
+    """Who lacks a permission that nothing needs today is not stopped for it."""
+
+    who: str
+    things: tuple[Resource[Any], ...] = gladly()
+
+    def want(self, known: Known) -> PermissionsState:  # noqa: ARG002 - all of them
+        return PermissionsState()
+
+    def differing(self, want: PermissionsState, have: PermissionsState) -> tuple[()]:  # noqa: ARG002 - nobody can repair it from here
+        return ()
+
+    def objection(self, found: Known) -> Problem | None:
+        have = found.get(self)
+        if have is None or not have.lacking or all(thing in found for thing in self.things):
+            return None
+        return Denied(
+            f"{self.who} may not do {', '.join(have.lacking)}, which making what is missing needs",
+            remedy="have it granted: cwiictl permissions prints the least role",
+        )

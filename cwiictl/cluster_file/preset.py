@@ -1,0 +1,63 @@
+"""A preset: the workloads of a product in the words of cluster.yaml, with variables, and the file that its own tool would have written of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from cwiictl.audiences import Asker
+from cwiictl.cluster_file.variables import Variables, VariableShape, filled
+from cwiictl.cluster_file.words import Words, asking
+from cwiictl.cluster_file.workloads import WorkloadAsk, workloads
+from cwiictl.documents import documents
+from cwiictl.model import Binding, Workload
+from cwiictl.shapes import Strict, told
+
+
+class PresetShape(Strict):
+    """A variable is written ${NAME}. Whatever has a `when` is there if that is true."""
+
+    api_version: Literal["cwii.dev/v1"]
+    kind: Literal["Preset"]
+    asker: Asker
+    variables: dict[str, VariableShape]
+    workloads: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """`parts` is what each workload says in the file that the product takes."""
+
+    workloads: tuple[WorkloadAsk, ...]
+    parts: tuple[tuple[Workload, Mapping[str, Any]], ...]
+
+
+def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known: Mapping[str, str]) -> Preset:
+    """`given` is what the user sets of its variables; `known` are further ones that are not the user's to set here."""
+    title = f"the preset {name}"
+    (document,) = documents(title, text)
+    shape = told(document, PresetShape)
+    variables = Variables(title, shape.variables, given, known)
+    wanted: list[dict[str, Any]] = filled([_asked(each) for each in shape.workloads], variables)
+    (asked,) = documents(title, json.dumps({"workloads": wanted}, indent=2).encode())
+    found = workloads(asked, told(asked, asking(words)).workloads, words, shape.asker)
+    outputs = {(each["namespace"], each["name"]): each.get("output", {}) for each in shape.workloads}
+    return Preset(found, tuple((each.workload, outputs[each.workload.namespace, each.workload.name]) for each in found))
+
+
+def _asked(workload: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in workload.items() if key != "output"}
+
+
+def summary(parts: Iterable[tuple[Workload, Mapping[str, Any]]], bindings: Iterable[Binding]) -> bytes:
+    """One object of all workloads, once each is there: its variables are the keys of a workload's Secret. Empty before."""
+    data = {binding.workload: binding.data for binding in bindings}
+    every = tuple(parts)
+    if not every or any(workload not in data for workload, _ in every):
+        return b""
+    merged = {key: value for workload, part in every for key, value in filled(part, data[workload]).items()}
+    return json.dumps(merged, indent=2).encode() + b"\n"
