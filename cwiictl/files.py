@@ -71,6 +71,11 @@ def template(name: str) -> str:
     return resources.files("cwiictl").joinpath("templates", *PurePosixPath(name).parts).read_text("utf-8")
 
 
+def templates(folder: str) -> tuple[str, ...]:
+    """The names of those in a folder."""
+    return tuple(sorted(each.name for each in resources.files("cwiictl").joinpath("templates", folder).iterdir()))
+
+
 # --- before anything happens ---
 
 

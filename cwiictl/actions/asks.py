@@ -15,7 +15,7 @@ from cwiictl.errors import BadInput
 from cwiictl.model import Workload
 
 Ask = tuple[Workload, Any]  # and what the cloud made of its wishes
-ELSEWHERE = frozenset({"AzureProviderSpec", "GCPProviderSpec", "IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"})
+ELSEWHERE = frozenset({"GCPProviderSpec", "IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"})
 
 
 @dataclass(frozen=True)

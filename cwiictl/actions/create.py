@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from cwiictl import files, names
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.result import DONE, FOUND, Result, failure, left_over, ran, removed
 from cwiictl.actions.result import doomed as rows
-from cwiictl.actions.stage import Stage, staged
+from cwiictl.actions.stage import Stage, giving_back, staged
+from cwiictl.cluster_file.preset import summary
 from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Known, Report
@@ -27,6 +29,11 @@ Ask = Callable[[Result], bool]
 def create(order: Order, report: Report, agreed: Ask) -> Result:
     """Make it so, and write what the installer needs. `agreed` is asked before anything is written if something would be dropped."""
     stage = staged(order, Pace(order.width), report, writes=True)
+    return giving_back(stage.sites, lambda: _created(stage, report, agreed))
+
+
+def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
+    order = stage.order
     doomed = _doomed(stage, report) if order.prune else None
     checksum = stage.checksum(thing.address for thing in doomed or ())
     if order.expect and order.expect != checksum:
@@ -54,11 +61,16 @@ def status(order: Order, report: Report) -> Result:
 
 def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     stage = staged(order, Pace(order.width), report, writes=writes)
+    return giving_back(stage.sites, lambda: _foreseen(stage, report, writes=writes))
+
+
+def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
+    order = stage.order
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     if writes:
-        result = replace(result, files=_paths(stage, outcome, _tree(stage, outcome)))
+        result = replace(result, files=(*_paths(stage, outcome, _tree(stage, outcome)), *map(str, _summary(stage, outcome))))
     whole = order.parts == WHOLE and not outcome.interrupted
     left = _left_over(stage, outcome.known, report) if whole else Holdings((), {}, {})
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
@@ -106,12 +118,14 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     """Of what succeeded: an identity that is there can be used, whatever became of the others."""
-    tree = _tree(stage, outcome)
+    tree, told = _tree(stage, outcome), _summary(stage, outcome)
     try:
         files.write(stage.order.output, tree)
+        for path, text in told.items():
+            files.write(path.parent, {path.name: files.Public(text)})
     except Problem as e:
         return result.plus([failure(str(stage.order.output), e)], [e])
-    return replace(result, files=_paths(stage, outcome, tree))
+    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)))
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
@@ -119,12 +133,20 @@ def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
     return {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
 
 
+def _summary(stage: Stage, outcome: Outcome) -> dict[Path, bytes]:
+    """All or nothing: whoever reads it looks for every workload."""
+    path = stage.order.summary
+    text = summary(stage.order.parts_of_summary, stage.bindings(outcome.known)) if path else b""
+    return {path: text} if path and text else {}
+
+
 def _handover(stage: Stage, outcome: Outcome) -> Handover:
     bindings = tuple(stage.bindings(outcome.known))
     if stage.issuer is None or stage.issuer not in outcome.known:
         return Handover(bindings=bindings)
     public = outcome.known[stage.issuer.key].pem.encode()
-    return Handover(outcome.known[stage.issuer].url, _jwks_uri(stage.issuer, outcome.known), bindings, public, _private(stage.issuer.key))
+    uri, private = _jwks_uri(stage.issuer, outcome.known), _private(stage.issuer.key)
+    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, private, stage.tenant)
 
 
 def _jwks_uri(issuer: Issuer, known: Known) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, manifests
+from cwiictl.actions.aso import declared, told
 from cwiictl.actions.create import create
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Result
@@ -19,9 +20,7 @@ KUBECTL = ("kubectl", "apply", "--filename", "-")
 def create_identity(order: Order, report: Report, *, write: Path | None, apply: bool) -> Result:
     if write:
         files.ready(write.parent, [write.name])
-    result = create(order, report, lambda _result: False)
-    made = manifests.service_accounts(files.template("kubernetes/service-account.yaml"), result.bindings)
-    result = replace(result, manifest=manifests.dump_all(made))
+    result = _declared(order, report) if order.declare else _created(order, report)
     if result.code:
         return result
     if write:
@@ -29,6 +28,18 @@ def create_identity(order: Order, report: Report, *, write: Path | None, apply: 
     if apply:
         _apply(result.manifest)
     return result
+
+
+def _created(order: Order, report: Report) -> Result:
+    result = create(order, report, lambda _result: False)
+    made = manifests.service_accounts(files.template("kubernetes/service-account.yaml"), result.bindings)
+    return replace(result, manifest=manifests.dump_all(made))
+
+
+def _declared(order: Order, report: Report) -> Result:
+    """Its ServiceAccounts cannot be annotated yet: their client id comes when the operator has made the identity."""
+    found = declared(order, report)
+    return replace(told(found), manifest=manifests.dump_all(one for objects in found.values() for one in objects))
 
 
 def _apply(manifest: bytes) -> None:

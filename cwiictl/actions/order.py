@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from cwiictl.cluster_file import WorkloadAsk
 from cwiictl.issuer.documents import Keys
-from cwiictl.model import Cluster
+from cwiictl.model import Cluster, Workload
 
 Part = Literal["issuer", "identities"]
 WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
@@ -36,3 +36,9 @@ class Order:
     issuer_in: str = ""  # the cloud that hosts the issuer; the first, if it is not said
     issuer_url: str = ""  # of a host of the user's own
     issuer_exists: bool = False  # nothing is published there by us
+    summary: Path | None = None  # a file of what all workloads were given, as the preset's own tool writes it
+    parts_of_summary: tuple[tuple[Workload, Mapping[str, Any]], ...] = ()
+    declare: Literal["", "aso"] = ""  # instead of making it: as resources of Azure Service Operator
+    credential_from: str = ""  # the Secret that this operator is to act with
+    move_issuer: bool = False  # the cluster may get another one than it has
+    issuer_too: bool = False  # is taken down, though another cloud may still trust it

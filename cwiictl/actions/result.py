@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,7 +14,21 @@ from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Binding
 
 Condition = Literal[
-    "as wanted", "drifted", "missing", "left over", "foreign", "created", "repaired", "dropped", "released", "to drop", "to release", "failed", "not tried"
+    "declared",
+    "as wanted",
+    "drifted",
+    "missing",
+    "left over",
+    "foreign",
+    "created",
+    "repaired",
+    "dropped",
+    "released",
+    "to drop",
+    "to release",
+    "kept",
+    "failed",
+    "not tried",
 ]
 
 FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
@@ -52,6 +66,7 @@ class Result:
     rows: tuple[Row, ...] = ()
     skipped: tuple[Row, ...] = ()  # requests that were read and not followed
     files: tuple[str, ...] = ()
+    taker: str = "the installer"  # of these files
     bindings: tuple[Binding, ...] = ()  # what the workloads must be told
     manifest: bytes = b""  # the same as Kubernetes objects, where a command shows them
     failures: tuple[Exception, ...] = field(default=(), repr=False)
@@ -82,6 +97,8 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
     for address in plan:
         if address in outcome.failed:
             yield failure(address, outcome.failed[address])
+        elif plan[address].quiet:
+            continue
         elif address in changes:
             yield _changed(changes[address], outcome, plan, words)
         else:
@@ -104,6 +121,13 @@ def failure(address: str, e: Exception) -> Row:
 def left_over(holdings: Holdings) -> Iterator[Row]:
     yield from (Row(thing.address, "left over") for thing in holdings)
     yield from (failure(address, e) for address, e in holdings.failed.items())
+
+
+def kept(staying: Mapping[str, Iterable[str]]) -> Iterator[Row]:
+    """What serves an issuer that other clouds were made to trust."""
+    for address, clouds in staying.items():
+        names = ", ".join(sorted(clouds))
+        yield Row(address, "kept", problem=f"{names} may still trust it", remedy=f"give --cloud {names} too, or --issuer")
 
 
 def doomed(holdings: Holdings) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from cwiictl import files, names
 from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import Order
-from cwiictl.actions.result import Caller, Row
+from cwiictl.actions.result import Caller, Result, Row, failure
 from cwiictl.audiences import Asker
 from cwiictl.clouds import Cloud
 from cwiictl.engine.holdings import Walk
@@ -19,12 +19,13 @@ from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Store
 from cwiictl.engine.run import foretold
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.elsewhere import Shelves, checked, existing, own
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import PAIR, KeyState, SigningKey
+from cwiictl.issuer.known import KnownIssuers
 from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
 from cwiictl.issuer.stores.keys import KeyPair, PublicKey
 from cwiictl.issuer.stores.web import Web
@@ -68,6 +69,7 @@ class Stage:
     home: Home
     issuer: Issuer | None = None
     identities: Mapping[str, tuple[Resource[Any], ...]] = field(default_factory=dict[str, tuple[Resource[Any], ...]])
+    spared: frozenset[str] = frozenset()  # what belongs to requests that are not followed today
     skipped: tuple[Row, ...] = ()
 
     @property
@@ -78,16 +80,14 @@ class Stage:
     def callers(self) -> tuple[Caller, ...]:
         return tuple(site.caller for site in self.sites)
 
-    @property
-    def spared(self) -> frozenset[str]:
-        """What belongs to requests that are not followed today."""
-        every = (s.cloud.identities(s.spec, self.order.cluster, s.stores, s.gated, self.home) for s in self.sites)
-        return frozenset(Plan(thing for things in every for thing in things))
-
     def checksum(self, doomed: Iterable[str] = ()) -> str:
         """Of what is wanted, taken over and dropped, by whom and where: not of what is there, nor of the key."""
         who = {"callers": self.callers, "cluster": self.order.cluster.name}
         return checksum({**who, "wants": foretold(self.plan), "adopts": self.order.adopt, "drops": sorted(doomed)})
+
+    @property
+    def tenant(self) -> str:
+        return "".join(site.stores.tenant for site in self.sites)
 
     def bindings(self, known: Known) -> Iterator[Binding]:
         for site in self.sites:
@@ -102,6 +102,8 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     asked = asks(order)
     if writes:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
+        if order.summary:
+            files.ready(order.summary.parent, [order.summary.name])
         files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
     sites = connected(order, pace, report)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
@@ -109,6 +111,20 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     if strange := sorted(order.adopt - stage.plan.keys() - {names.CCOCTL}):
         raise BadInput(f"--adopt {strange[0]} is nothing that this run makes", remedy="name a thing as --dry-run shows it, such as aws/role/NAME")
     return stage
+
+
+def giving_back(sites: Iterable[Site], act: Callable[[], Result]) -> Result:
+    """However a run ends, what was lent to us for it is given back; what could not be is a failure of the run."""
+    lost: dict[str, Exception] = {}
+    try:
+        result = act()
+    finally:
+        for site in sites:
+            try:
+                site.stores.close()
+            except Problem as e:
+                lost[f"{site.cloud.name}/lent"] = e
+    return result.plus((failure(address, e) for address, e in lost.items()), lost.values())
 
 
 def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
@@ -135,13 +151,15 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     roots: list[Resource[Any]] = []
     if issuer:
         roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]
+        roots += [KnownIssuers(order.cluster.name, s.stores.known_issuers, home) for s in sites if not order.move_issuer]
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home)) for s in sites}
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
     if writes:
         plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))])
-    return Stage(order, sites, pace, plan, home, issuer, identities)
+    spared = Plan(thing for s in sites for thing in s.cloud.identities(s.spec, order.cluster, s.stores, s.gated, home))
+    return Stage(order, sites, pace, plan, home, issuer, identities, frozenset(spared))
 
 
 def _host(order: Order, sites: tuple[Site, ...]) -> Site:
@@ -163,7 +181,9 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
         web = Web(0.0, remedy)  # nobody but the user can make it readable
         shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder, partial(web.keys, order.issuer_url)), web)
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
-    return host.cloud.host(host.spec, order.cluster, host.stores, key, Hosting(order.keys, order.issuer_url))
+    front = Web(0.0, "have that host serve what was published, and run again") if order.issuer_url else None
+    how = Hosting(order.keys, order.issuer_url, frozenset(order.clouds) - {host.cloud.name}, front)
+    return host.cloud.host(host.spec, order.cluster, host.stores, key, how)
 
 
 def _key_store(order: Order) -> Store[KeyState]:

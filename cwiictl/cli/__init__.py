@@ -25,6 +25,15 @@ COMMANDS = {
 }
 
 
+CCOCTLS = {
+    "aws": "--cloud aws, after the command,",
+    "azure": "--cloud azure, after the command,",
+    "create-iam-roles": "create-identities",
+    "create-managed-identities": "create-identities",
+    "create-oidc-issuer": "create-identity-provider",
+}
+
+
 class Commands(click.Group):
     """Its help is written from the table: nothing is imported to show it."""
 
@@ -41,6 +50,8 @@ class Commands(click.Group):
     def _unknown(ctx: click.Context, name: str) -> None:
         import difflib  # noqa: PLC0415 - who spells right does not pay for it
 
+        if name in CCOCTLS:
+            ctx.fail(f"There is no command {name!r}. What ccoctl calls so is {CCOCTLS[name]} here.")
         near = difflib.get_close_matches(name, COMMANDS, 1)
         ctx.fail(f"There is no command {name!r}.{f' Did you mean {near[0]}?' if near else ''}")
 

@@ -75,7 +75,10 @@ class Console:
             raise BadInput("nobody can be asked whether to drop these things", remedy="look at them with --dry-run, and say --yes")
         for line in lines(shown):
             click.echo(line, err=True)
-        return click.confirm("Do this?", err=True)
+        if click.confirm("Do this?", err=True):
+            return True
+        click.echo("Nothing was dropped.", err=True)
+        return False
 
     # --- the end ---
 
@@ -100,7 +103,7 @@ class Console:
     def _print(self, result: Result) -> None:
         if self.form == "json":
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
-        elif self.form == "yaml":
+        elif self.form == "yaml" and not result.planned:
             click.echo(result.manifest, nl=False)
         else:
             for line in lines(result):

@@ -8,23 +8,28 @@ from typing import Any
 import click
 
 from cwiictl.actions import create, key_pair
+from cwiictl.actions.aso import declare
 from cwiictl.actions.order import WHOLE, Order, Part
-from cwiictl.cli import options
+from cwiictl.cli import aso, cloud_options, options, preset
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
 from cwiictl.model import Cluster
 
 
 def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
-    what = order(parts, clouds, given, command)
+    preset.judge(given)
+    what = aso.ordered(preset.ordered(order(parts, clouds, given, command), given), given)
     console = Console(given["form"], yes=given.get("yes", False))
     with console:
-        console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
+        if what.declare:
+            console.show(declare(what, console.report, writes=not given["dry_run"]))
+        else:
+            console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
 
 
-@click.command("create-all")
+@click.command("create-all", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("create-all")
+@cloud_options.of_clouds("create-all")
 @options.issuer
 @options.user_tags
 @options.asking
@@ -50,9 +55,9 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
     _create(WHOLE, "create-all", clouds, given)
 
 
-@click.command("create-identity-provider")
+@click.command("create-identity-provider", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("create-identity-provider")
+@cloud_options.of_clouds("create-identity-provider")
 @options.issuer
 @options.user_tags
 @options.installer
@@ -72,23 +77,28 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
     _create(frozenset({"issuer"}), "create-identity-provider", clouds, given)
 
 
-@click.command("create-identities")
+@click.command("create-identities", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("create-identities")
+@cloud_options.of_clouds("create-identities")
 @options.issuer
 @options.user_tags
 @options.asking
+@options.presetting
 @options.installer
 @options.output_dir
+@options.declaring
 @options.planning
 @options.running
 def create_identities(clouds: tuple[str, ...], **given: Any) -> None:
     """Make an identity for each CredentialsRequest, and the Secret that tells its workload.
 
     \b
-    Example:
+    Examples:
       cwiictl create-identities --cloud aws --name prod --region eu-west-1 \\
         --credentials-requests-dir requests --output-dir out
+      cwiictl create-identities --cloud azure --name guest --region eastus --subscription-id ID \\
+        --preset hypershift-azure --set infraID=guest-x7k2p --set dnsResourceGroup=dns \\
+        --issuer-url https://issuer.example.org --issuer-exists --output-file identities.json
     """
     _create(frozenset({"identities"}), "create-identities", clouds, given)
 

@@ -8,14 +8,15 @@ import click
 
 from cwiictl.actions import delete as action
 from cwiictl.actions.order import WHOLE
-from cwiictl.cli import options
+from cwiictl.cli import cloud_options, options
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
 
 
-@click.command("delete")
+@click.command("delete", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("delete")
+@cloud_options.of_clouds("delete")
+@options.issuer_too
 @options.yes
 @options.would_drop
 @options.running

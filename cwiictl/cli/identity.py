@@ -8,20 +8,21 @@ from typing import Any
 import click
 
 from cwiictl.actions import create, identity
-from cwiictl.cli import options
+from cwiictl.cli import aso, cloud_options, options
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import identity as order
 
 
-@click.command("create-identity")
+@click.command("create-identity", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("create-identity")
+@cloud_options.of_clouds("create-identity")
 @options.issuer
 @options.user_tags
 @click.option("--namespace", "-n", required=True, metavar="NAME", help="Namespace of the ServiceAccounts.")
 @click.option("--service-account", "service_accounts", multiple=True, required=True, metavar="NAME", help="Whose tokens are trusted. Repeatable.")
 @click.option("--identity", default="", metavar="NAME", help="What the identity is called, after cluster and namespace.  [default: the first ServiceAccount]")
-@options.wishes
+@cloud_options.wishes
+@options.declaring
 @options.planning
 @options.concurrency
 @click.option("--write", type=options.PATH, metavar="FILE", help="Write the annotated ServiceAccounts to this file.")
@@ -37,9 +38,10 @@ def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **
         --managed-policy-arn arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess
       cwiictl create-identity ... -o yaml | kubectl apply -f -
     """
-    what = order(clouds, given)
+    what = aso.ordered(order(clouds, given), given)
     with Console(given["form"]) as console:
-        if given["dry_run"]:
+        if given["dry_run"] and not what.declare:
             console.show(create.planned(what, console.report))
         else:
-            console.show(identity.create_identity(what, console.report, write=write, apply=apply))
+            acts = not given["dry_run"]
+            console.show(identity.create_identity(what, console.report, write=write if acts else None, apply=apply and acts))

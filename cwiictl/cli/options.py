@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from cwiictl.clouds import ALL, COMING
-from cwiictl.clouds.spec import Option, Wish, options
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 
@@ -39,6 +38,14 @@ def _tags(_context: click.Context, _parameter: click.Parameter, text: str) -> di
     pairs = [pair.partition("=") for pair in text.split(",") if pair]
     if not all(key.strip() and equals for key, equals, _ in pairs):
         raise BadInput(f"--user-tags {text} is no list of tags", remedy="write it like team=payments,stage=prod")
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _variables(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for text, (key, equals, _) in zip(texts, pairs, strict=True):
+        if not (key.strip() and equals):
+            raise BadInput(f"--set {text} sets nothing", remedy="write it like --set infraID=prod-x7k2p")
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
@@ -76,6 +83,8 @@ replace_keys = click.option("--replace-keys", is_flag=True, help="Publish the ke
 issuer_in = click.option("--issuer-in", default="", metavar="CLOUD", help="Cloud that hosts the issuer's documents.  [default: the first --cloud]")
 issuer_url = click.option("--issuer-url", default="", metavar="URL", help="Host of your own for the documents: they are written to files for you to serve.")
 issuer_exists = click.option("--issuer-exists", is_flag=True, help="The issuer at --issuer-url is only to be trusted: publish nothing.")
+move_issuer = click.option("--move-issuer", is_flag=True, help="The cluster gets another issuer than it has: tokens of the old one are refused once it goes.")
+issuer_too = click.option("--issuer", "issuer_too", is_flag=True, help="Take down the issuer, though another cloud may still trust it.")
 user_tags = click.option("--user-tags", default="", metavar="KEY=VALUE,...", callback=_tags, help="Tags for all that bears tags.")
 adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over this thing, which bears no mark of ours, such as aws/role/NAME. Repeatable.")
 prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
@@ -108,40 +117,29 @@ def stacked(*stack: Callable[[C], C]) -> Callable[[C], C]:
     return wrap
 
 
+preset = click.option("--preset", default="", metavar="NAME", help="Ask for what a product needs, instead of CredentialsRequests, such as hypershift-azure.")
+variables = click.option(
+    "--set", "variables", multiple=True, metavar="KEY=VALUE", callback=_variables, help="A variable of the preset. Repeatable: the last one counts."
+)
+output_file = click.option("--output-file", "output_file", type=PATH, metavar="FILE", help="The file that the preset's product takes.")
+
+
+output_format = click.option(
+    "--output-format", "declare", type=click.Choice(["aso"]), default=None, help="Make nothing in Azure: say it as resources of Azure Service Operator."
+)
+credential_from = click.option(
+    "--credential-from",
+    default="",
+    metavar="SECRET",
+    help="The Secret that Azure Service Operator acts with for these resources.  [default: the operator's own]",
+)
+
+
 cluster = stacked(file, cloud, name)
 issuer = stacked(issuer_in, issuer_url, issuer_exists)
-key = stacked(public_key, add_key, replace_keys)
+key = stacked(public_key, add_key, replace_keys, move_issuer)
+presetting = stacked(preset, variables, output_file)
+declaring = stacked(output_format, credential_from)
 asking = stacked(requests, tech_preview)
 planning = stacked(adopt, dry_run, expect)
 running = stacked(concurrency, output, debug)
-
-
-def of_clouds(command: str) -> Callable[[C], C]:
-    """What the clouds must be told, from their Specs."""
-    return stacked(*(_of_cloud(field, option) for field, option in fields(command)))
-
-
-def _wish(wish: Wish) -> Callable[[C], C]:
-    kind: Any = {"type": PATH} if wish.file else {"multiple": True}
-    return click.option(wish.flag, wish.parameter, metavar=wish.metavar, help=wish.help, **kind)
-
-
-wishes = stacked(*(_wish(wish) for cloud in ALL.values() for wish in cloud.WISHES))
-
-
-def fields(command: str) -> Iterator[tuple[str, Option]]:
-    """The options of all clouds that a command takes, by the parameter that holds what was given."""
-    for cloud in ALL.values():
-        for option in options(cloud.Spec).values():
-            if taken(option, command):
-                yield option.parameter, option
-
-
-def taken(option: Option, command: str) -> bool:
-    return not option.of or command in option.of
-
-
-def _of_cloud(parameter: str, option: Option) -> Callable[[C], C]:
-    if option.switch:
-        return click.option(option.flag, parameter, is_flag=True, help=option.help)
-    return click.option(option.flag, parameter, default="", metavar=option.metavar, help=option.help + ("  [required]" if option.required else ""))

@@ -10,7 +10,7 @@ from typing import Any
 
 from cwiictl import files
 from cwiictl.actions.order import Order, Part
-from cwiictl.cli.options import taken
+from cwiictl.cli.cloud_options import judge, spec
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import options
 from cwiictl.cluster_file import CloudWords, ClusterFile, Words, WorkloadAsk, load
@@ -21,7 +21,7 @@ from cwiictl.model import Cluster, Workload
 
 WORDS = Words({name: CloudWords(cloud.title, options(cloud.Spec), cloud.Section) for name, cloud in ALL.items()}, tuple(INSTALLERS))
 NOTHING = ClusterFile(Cluster("nothing"), {})
-PLAIN = ("tech_preview", "bits", "expect", "prune", "width")
+PLAIN = ("tech_preview", "bits", "expect", "prune", "width", "issuer_too", "move_issuer")
 
 
 def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, Any], command: str) -> Order:
@@ -31,11 +31,12 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
     if not chosen:
         raise BadInput("no cloud is given", remedy=f"give --cloud {' or '.join(ALL)}, or a cluster.yaml with --file")
     _judge_issuer(given, file, chosen)
+    judge(command, chosen, given)
     plain: dict[str, Any] = {key: given[key] for key in PLAIN if key in given}
     plain["tech_preview"] = plain.get("tech_preview") or file.tech_preview
     return Order(
         cluster=_cluster(given, file),
-        clouds={cloud: _spec(cloud, given, file, command) for cloud in chosen},
+        clouds={cloud: spec(cloud, command, chosen, given, file.clouds.get(cloud, {})) for cloud in chosen},
         parts=parts,
         requests=_requests(given, file),
         workloads=tuple(ask for ask in file.workloads if "identities" in parts),
@@ -79,20 +80,9 @@ def _cluster(given: Mapping[str, Any], file: ClusterFile) -> Cluster:
     return Cluster(name, {**file.cluster.tags, **given.get("user_tags", {})})
 
 
-def _spec(cloud: str, given: Mapping[str, Any], file: ClusterFile, command: str) -> dict[str, Any]:
-    told = file.clouds.get(cloud, {})
-    spec: dict[str, Any] = {}
-    for field, option in options(ALL[cloud].Spec).items():
-        if taken(option, command):
-            spec[field] = given[option.parameter] or told.get(field, False if option.switch else "")
-            if option.required and not spec[field]:
-                raise BadInput(f"{ALL[cloud].title} needs {option.flag}", remedy=f"give {option.flag} {option.metavar}")
-    return spec
-
-
 def _requests(given: Mapping[str, Any], file: ClusterFile) -> Path | None:
     found: Path | None = given.get("requests") or file.requests
-    if "requests" in given and not (found or file.workloads):
+    if "requests" in given and not (found or file.workloads or given.get("preset")):
         raise BadInput("nobody asks for an identity", remedy="give --credentials-requests-dir DIR, or a cluster.yaml with workloads")
     return found
 

@@ -9,14 +9,14 @@ import click
 
 from cwiictl.actions.order import WHOLE
 from cwiictl.actions.permissions import least
-from cwiictl.cli import options
+from cwiictl.cli import cloud_options, options
 from cwiictl.cli.order import order
 
 
-@click.command("permissions")
+@click.command("permissions", cls=cloud_options.Command)
 @click.argument("command", type=click.Choice(["create", "status", "delete", "rotate"]), default="create")
 @options.cluster
-@options.of_clouds("permissions")
+@cloud_options.of_clouds("permissions")
 @options.debug
 def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:
     """Print the least policy with which COMMAND works, in the cloud's own form. Asks no cloud.

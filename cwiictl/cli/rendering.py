@@ -13,10 +13,11 @@ import click
 
 from cwiictl.actions.result import CHANGED, INTERRUPTED, Result, Row
 from cwiictl.engine.plain import plain
+from cwiictl.errors import BadInput, Conflict
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "created", "repaired"), "green"),
-    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release"), "yellow"),
+    **dict.fromkeys(("as wanted", "created", "repaired", "declared"), "green"),
+    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release", "kept"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
 }
 
@@ -32,10 +33,10 @@ def lines(result: Result) -> Iterator[str]:
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
     if result.files:
-        yield "These files would be written:" if result.planned else "What the installer takes:"
+        yield "These files would be written:" if result.planned else f"What {result.taker} takes:"
     yield from (f"  {path}" for path in result.files)
     if result.manifest:
-        yield "Its ServiceAccounts, for kubectl apply:"
+        yield "For kubectl apply:"
         yield from result.manifest.decode().splitlines()
 
 
@@ -87,7 +88,7 @@ def _thing(row: Row) -> dict[str, Any]:
 def _row(row: Row, result: Result) -> Iterator[str]:
     if row.condition == "not tried" and result.failures and not row.problem:
         return  # a long list of what was not done hides why
-    why = f": {row.problem}" if row.condition == "not tried" and row.problem else ""
+    why = f": {row.problem}" if row.condition in {"not tried", "kept"} and row.problem else ""
     yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
         yield from _wrapped(f"{difference.field}: {_short(difference.have)} -> {_short(difference.want)}")
@@ -115,8 +116,10 @@ def _summary(result: Result) -> str:
     told = [", ".join(f"{count} {condition}" for condition, count in counts.items()) or "Nothing of this cluster is there"]
     if result.code == INTERRUPTED:
         told.append("Interrupted: run the same command again to go on")
-    elif result.failures and not CHANGED & counts.keys():
+    elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
         told.append("Nothing was changed")
+    elif "kept" in counts:
+        told.append("What is kept goes with all clouds, or with --issuer")
     elif "left over" in counts:
         told.append("What is left over goes with create-all --prune")
     return " ".join(f"{part}." for part in told)

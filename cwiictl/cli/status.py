@@ -8,14 +8,14 @@ import click
 
 from cwiictl.actions import create
 from cwiictl.actions.order import WHOLE
-from cwiictl.cli import options
+from cwiictl.cli import cloud_options, options
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
 
 
-@click.command("status")
+@click.command("status", cls=cloud_options.Command)
 @options.cluster
-@options.of_clouds("status")
+@cloud_options.of_clouds("status")
 @options.issuer
 @options.user_tags
 @options.asking
