@@ -166,3 +166,91 @@ OPERATORS = (
     ("thanos", "open-cluster-management-observability", "s3:GetObject"),
     ("velero", "velero", "ec2:CreateSnapshot"),
 )
+
+
+def an_azure_object(name: str, namespace: str, secret: str, *accounts: str, **asked: Any) -> dict[str, Any]:
+    """A CredentialsRequest of Azure's, with the words of its providerSpec."""
+    return an_object(name, namespace, secret, *accounts, providerSpec={"apiVersion": GROUP, "kind": "AzureProviderSpec", **asked})
+
+
+def two_azure_requests() -> dict[str, str]:
+    """One that is given a role, and one that is given powers."""
+    ingress = an_azure_object(
+        "openshift-ingress-azure",
+        "openshift-ingress-operator",
+        "cloud-credentials",
+        "ingress-operator",
+        roleBindings=[{"role": "Contributor"}],
+    )
+    registry = an_azure_object(
+        "openshift-image-registry-azure",
+        "openshift-image-registry",
+        "installer-cloud-credentials",
+        "registry",
+        "cluster-image-registry-operator",
+        permissions=["Microsoft.Storage/storageAccounts/read", "Microsoft.Storage/storageAccounts/listKeys/action"],
+        dataPermissions=["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"],
+    )
+    return {"ingress.yaml": text(ingress), "registry.yaml": text(registry)}
+
+
+def a_dozen_azure_requests() -> dict[str, str]:
+    """As a release has them, with all that is special about some: both ways to ask, several and strange ServiceAccounts, a token's path, long names."""
+    files = two_azure_requests()
+    network, disks = "Microsoft.Network/loadBalancers/*", "Microsoft.Compute/disks/*"
+    files["machine-api.yaml"] = text(
+        an_azure_object(
+            "openshift-machine-api-azure", "openshift-machine-api", "azure-cloud-credentials", "machine-api-controllers",
+            permissions=["Microsoft.Compute/virtualMachines/write", "Microsoft.Network/networkInterfaces/read", network],
+        )
+    )  # fmt: skip
+    files["csi.yml"] = text(
+        an_azure_object(
+            "azure-disk-csi-driver-operator", "openshift-cluster-csi-drivers", "azure-disk-credentials",
+            "azure-disk-csi-driver-operator", "azure-disk-csi-driver-controller-sa",
+            permissions=[disks, "Microsoft.Compute/snapshots/*"],
+        ),
+        an_azure_object(
+            "azure-file-csi-driver-operator", "openshift-cluster-csi-drivers", "azure-file-credentials",
+            "azure-file-csi-driver-operator", "azure-file-csi-driver-controller-sa", "azure-file-csi-driver-node-sa",
+            roleBindings=[{"role": "Azure Red Hat OpenShift File Storage Operator"}],
+        ),
+    )  # fmt: skip
+    config = an_azure_object(
+        "openshift-cloud-network-config-controller-azure", "openshift-cloud-network-config-controller", "cloud-credentials", "cloud-network-config-controller",
+        permissions=["Microsoft.Network/networkInterfaces/write", "Microsoft.Network/virtualNetworks/subnets/join/action"],
+    )  # fmt: skip
+    config["spec"]["cloudTokenPath"] = "/var/run/secrets/tokens/cloud/token"
+    files["network.yaml"] = text(config)
+    files["controller.yaml"] = text(
+        an_azure_object(
+            "openshift-azure-cloud-controller-manager", "openshift-cloud-controller-manager", "azure-cloud-credentials",
+            "cloud-controller-manager", "cloud-node-manager",
+            permissions=["Microsoft.Compute/virtualMachines/read", network], roleBindings=[{"role": "Reader"}],
+        )
+    )  # fmt: skip
+    files["capz.yaml"] = text(
+        an_azure_object("openshift-cluster-api-azure", "openshift-cluster-api", "capz-manager-bootstrap-credentials", roleBindings=[{"role": "contributor"}])
+    )
+    files["logging.json"] = json.dumps(
+        an_azure_object(
+            "lokistack", "openshift-logging", "logging.loki.azure", "logging.loki", "lo",
+            dataPermissions=["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/*"],
+        )
+    )  # fmt: skip
+    files["dns.yaml"] = text(
+        an_azure_object(
+            "external-dns", "external-dns-operator", "external-dns-credentials",
+            roleBindings=[{"role": "DNS Zone Contributor"}, {"role": "befefa01-2a29-4197-83a8-272ff33ce314"}, {"role": "Private DNS Zone Contributor"}],
+        )
+    )  # fmt: skip
+    files["velero.yaml"] = text(
+        an_azure_object("oadp", "openshift-adp", "cloud-credentials-azure", "velero", roleBindings=[{"role": "Storage Blob Data Contributor"}])
+    )
+    files["thanos.yaml"] = text(
+        an_azure_object(
+            "thanos", "open-cluster-management-observability", f"object-storage-{'of-all-that-was-ever-measured-' * 3}credentials",
+            f"thanos-{'that-keeps-and-compacts-and-' * 4}serves", roleBindings=[{"role": "Storage Blob Data Reader"}],
+        )
+    )  # fmt: skip
+    return files

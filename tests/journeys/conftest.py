@@ -13,6 +13,8 @@ from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_requests
 from tests.journeys.ground import Ground
 
+pytest.register_assert_rewrite("tests.journeys.goldens")
+
 Enter = Callable[..., Ground]
 
 

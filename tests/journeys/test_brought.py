@@ -116,14 +116,56 @@ def test_what_was_changed_by_hand_is_named_and_repaired_and_the_rest_stays(broug
     assert brought.status(*BROUGHT).code == 0
 
 
-def test_another_clusters_documents_in_the_same_place_are_refused(brought: Ground) -> None:
+@pytest.mark.parametrize(
+    "further", [(), ("--issuer-url", "https://other.example.org", "--replace-keys"), ("--issuer-url", "https://other.example.org", "--add-key")]
+)
+def test_another_clusters_documents_in_the_same_place_are_refused(brought: Ground, further: tuple[str, ...]) -> None:
     before = brought.clouds()
+    other = ("--cloud", "aws", "--name", "other", "--region", REGION, *brought.asking[:2], "--output-dir", "other", "--bits", "2048")
 
-    done = brought.cwiictl("create-all", "--cloud", "aws", "--name", "other", "--region", REGION, *brought.asking[:2], "--output-dir", "other", *BROUGHT)
+    done = brought.cwiictl("create-all", *other, *BROUGHT, *further, "-o", "json")
 
-    assert done.code in {2, 4}, done.out
+    assert done.code == 4, done.out
+    assert done.things[DISCOVERY] == done.things[KEYS] == "foreign"
     assert brought.mutating() == []
     assert brought.clouds() == before
+
+
+@pytest.mark.parametrize("denied", ["s3:DeleteObject", "s3:PutBucketTagging"])
+def test_what_could_not_be_given_back_is_found_again(brought: Ground, denied: str) -> None:
+    """The provider tells where it is, and so it stays until all of that is done."""
+    brought.sandbox.faults.deny = {denied}
+    stuck = brought.delete("--yes")
+    assert stuck.code == 1
+    assert stuck.things[PROVIDER] == "not tried"
+    brought.sandbox.faults.deny = set()
+
+    done = brought.delete("--yes")
+
+    assert done.code == 0, done.out
+    left = brought.clouds()
+    assert list(left["buckets"][OWN]["objects"]) == ["others/letter.txt"]
+    assert left["buckets"][OWN]["tags"] == {"team": "house"}
+    assert {**left, "buckets": {}} == NOTHING
+
+
+def test_documents_that_were_moved_to_another_path_are_left_over_at_the_old_one(brought: Ground) -> None:
+    with brought.aws("s3") as s3:
+        everybody = {**EVERYBODY, "Resource": f"arn:aws:s3:::{OWN}/clusters/*"}
+        s3.put_bucket_policy(Bucket=OWN, Policy=json.dumps({"Version": "2012-10-17", "Statement": [everybody]}))
+    elsewhere = ("--s3-bucket", OWN, "--s3-prefix", "clusters/moved", "--move-issuer")
+
+    moved = brought.create_all(*elsewhere)
+    assert moved.code == 0, moved.out
+    assert {thing for thing, condition in moved.things.items() if condition == "left over"} == {DISCOVERY, KEYS, PROVIDER}
+    pruned = brought.create_all(*elsewhere, "--prune", "--yes")
+
+    assert pruned.code == 0, pruned.out
+    assert sorted(brought.clouds()["buckets"][OWN]["objects"]) == [
+        "clusters/moved/.well-known/openid-configuration",
+        "clusters/moved/keys.json",
+        "others/letter.txt",
+    ]
 
 
 def test_a_second_cluster_lives_beside_it_and_goes_alone(brought: Ground) -> None:

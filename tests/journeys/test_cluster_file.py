@@ -19,7 +19,6 @@ MANAGED = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::shop/*"}]}
 IDENTITY = ("-n", "shop", "--service-account", "billing", "--service-account", "billing-jobs", "--managed-policy-arn", MANAGED)
 FILE = ("--file", "cluster.yaml")
-STANDING = f"aws/standing-provider/{NAME}"
 
 
 def cluster(**words: Any) -> str:
@@ -103,7 +102,7 @@ def test_the_shipped_example_can_be_planned(ground: Ground) -> None:
     done = ground.cwiictl("create-all", *FILE, "--aws-account", ACCOUNT, "--dry-run", "-o", "json")
 
     assert done.code == 0, done.err
-    assert {"aws/role/prod-shop-billing", "aws/role/prod-shop-invoices"} <= set(done.things)
+    assert {"aws/role/example-shop-billing", "aws/role/example-shop-invoices"} <= set(done.things)
     assert ACCOUNT in text
 
 
@@ -217,7 +216,7 @@ def test_a_dry_run_of_it_shows_the_plan_and_makes_nothing(made: Ground) -> None:
     done = identity(made, "--dry-run")
 
     assert done.code == 0
-    assert done.things == {f"aws/role/{BILLING}": "missing", STANDING: "as wanted", PERMISSIONS: "as wanted"}
+    assert done.things == {f"aws/role/{BILLING}": "missing", PERMISSIONS: "as wanted"}
     assert made.mutating() == []
     assert identity(made, "--expect", done.data["checksum"]).code == 0
 
@@ -281,7 +280,53 @@ def test_where_two_providers_bear_the_clusters_mark_it_must_be_said_which(made: 
     done = identity(made)
 
     assert done.code == 2
-    assert "IAM has 2 OIDC providers of" in done.out
+    assert "IAM has 2 OIDC providers of" in done.out + done.err
     assert BILLING not in made.clouds()["roles"]
     assert identity(made, "--issuer-url", f"https://{HOST}", "--issuer-exists").code == 0
     assert made.clouds()["roles"][BILLING]["trust"]["Statement"][0]["Principal"] == {"Federated": PROVIDER}
+
+
+def test_a_provider_that_was_made_a_moment_ago_is_waited_for(enter: Enter) -> None:
+    """As in ccoctl's two commands, one after the other."""
+    ground = enter(lag=1.5)
+    made = ground.cwiictl("create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048")
+    assert made.code == 0, made.err
+
+    done = ground.cwiictl("create-identities", *ground.where, *ground.asking)
+
+    assert done.code == 0, done.err
+
+
+def test_the_plan_that_was_expected_names_whom_the_roles_trust(made: Ground) -> None:
+    """Whoever puts another provider in the place of the one that was seen does not get the roles."""
+    seen = identity(made, "--dry-run").data["checksum"]
+    with made.aws("iam") as iam:
+        (ours,) = made.clouds()["providers"].values()
+        tags = [{"Key": key, "Value": value} for key, value in ours["tags"].items()]
+        iam.delete_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER)
+        iam.create_open_id_connect_provider(Url="https://evil.example.com", ClientIDList=["sts.amazonaws.com"], ThumbprintList=["A" * 40], Tags=tags)
+
+    done = identity(made, "--expect", seen)
+
+    assert done.code == 2
+    assert BILLING not in made.clouds()["roles"]
+
+
+def test_a_trust_that_is_too_long_is_found_before_the_first_call_where_the_issuer_is_named(ground: Ground) -> None:
+    accounts = [word for number in range(30) for word in ("--service-account", f"{'a' * 50}-{number}")]
+
+    done = ground.cwiictl(
+        "create-identity",
+        *ground.where,
+        "-n",
+        "shop",
+        *accounts,
+        "--managed-policy-arn",
+        MANAGED,
+        "--issuer-url",
+        "https://issuer.example.com",
+        "--issuer-exists",
+    )
+
+    assert done.code == 2
+    assert ground.clouds() == NOTHING

@@ -171,11 +171,40 @@ def test_a_distribution_of_others_for_our_bucket_is_refused_and_untouched(privat
     assert {**left, "distributions": {}} == NOTHING
 
 
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_a_second_distribution_of_the_users_own_for_the_bucket_is_neither_looked_at_nor_touched(private: Ground, first: str) -> None:
+    with private.aws("cloudfront") as front:
+        (item,) = front.list_distributions()["DistributionList"]["Items"]
+        config = front.get_distribution_config(Id=item["Id"])["DistributionConfig"]
+        config["Origins"]["Items"][0]["OriginAccessControlId"] = ""
+        made = front.create_distribution(DistributionConfig={**config, "CallerReference": "theirs", "Comment": "theirs"})["Distribution"]["Id"]
+    places: Any = private.sandbox._places  # pyright: ignore[reportPrivateUsage]  # in which order CloudFront lists is nobody's choice
+    aws = places.find("cloudfront.amazonaws.com")
+    kept: dict[str, Any] = aws._cloudfront.store("aws").distributions
+    ordered = sorted(kept.items(), key=lambda each: (each[0] == made) == (first == "ours"))
+    kept.clear()
+    kept.update(ordered)
+
+    assert private.status(PRIVATE).but("as wanted") == {}
+    gone = private.delete("--yes")
+
+    assert gone.things[DISTRIBUTION] == "dropped"
+    left = private.clouds()["distributions"]
+    assert list(left) == ["theirs"]
+    assert left["theirs"]["enabled"] is True
+
+
 def test_an_issuer_that_moves_to_cloudfront_leaves_its_old_provider_over(enter: Enter) -> None:
     ground = enter(deploy=DEPLOY)
     ground.create_all()
+    before = ground.clouds()
+    for forgotten in (ground.create_all(PRIVATE), ground.status(PRIVATE)):
+        assert forgotten.code == 2
+        assert f"is https://{BUCKET}.s3." in forgotten.out
+        assert "--move-issuer" in forgotten.out
+    assert ground.clouds() == before
 
-    done = ground.create_all(PRIVATE)
+    done = ground.create_all(PRIVATE, "--move-issuer")
 
     assert done.code == 0, done.out
     assert done.but("as wanted", "created", "repaired") == {f"aws/oidc-provider/{BUCKET}.s3.{REGION}.amazonaws.com": "left over"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +16,9 @@ import pytest
 from cwiictl import oidc
 from tests.examples import twenty_requests
 from tests.journeys.conftest import Enter
+from tests.journeys.goldens import compared
 from tests.journeys.ground import BUCKET, PERMISSIONS, Ground, a_key, private_pem, public_pem
 
-GOLDEN = Path(__file__).parent / "golden" / "create-all"
 DEFAULT_AUDIENCES = ["openshift", "sts.amazonaws.com"]
 
 
@@ -33,34 +32,18 @@ def made(enter: Enter) -> Ground:
     return ground
 
 
-def compared(name: str, found: dict[str, bytes]) -> None:
-    """With the golden files of this name, no more and no fewer; or these become the golden ones."""
-    root = GOLDEN / name
-    known = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
-    if os.environ.get("GOLDEN") == "renew":
-        for path in known.values():
-            path.unlink()
-        for path, content in found.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(content)
-        return
-    assert sorted(found) == sorted(known)
-    for path, content in found.items():
-        assert content.decode() == known[path].read_text(encoding="utf-8"), path
-
-
 def test_the_tree_is_the_golden_one(made: Ground) -> None:
     tree = made.tree()
     modes = "".join(f"{mode:04o} {path}\n" for path, (mode, _) in tree.items())
 
-    compared("tree", {f"out/{path}": made.masked(content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
+    compared("create-all/tree", {f"out/{path}": made.masked(content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
 
 
 def test_the_account_is_the_golden_one(made: Ground) -> None:
     clouds = made.clouds()
     bodies = {key: made.masked(thing.pop("body").encode()) for key, thing in clouds["buckets"][BUCKET]["objects"].items()}
 
-    compared("account", {f"{BUCKET}/{key}": body for key, body in bodies.items()} | {"things.json": f"{json.dumps(clouds, indent=2)}\n".encode()})
+    compared("create-all/account", {f"{BUCKET}/{key}": body for key, body in bodies.items()} | {"things.json": f"{json.dumps(clouds, indent=2)}\n".encode()})
 
 
 @pytest.mark.parametrize("cluster", ["new", "existing"])
@@ -76,7 +59,7 @@ def test_what_kubeadm_takes_is_the_golden_one(ground: Ground, cluster: str) -> N
     tree = ground.tree("out" if key else "keys")
     words = {private_pem(a_key(0)): b"the private key\n", public_pem(a_key(0)): b"the public key\n"}
     modes = "".join(f"{mode:04o} {path}\n" for path, (mode, _) in tree.items())
-    compared(f"kubeadm/{cluster}", {f"out/{path}": words.get(content, content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
+    compared(f"create-all/kubeadm/{cluster}", {f"out/{path}": words.get(content, content) for path, (_, content) in tree.items()} | {"modes": modes.encode()})
     assert (not key) == (words[private_pem(a_key(0))] in [words.get(content) for _, content in tree.values()])
 
 

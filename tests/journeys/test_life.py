@@ -1,4 +1,4 @@
-"""One life of a cluster's trust, from nothing to nothing. In the sandbox; and with `scripts/test --live aws` in the caller's own account."""
+"""One life of a cluster's trust, from nothing to nothing. In the sandbox; and with `scripts/test --live CLOUD` in the caller's own account."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cwiictl.sandbox import Sandbox
-from tests.examples import two_requests
+from tests.examples import two_azure_requests, two_requests
 
 LIVE = os.environ.get("CWIICTL_LIVE", "")
-SOMEBODY = "import boto3; print(boto3.client('sts').get_caller_identity()['Arn'])"
-CHANGE = "import boto3, sys; boto3.client('iam').delete_role_policy(RoleName=sys.argv[1], PolicyName=sys.argv[1])"
+MINT = "import sys; from cwiictl.sandbox import mint; print(mint.token(open(sys.argv[1], 'rb').read(), mint.Asked(*sys.argv[2:])), end='')"
+SUBJECT = ("openshift-ingress-operator", "ingress-operator")  # of the first request, in every cloud
+CREDENTIALS = "out/manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml"
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,10 @@ class Place:
 
     folder: Path
     environment: Mapping[str, str]
-    name: str
-    region: str
+    where: tuple[str, ...]
 
     def cwiictl(self, *arguments: str) -> tuple[int, Any]:
-        where = ("--cloud", "aws", "--name", self.name, "--region", self.region)
-        done = self._run(["-m", "cwiictl", arguments[0], *where, *arguments[1:], "--output", "json"], self.environment)
+        done = self._run(["-m", "cwiictl", arguments[0], *self.where, *arguments[1:], "--output", "json"], self.environment)
         return done.returncode, json.loads(done.stdout)
 
     def create(self, command: str = "create-all") -> tuple[int, set[str]]:
@@ -47,62 +47,113 @@ class Place:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def told(self) -> dict[str, str]:
+        """What the first workload is told, in its Secret."""
+        return yaml.safe_load((self.folder / CREDENTIALS).read_text())["stringData"]
+
+    def token(self) -> str:
+        """As a pod of the first workload would find it, in a file."""
+        issuer = yaml.safe_load((self.folder / "out/manifests/cluster-authentication-02-config.yaml").read_text())["spec"]["serviceAccountIssuer"]
+        path = self.folder / "token"
+        path.write_text(self.python(MINT, "out/serviceaccount-signer.private", issuer, *SUBJECT, "openshift"))
+        return str(path)
+
     def _run(self, arguments: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+# --- what is different from cloud to cloud ---
+
+SPOIL_AWS = "import boto3, sys; boto3.client('iam').delete_role_policy(RoleName=sys.argv[1], PolicyName=sys.argv[1])"
+USE_AWS = "import boto3; print(boto3.client('sts').get_caller_identity()['Arn'])"
+SPOIL_AZURE = """
+import sys
+from azure.identity import DefaultAzureCredential
+from azure.mgmt.msi import ManagedServiceIdentityClient
+identities = ManagedServiceIdentityClient(DefaultAzureCredential(), sys.argv[1])
+found = next(one for one in identities.user_assigned_identities.list_by_subscription() if one.client_id == sys.argv[2])
+group = found.id.split("/")[4]
+(credential,) = identities.federated_identity_credentials.list(group, found.name)
+identities.federated_identity_credentials.delete(group, found.name, credential.name)
+"""
+USE_AZURE = """
+import sys
+from azure.identity import WorkloadIdentityCredential
+credential = WorkloadIdentityCredential(tenant_id=sys.argv[1], client_id=sys.argv[2], token_file_path=sys.argv[3])
+print(bool(credential.get_token("https://management.azure.com/.default").token))
+"""
+
+
+def _role(place: Place) -> str:
+    return next(line.partition(" = ")[2] for line in place.told()["credentials"].splitlines() if line.startswith("role_arn"))
+
+
+def _spoil_aws(place: Place) -> None:
+    place.python(SPOIL_AWS, _role(place).rpartition("/")[2])
+
+
+def _use_aws(place: Place) -> bool:
+    nothing = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": ""}
+    region = place.where[-1]
+    said = place.python(USE_AWS, **nothing, AWS_ROLE_ARN=_role(place), AWS_WEB_IDENTITY_TOKEN_FILE=place.token(), AWS_REGION=region)
+    return f":assumed-role/{_role(place).rpartition('/')[2]}/" in said
+
+
+def _spoil_azure(place: Place) -> None:
+    place.python(SPOIL_AZURE, place.told()["azure_subscription_id"], place.told()["azure_client_id"])
+
+
+def _use_azure(place: Place) -> bool:
+    return place.python(USE_AZURE, place.told()["azure_tenant_id"], place.told()["azure_client_id"], place.token()) == "True"
+
+
+@dataclass(frozen=True)
+class Kind:
+    requests: Callable[[], Mapping[str, str]]
+    where: Callable[[Mapping[str, str]], tuple[str, ...]]
+    spoil: Callable[[Place], None]
+    use: Callable[[Place], bool]
+    away: tuple[str, ...] = ()
+
+
+KINDS = {
+    "aws": Kind(two_requests, lambda told: ("--region", told.get("AWS_REGION", "us-east-1")), _spoil_aws, _use_aws),
+    "azure": Kind(
+        two_azure_requests,
+        lambda told: ("--subscription-id", told["AZURE_SUBSCRIPTION_ID"], "--region", told.get("AZURE_REGION", "eastus")),
+        _spoil_azure,
+        _use_azure,
+        ("--delete-oidc-resource-group",),
+    ),
+}
+
+
+@pytest.fixture(params=[LIVE] if LIVE else list(KINDS))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Place, Kind]]:
     """Whatever happens, nothing is left in it."""
+    kind = KINDS[request.param]
     (tmp_path / "requests").mkdir()
-    for name, text in two_requests().items():
+    for name, text in kind.requests().items():
         (tmp_path / "requests" / name).write_text(text)
     with ExitStack() as stack:
         environment = dict(os.environ) if LIVE else stack.enter_context(Sandbox()).environment()
-        here = Place(tmp_path, environment, f"cwii-{secrets.token_hex(4)}", os.environ.get("AWS_REGION", "us-east-1"))
-        stack.callback(here.cwiictl, "delete", "--yes")
-        yield here
+        here = Place(tmp_path, environment, ("--cloud", request.param, "--name", f"cwii-{secrets.token_hex(4)}", *kind.where(environment)))
+        stack.callback(here.cwiictl, "delete", "--yes", *kind.away)
+        yield here, kind
 
 
-def test_a_cluster_is_trusted_repaired_used_and_forgotten(place: Place) -> None:
-    assert place.create() == (0, {"created", "as wanted"})
-    assert place.create() == (0, {"as wanted"})
-    assert place.create("status") == (0, {"as wanted"})
+def test_a_cluster_is_trusted_repaired_used_and_forgotten(place: tuple[Place, Kind]) -> None:
+    here, kind = place
+    code, conditions = here.create()
+    assert (code, conditions - {"repaired"}) == (0, {"created", "as wanted"})
+    assert here.create() == (0, {"as wanted"})
+    assert here.create("status") == (0, {"as wanted"})
 
-    role = next(iter(_roles(place)))
-    place.python(CHANGE, role)
-    code, conditions = place.create("status")
+    kind.spoil(here)
+    code, conditions = here.create("status")
     assert (code, "drifted" in conditions) == (3, True)
-    assert place.create()[0] == 0
+    assert here.create()[0] == 0
+    assert kind.use(here)
 
-    account = json.loads((place.folder / "account.json").read_text())
-    assert f":assumed-role/{role}/" in place.python(SOMEBODY, **_web_identity(place, account, role))
-
-    assert place.cwiictl("delete", "--yes")[0] == 0
-    assert place.cwiictl("delete", "--dry-run")[1]["things"] == []
-
-
-def _roles(place: Place) -> list[str]:
-    _, told = place.cwiictl("status", "--credentials-requests-dir", "requests", "--output-dir", "out")
-    (place.folder / "account.json").write_text(json.dumps(told["callers"][0]["account"]))
-    return [thing["thing"].removeprefix("aws/role/") for thing in told["things"] if thing["thing"].startswith("aws/role/")]
-
-
-def _web_identity(place: Place, account: str, role: str) -> dict[str, str]:
-    """What a pod of the first request would be given, and nothing of the caller's."""
-    _, told = place.cwiictl("status", "--credentials-requests-dir", "requests", "--output-dir", "out")
-    trust = next(thing["want"]["trust"] for thing in told["things"] if thing["thing"] == f"aws/role/{role}")
-    subject = next(value for key, value in trust["Statement"][0]["Condition"]["StringEquals"].items() if key.endswith(":sub"))
-    namespace, _, name = (subject if isinstance(subject, str) else subject[0]).removeprefix("system:serviceaccount:").partition(":")
-    token = place.python(
-        "import sys; from cwiictl.sandbox import mint; print(mint.token(open(sys.argv[1], 'rb').read(), mint.Asked(*sys.argv[2:])), end='')",
-        "out/serviceaccount-signer.private",
-        f"https://{place.name}-oidc.s3.{place.region}.amazonaws.com",
-        namespace,
-        name,
-        "openshift",
-    )
-    (place.folder / "token").write_text(token)
-    nothing = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": ""}
-    arn = f"arn:aws:iam::{account}:role/{role}"
-    return {**nothing, "AWS_ROLE_ARN": arn, "AWS_WEB_IDENTITY_TOKEN_FILE": str(place.folder / "token"), "AWS_REGION": place.region}
+    assert here.cwiictl("delete", "--yes", *kind.away)[0] == 0
+    assert here.cwiictl("delete", "--dry-run", *kind.away)[1]["things"] == []

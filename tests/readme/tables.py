@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from msgspec import UnsetType
 
 from cwiictl import errors, names
 from cwiictl.actions.result import INTERRUPTED
 from cwiictl.cli import COMMANDS, cwiictl
 from cwiictl.clouds import ALL
+from cwiictl.cluster_file.preset import PresetShape
+from cwiictl.documents import documents
 from cwiictl.engine.resource import Resource
+from cwiictl.files import template, templates
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer, KeySet
 from cwiictl.issuer.key import SigningKey
+from cwiictl.shapes import told
 
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-CREATING = ("create-all", "create-identity-provider", "create-identities", "create-key-pair", "status", "delete")
+CREATING = ("create-all", "create-identity-provider", "create-identities", "create-identity", "create-key-pair", "status", "delete")
 
 
 def commands() -> Iterator[str]:
@@ -75,9 +80,22 @@ def files() -> Iterator[str]:
     yield f"| `{names.INSTALLER_KEY}` | the private key once more, where openshift-install looks for it (0600) |"
     yield "| `manifests/cluster-authentication-02-config.yaml` | the issuer, as the Authentication resource `cluster` |"
     yield "| `manifests/NAMESPACE-NAME-credentials.yaml` | for each CredentialsRequest, the Secret that tells its workload |"
+    yield "| `manifests/azure-ad-pod-identity-webhook-config.yaml` | in Azure, the tenant, for the webhook that OpenShift runs |"
+    yield "| `kubeadm/` | with `--installer kubeadm`, patches of ClusterConfiguration with the flags that kube-apiserver needs |"
+    yield "| `issuer/` | with a host of your own, the two documents for it to serve |"
 
 
-TABLES = {"commands": commands, "options": options, "things": things, "exit codes": codes, "files": files, "sandbox": sandbox}
+def presets() -> Iterator[str]:
+    """The variables of each."""
+    yield from ("| preset | `--set` | meaning |", "| --- | --- | --- |")
+    for file in templates("presets"):
+        (document,) = documents(file, template(f"presets/{file}").encode())
+        for name, variable in told(document, PresetShape).variables.items():
+            default = "required where it is needed" if isinstance(variable.default, UnsetType) else f"default `{variable.default}`"
+            yield f"| `{file.removesuffix('.yaml')}` | `{name}` | {_cell(variable.help)} ({default.replace('True', 'true').replace('False', 'false')}) |"
+
+
+TABLES = {"commands": commands, "options": options, "things": things, "exit codes": codes, "files": files, "sandbox": sandbox, "presets": presets}
 
 
 def rendered(text: str) -> str:

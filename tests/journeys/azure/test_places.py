@@ -1,0 +1,86 @@
+"""Where things are that are there already, and who may write blobs there, or may grant that, or neither."""
+
+from __future__ import annotations
+
+import signal
+
+from cwiictl.sandbox.azure.world import OPERATOR
+from tests.journeys.azure import by_hand
+from tests.journeys.azure.by_hand import BLOBS, JWKS, LENDING, container_id, tags
+from tests.journeys.azure.conftest import Enter
+from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, SITE, WHOLE, AzureGround
+
+# --- elsewhere ---
+
+
+def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_one_that_was_asked_for(ground: AzureGround) -> None:
+    by_hand.a_group(ground, GROUP, tags(NAME), "westeurope")
+    by_hand.a_group(ground, SITE, region="westeurope")
+
+    done = ground.create_all()
+
+    assert done.code == 0, done.out
+    made = ground.clouds()
+    assert {each["location"] for each in made["groups"].values()} == {"westeurope"}
+    assert {each["location"] for each in (*made["accounts"].values(), *made["identities"].values())} == {"eastus"}
+    assert ground.create_all("--region", "westus2").but("as wanted") == {}  # nothing moves
+
+
+# --- who may write, and who may grant ---
+
+
+def lent(ground: AzureGround) -> list[str]:
+    return [seen.action for seen in ground.sandbox.record[ground.before :] if "/containers/" in seen.path and seen.action in LENDING and seen.status < 400]
+
+
+def test_whoever_may_write_blobs_lends_nothing(ground: AzureGround) -> None:
+    by_hand.assigned(ground, WHOLE, BLOBS, OPERATOR, principalType="ServicePrincipal")
+    ground.fresh()
+
+    assert ground.create_all().code == 0
+    assert ground.delete("--yes").code == 0
+
+    assert lent(ground) == []
+
+
+def test_whoever_may_grant_lends_it_to_themselves_and_takes_it_back(ground: AzureGround) -> None:
+    assert ground.create_all().code == 0
+
+    assert lent(ground) == list(LENDING)
+    assert not any(each["role"] == BLOBS for each in ground.clouds()["assignments"])
+
+
+def test_what_was_lent_is_taken_back_when_the_run_is_interrupted(enter: Enter) -> None:
+    ground = enter(lag=30.0)
+    with ground.started("create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048") as process:
+        while not lent(ground):
+            assert process.poll() is None
+            ground.sandbox.faults.delay()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert lent(ground) == list(LENDING)
+
+
+def test_whoever_may_do_neither_is_told_the_command_and_goes_on_when_it_was_run(ground: AzureGround) -> None:
+    ground.sandbox.faults.deny = {LENDING[0]}
+    issuer = ("create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048", "-o", "json")
+
+    done = ground.cwiictl(*issuer)
+    assert done.code == 1
+    (told,) = [row for row in done.data["things"] if row["thing"] == f"azure/key-set/{ACCOUNT}/{CONTAINER}/{JWKS}"]
+    assert "neither write blobs" in told["problem"]
+    scope = container_id(ACCOUNT, CONTAINER)
+    assert told["remedy"] == (
+        "have somebody run: az role assignment create --role 'Storage Blob Data Contributor'"
+        f" --assignee-object-id {OPERATOR} --assignee-principal-type ServicePrincipal --scope {scope.lower() if scope.lower() in told['remedy'] else scope}"
+    )
+    assert done.but("created", "as wanted", "failed") == {f"issuer/https://{ACCOUNT}.blob.core.windows.net/{CONTAINER}": "not tried"}
+    assert ground.cwiictl(*issuer).code == 1
+
+    ground.sandbox.faults.deny = set()
+    given = by_hand.assigned(ground, scope, BLOBS, OPERATOR, principalType="ServicePrincipal")
+    ground.sandbox.faults.deny = {LENDING[0]}
+    assert ground.cwiictl(*issuer).code == 0
+    assert ground.arm("GET", given)  # what others gave is not taken back
