@@ -17,6 +17,7 @@ from cwiictl.engine.workers import Ear, Ended, News, Workers, listening
 from cwiictl.errors import BadInput, NotYet, Throttled
 
 SLICE = 0.2  # seconds: how late a signal may be heard
+SHORTEST = 0.1  # seconds between two tries, however short the patience is
 TRIES = 15  # at least so many have room in the patience with a thing
 REPORT = "report"  # where a report that broke is found among the failures
 
@@ -52,8 +53,8 @@ class Pace:
 
     def delay(self, tried: int, e: NotYet, patience: float) -> float:
         if e.after is not None:
-            return max(e.after, 0.1)  # clouds do say 0, and mean soon
-        top = min(2.0 ** min(tried, 16) / 4, self.longest, patience / TRIES)
+            return max(e.after, SHORTEST)  # clouds do say 0, and mean soon
+        top = min(2.0 ** min(tried, 16) / 4, self.longest, max(patience / TRIES, SHORTEST))
         return self.jitter(top / 2, top)
 
 
