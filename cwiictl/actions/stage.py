@@ -114,17 +114,25 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
 
 
 def giving_back(sites: Iterable[Site], act: Callable[[], Result]) -> Result:
-    """However a run ends, what was lent to us for it is given back; what could not be is a failure of the run."""
-    lost: dict[str, Exception] = {}
+    """However a run ends, what was lent to us for it is given back; what could not be is a failure of the run, or a word more about what ended it."""
     try:
         result = act()
-    finally:
-        for site in sites:
-            try:
-                site.stores.close()
-            except Problem as e:
-                lost[f"{site.cloud.name}/lent"] = e
+    except BaseException as e:
+        for lost in _closed(sites).values():
+            e.add_note(f"{lost.problem}. {lost.remedy}")
+        raise
+    lost = _closed(sites)
     return result.plus((failure(address, e) for address, e in lost.items()), lost.values())
+
+
+def _closed(sites: Iterable[Site]) -> dict[str, Problem]:
+    lost: dict[str, Problem] = {}
+    for site in sites:
+        try:
+            site.stores.close()
+        except Problem as e:
+            lost[f"{site.cloud.name}/lent"] = e
+    return lost
 
 
 def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
@@ -137,11 +145,7 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
         stores[name] = clouds[name].connect(specs[name], order.cluster, order.width)
         return "connected"
 
-    ran = run(Job(dict.fromkeys(clouds, ()), connect, patience=lambda _name: BUSY, report=report, verb="reading"), pace)
-    for e in ran.failed.values():
-        raise e
-    if ran.interrupted:
-        raise KeyboardInterrupt
+    run(Job(dict.fromkeys(clouds, ()), connect, patience=lambda _name: BUSY, report=report, verb="reading"), pace).checked()
     return tuple(Site(cloud, specs[name], stores[name]) for name, cloud in clouds.items())
 
 

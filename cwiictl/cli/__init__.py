@@ -81,7 +81,8 @@ def main() -> None:
     except click.ClickException as e:
         e.show()
         sys.exit(e.exit_code)
-    except click.Abort:
+    except click.Abort as e:
+        _besides(e.__cause__ or e.__context__)
         _end()
     except Problem as e:
         _fail(e.problem, e.remedy, e.code, e)
@@ -121,4 +122,11 @@ def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
         click.echo(json.dumps({"exitCode": code, "problem": problem, "remedy": remedy}, indent=2))
     for line in error(problem, remedy):
         click.echo(line, err=True)
+    _besides(e)
     sys.exit(code)
+
+
+def _besides(e: BaseException | None) -> None:
+    """What went wrong on the way out."""
+    for note in getattr(e, "__notes__", ()):
+        click.echo(f"Besides, {note}", err=True)

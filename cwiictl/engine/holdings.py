@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cwiictl.engine.pace import Job, Pace, run
@@ -20,7 +20,8 @@ class Walk:
     lent: Sequence[Store[Any]]  # what we put in places of the user's own; in a place of ours it is that place's
     trusting: Sequence[Store[Any]]  # what believes whoever serves it
     using: Sequence[Store[Any]]
-    around: Sequence[Store[Any]] = ()  # what all that hosts is in, each in the one before; no host itself
+    around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
+    finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
 
     def __iter__(self) -> Iterator[Store[Any]]:
         return iter((*self.around, *self.hosting, *self.lent, *self.trusting, *self.using))
@@ -152,11 +153,20 @@ def _needed(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
     """Why what trusts an issuer must stay: what could not be given back is found by it; and where it is the user's, its trust would outlive the host."""
     if all(store.kind != thing.store.kind for walk in held.walks for store in walk.trusting):
         return ""
+    if reason := _found_by(thing, held, bad):
+        return reason
     stuck = [address for address in _given_back(held) if address in bad]
     hosts = [each.address for walk in held.walks for each in held.of(walk.hosting) if each.mark.hold == "owned"]
     if stuck:
         return f"{stuck[0]} is found by it"
     return f"it trusts {hosts[0]}, whose name anybody could take then: delete it first" if hosts and thing.mark.hold != "owned" else ""
+
+
+def _found_by(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
+    kinds = [kind for walk in held.walks if (kind := walk.finds.get(thing.store.kind))]
+    unread = [f"{kind} could not be read" for kind in kinds if kind in held.failed]
+    left = [f"{kind}/{thing.name}" for kind in kinds if f"{kind}/{thing.name}" in bad]
+    return f"{(unread + left)[0]}, and is found by it" if unread + left else ""
 
 
 def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
@@ -169,6 +179,10 @@ def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
         stuck = [each.address for each in held.of(inside) if each.address in bad]
         if stuck and any(store.kind == thing.store.kind for store in inside):
             return f"{stuck[0]} is still there"
+        if any(store.kind == thing.store.kind for store in walk.around):
+            unread = [f"{store.kind} could not be read" for store in walk if store.kind in held.failed]
+            staying = [f"{each.address} is still there" for each in held.of([*walk.trusting, *walk.using]) if each.address in bad]
+            return next(iter(unread + staying), "")
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -64,6 +65,13 @@ class Ran:
     skipped: set[str] = field(default_factory=set[str])
     interrupted: bool = False
 
+    def checked(self) -> None:
+        """For who acts outside of any plan, and has nothing to go on with."""
+        for e in self.failed.values():
+            raise e
+        if self.interrupted:
+            raise KeyboardInterrupt
+
 
 @dataclass
 class Job:
@@ -96,7 +104,8 @@ class _Turn:
         self.sorter = TopologicalSorter(job.graph)
         self.height = _heights(job.graph)
         self.waiting: list[tuple[float, str, int]] = []  # until when
-        self.ready: list[tuple[int, float, str, int]] = []  # the longest way behind it first, and since when
+        self.ready: list[tuple[int, float, int, str, int]] = []  # the longest way behind it first, and since when, and of each kind one in turn
+        self.turn = _turns(job.graph)
         self.running: set[str] = set()
         self.until: dict[str, float] = {}  # when the patience with it ends
         self.width = pace.width
@@ -146,7 +155,7 @@ class _Turn:
         self.wake()
         while self.ready and len(self.running) < self.width:
             now = self.pace.clock.now()
-            _, due, address, tried = heapq.heappop(self.ready)
+            _, due, _, address, tried = heapq.heappop(self.ready)
             self.until[address] += now - due  # it was ready, only there was no room for it
             if tried == 1 and not self.stopping:
                 self.tell(self.job.verb, address)
@@ -158,7 +167,7 @@ class _Turn:
     def wake(self) -> None:
         while self.waiting and self.waiting[0][0] <= self.pace.clock.now():
             due, address, tried = heapq.heappop(self.waiting)
-            heapq.heappush(self.ready, (-self.height[address], due, address, tried))
+            heapq.heappush(self.ready, (-self.height[address], due, self.turn[address], address, tried))
 
     def listen(self) -> None:
         """Wait for an ended call, or the next that is due; then take in all that came."""
@@ -218,3 +227,14 @@ def _heights(graph: Mapping[str, Collection[str]]) -> dict[str, int]:
         for need in graph[address]:
             height[need] = max(height[need], height[address] + 1)
     return height
+
+
+def _turns(graph: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Which of its kind each is: a hundred of one kind do not keep the only one of another waiting."""
+    kinds: Counter[str] = Counter()
+    turns: dict[str, int] = {}
+    for address in sorted(graph):
+        kind = address.rpartition("/")[0]
+        turns[address] = kinds[kind]
+        kinds[kind] += 1
+    return turns

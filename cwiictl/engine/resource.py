@@ -155,6 +155,11 @@ class Resource(ABC, Generic[S]):
         return False
 
     @property
+    def guards(self) -> bool:
+        """What it would object to nobody knows until it is read: unread, it stands against everything."""
+        return False
+
+    @property
     def late(self) -> bool:
         """Its place is another's output: it is read when its turn comes."""
         return False

@@ -77,9 +77,9 @@ class _Run:
         blind = {address: e for key, e in ran.failed.items() for address in ([r.address for r in asks[key][1]] if key in asks else [key])}
         return Ran(blind, interrupted=ran.interrupted)
 
-    def refused(self) -> dict[str, Exception]:
+    def refused(self, unread: Mapping[str, Exception]) -> dict[str, Exception]:
         """All that stands against writing anything at all."""
-        no: dict[str, Exception] = {}
+        no: dict[str, Exception] = {address: e for address, e in unread.items() if address in self.plan and self.plan[address].guards}
         for address, resource in self.plan.items():
             have = self.found.get(resource)
             try:
@@ -192,7 +192,7 @@ def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), repor
         seen = this.survey()
         if seen.interrupted:
             return this.stopped(seen)
-        refused = this.refused()
+        refused = this.refused(seen.failed)
         return this.walk(act, {**seen.failed, **refused}, "writing", refused=bool(refused))
 
 
@@ -213,7 +213,7 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
         seen = this.survey()
         if seen.interrupted:
             return this.stopped(seen)
-        standing = this.refused()
+        standing = this.refused(seen.failed)
         outcome = this.walk(act, seen.failed, "reading")
         return replace(outcome, failed={**outcome.failed, **standing, **refused})
 

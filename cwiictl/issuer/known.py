@@ -28,6 +28,10 @@ class KnownIssuers(Resource[KnownIssuersState]):
     def quiet(self) -> bool:
         return True
 
+    @property
+    def guards(self) -> bool:
+        return True
+
     def want(self, known: Known) -> KnownIssuersState:  # noqa: ARG002 - it is only looked at
         return KnownIssuersState()
 

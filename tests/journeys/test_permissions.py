@@ -275,3 +275,14 @@ def test_a_denied_delete_names_the_action_and_exits_1(ground: Ground) -> None:
     ground.sandbox.faults.deny = set()
     assert ground.delete("--yes").code == 0
     assert json.dumps(ground.clouds()) == json.dumps(NOTHING)
+
+
+def test_whoever_may_not_see_what_is_trusted_already_writes_nothing(enter: Enter) -> None:
+    """The run might move the issuer from under the tokens of a running cluster."""
+    ground = enter(deny={"iam:ListOpenIDConnectProviders"})
+
+    done = ground.create_all()
+
+    assert done.code == 1
+    assert "iam:ListOpenIDConnectProviders" in done.out
+    assert ground.mutating() == []

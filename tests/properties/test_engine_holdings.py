@@ -154,7 +154,12 @@ def two_clouds() -> tuple[World, dict[str, Shelf], list[Walk]]:
     shelves = {f"{cloud}/{kind}": Shelf(world, f"{cloud}/{kind}") for cloud in ("east", "west") for kind in KINDS}
     for shelf in shelves.values():
         shelf.things["x"] = Thing(value="", owner=OURS)
-    return world, shelves, [Walk(*([shelves[f"{cloud}/{kind}"]] for kind in KINDS)) for cloud in ("east", "west")]
+    return world, shelves, [a_walk(shelves, cloud) for cloud in ("east", "west")]
+
+
+def a_walk(shelves: dict[str, Shelf], cloud: str) -> Walk:
+    hosting, lent, trusting, using = ([shelves[f"{cloud}/{kind}"]] for kind in KINDS)
+    return Walk(hosting, lent, trusting, using)
 
 
 def gone(clouds: list[Walk]) -> Removal:
@@ -219,6 +224,39 @@ def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the
     again = gone(clouds)
     assert again.whole
     assert {"east/host/x", "west/host/x"} <= set(again.dropped)
+
+
+@pytest.mark.parametrize("trouble", ["east/lent", "east/trust", "east/role", "east/host/x", "east/trust/x", "east/role/x"])
+def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go(trouble: str) -> None:
+    """With it would go what nobody has looked at."""
+    world, shelves, clouds = two_clouds()
+    room = Shelf(world, "east/room")
+    room.things["x"] = Thing(value="", owner=OURS)
+    clouds[0] = replace(clouds[0], around=[room])
+    world.hitches[trouble] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    assert "east/room/x" in done.skipped
+    assert "x" in room.things
+    assert "west/role/x" in done.dropped
+    assert gone(clouds).whole
+    assert not any(shelf.things for shelf in (room, *shelves.values()))
+
+
+@pytest.mark.parametrize("trouble", ["east/role", "east/role/x"])
+def test_what_another_is_found_by_stays_with_it(trouble: str) -> None:
+    world, shelves, clouds = two_clouds()
+    clouds[0] = replace(clouds[0], finds={"east/trust": "east/role"})
+    shelves["east/trust"].things["y"] = Thing(value="", owner=OURS)
+    world.hitches[trouble] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    why = "east/role could not be read" if trouble == "east/role" else trouble
+    assert done.skipped["east/trust/x"] == f"{why}, and is found by it"
+    assert ("east/trust/y" in done.dropped) == (trouble == "east/role/x")
+    assert gone(clouds).whole
 
 
 @pytest.mark.parametrize("mark", [THEIRS, None, replace(OURS, hold="adopted"), replace(OURS, hold="brought")])
