@@ -15,10 +15,10 @@ from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
-from cwiictl.clouds.aws.resources.permissions import Permissions
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
+from cwiictl.clouds.permissions import Permissions
 from cwiictl.engine.holdings import Walk
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
@@ -117,7 +117,7 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     }
     asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
     kinds = (Bucket, OidcProvider, Role, ManagedPolicy, Distribution)
-    yield Permissions(stores.caller, stores.permissions(asked), tuple(thing for thing in things if isinstance(thing, kinds)))
+    yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
 
 
 def walk(stores: Stores) -> Walk:

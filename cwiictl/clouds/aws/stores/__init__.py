@@ -11,8 +11,8 @@ from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState, OriginIdentityState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
-from cwiictl.clouds.aws.resources.permissions import PermissionsState
 from cwiictl.clouds.aws.resources.role import RoleState
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
 from cwiictl.issuer.known import KnownIssuersState

@@ -17,7 +17,6 @@ from cwiictl.clouds.aws.stores.tags import Tags, listed, read, retag
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Mark, changed
 from cwiictl.errors import BadInput, NotYet
-from cwiictl.issuer.known import KnownIssuersState
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
@@ -61,6 +60,10 @@ class OidcProviders:
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         return self.tags.owned(cluster)
 
+    def issuers(self, cluster: str) -> Iterator[str]:
+        """That bear the mark of the cluster."""
+        return (f"https://{place}" for place in self.owned(cluster))
+
     def lent(self, cluster: str) -> Iterator[str]:
         """Where the documents of the cluster's issuers were put, if that was a place of the user's own: `bucket/` or `bucket/path/`."""
         for place in self._places(cluster):
@@ -92,28 +95,6 @@ class OidcProviders:
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
         return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=names.apart(tags, owner), owner=owner)
-
-
-class KnownIssuers:
-    """Read from the providers that bear the cluster's mark."""
-
-    kind, bulk, patience = "aws/known-issuers", False, PATIENCE
-
-    def __init__(self, providers: OidcProviders) -> None:
-        self.providers = providers
-
-    def get(self, clusters: Collection[str], /) -> Mapping[str, KnownIssuersState]:
-        return {cluster: KnownIssuersState(urls=frozenset(f"https://{place}" for place in self.providers.owned(cluster))) for cluster in clusters}
-
-    def put(self, _cluster: str, _want: KnownIssuersState, have: KnownIssuersState | None, /) -> KnownIssuersState:
-        """There is nothing to write: the providers have their own store."""
-        return have or KnownIssuersState()
-
-    def drop(self, _cluster: str, /) -> None:
-        """Nor to drop."""
-
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
 
 
 class Standing:
@@ -154,11 +135,8 @@ class Standing:
             return "read"
 
         ran = run(Job({"aws/oidc-provider": ()}, read, patience=lambda _kind: self.patience), Pace(1, longest=1.0))
-        for e in ran.failed.values():
-            if found or type(e) is not NotYet:
-                raise e
-        if ran.interrupted:
-            raise KeyboardInterrupt
+        if not any(type(e) is NotYet for e in ran.failed.values()):
+            ran.checked()
         return found
 
 

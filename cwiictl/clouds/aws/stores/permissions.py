@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from cwiictl.clouds.aws.permissions import Grant
-from cwiictl.clouds.aws.resources.permissions import PermissionsState
 from cwiictl.clouds.aws.stores.errors import absent, code, denied, told
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Mark
 
 if TYPE_CHECKING:

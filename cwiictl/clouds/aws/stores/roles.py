@@ -128,9 +128,11 @@ class Roles:
             self.iam.delete_role_policy(RoleName=role, PolicyName=role)
 
     def _read(self, role: str) -> dict[str, Any] | None:
-        """As the bulk reading shows it, asked for piece by piece."""
+        """As the bulk reading shows it, asked for piece by piece; or from there, if in the meantime many others were asked for."""
         try:
             seen: dict[str, Any] = dict(self.iam.get_role(RoleName=role)["Role"])
+            if whole := self.crowd.early(role):
+                return whole
             seen["RolePolicyList"] = [self._inline(role, name) for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]]
             seen["AttachedManagedPolicies"] = self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
         except ClientError as e:
@@ -172,6 +174,7 @@ class _Crowd:
         self.lock = threading.Lock()
         self.asked: set[str] = set()
         self.roles: dict[str, dict[str, Any]] | None = None
+        self.alone = ""  # the first, while its own reading is under way
         self.closed = False  # IAM does not let us
 
     def seen(self, role: str) -> dict[str, Any] | None:
@@ -181,8 +184,15 @@ class _Crowd:
                 return UNKNOWN
             if self.asked and self.roles is None:
                 self._load()
+            self.alone = self.alone if self.asked else role
             self.asked.add(role)
             return UNKNOWN if self.roles is None else self.roles.get(role)
+
+    def early(self, role: str) -> dict[str, Any] | None:
+        """Of the one that was asked for before anybody knew that many would be."""
+        with self.lock:
+            alone, self.alone = self.alone == role, "" if self.alone == role else self.alone
+            return self.roles.get(role) if alone and self.roles is not None else None
 
     def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
         """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""

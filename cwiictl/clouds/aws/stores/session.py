@@ -6,6 +6,7 @@ import difflib
 import logging
 import re
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import translating
-from cwiictl.clouds.aws.stores.iam import KnownIssuers, ManagedPolicies, OidcProviders, Standing
+from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, Standing
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
 from cwiictl.clouds.aws.stores.permissions import Simulations
 from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.errors import BadInput
+from cwiictl.issuer.stores.known import KnownIssuers
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Cluster
 
@@ -41,51 +43,79 @@ SESSION = re.compile(r":sts:(?P<account>:\d+):assumed-role/(?P<role>.+)/[^/]+$")
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     with translating("sts"):
-        session = boto3.Session(region_name=spec.region)
         where = partition(spec.region)
-        _known(session, spec.region, where)
-        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
-        session.events.register("after-call", _log)
-        made: Any = session  # its type has a variant for each of AWS's four hundred services
-        sts: STSClient = made.client("sts", config=config)
-        who = sts.get_caller_identity()
-        ours: Any = partial(_of_ours, who["Account"])
-        session.events.register("provide-client-params.s3", ours)
-        iam: IAMClient = made.client("iam", config=config)
-        cloudfront: CloudFrontClient = made.client("cloudfront", config=config)
-        s3: S3Client = made.client("s3", config=config)
+        clients = Clients(spec.region, where, width)
+        who = clients.sts.get_caller_identity()
     if spec.account and who["Account"] != spec.account:
         raise BadInput(
             f"the AWS credentials are of account {who['Account']}, and --aws-account says {spec.account}",
             remedy="log in to the right account, or change the pin",
         )
-    arn = f"arn:{where.name}:iam::{who['Account']}:"
-    providers = OidcProviders(iam, cluster.name, f"{arn}oidc-provider/")
-    places = _places(spec, providers)
+    with translating("sts"):
+        clients.act(who["Account"])
+    return stores(spec, cluster, clients, Caller(who["Account"], caller(who["Arn"]), where))
 
-    def close() -> None:
-        for client in (sts, iam, cloudfront, s3):
+
+@dataclass(frozen=True)
+class Caller:
+    account: str
+    name: str
+    partition: Partition
+
+
+class Clients:
+    """Of one session. None of them tries anything twice."""
+
+    iam: IAMClient
+    cloudfront: CloudFrontClient
+    s3: S3Client
+
+    def __init__(self, region: str, where: Partition, width: int) -> None:
+        session = boto3.Session(region_name=region)
+        _known(session, region, where)
+        session.events.register("after-call", _log)
+        self.session: Any = session  # its type has a variant for each of AWS's four hundred services
+        self.config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
+        self.sts: STSClient = self._made("sts")
+
+    def act(self, account: str) -> None:
+        """In this account and in no other."""
+        ours: Any = partial(_of_ours, account)
+        self.session.events.register("provide-client-params.s3", ours)
+        self.iam, self.cloudfront, self.s3 = (self._made(service) for service in ("iam", "cloudfront", "s3"))
+
+    def close(self) -> None:
+        for client in (self.sts, self.iam, self.cloudfront, self.s3):
             client.close()
 
+    def _made(self, service: str) -> Any:
+        return self.session.client(service, config=self.config)
+
+
+def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Stores:
+    iam, cloudfront, s3, name = clients.iam, clients.cloudfront, clients.s3, cluster.name
+    arn = f"arn:{who.partition.name}:iam::{who.account}:"
+    providers = OidcProviders(iam, name, f"{arn}oidc-provider/")
+    places = _places(spec, providers)
     return Stores(
-        account=who["Account"],
-        caller=caller(who["Arn"]),
-        close=close,
-        partition=where,
+        account=who.account,
+        caller=who.name,
+        close=clients.close,
+        partition=who.partition,
         permissions=partial(Simulations, iam),
-        buckets=Buckets(s3, cluster.name, places),
+        buckets=Buckets(s3, name, places),
         bucket_policies=BucketPolicies(s3),
         accesses=OriginAccesses(cloudfront),
-        origin_identities=OriginIdentities(cloudfront, cluster.name),
-        distributions=Distributions(cloudfront, cluster.name),
-        documents=Documents(s3, cluster.name, places),
-        key_sets=KeySets(s3, cluster.name, places),
+        origin_identities=OriginIdentities(cloudfront, name),
+        distributions=Distributions(cloudfront, name),
+        documents=Documents(s3, name, places),
+        key_sets=KeySets(s3, name, places),
         issuers=Web(),
-        known_issuers=KnownIssuers(providers),
+        known_issuers=KnownIssuers("aws", providers.issuers),
         providers=providers,
         standing=Standing(providers).url,
-        policies=ManagedPolicies(iam, cluster.name, f"{arn}policy/"),
-        roles=Roles(iam, cluster.name),
+        policies=ManagedPolicies(iam, name, f"{arn}policy/"),
+        roles=Roles(iam, name),
     )
 
 

@@ -10,11 +10,11 @@ from cwiictl.clouds.azure.permissions import Grant
 from cwiictl.clouds.azure.resources.custom_role import CustomRoleState
 from cwiictl.clouds.azure.resources.identity import IdentityState
 from cwiictl.clouds.azure.resources.lent_role import LentRoleState
-from cwiictl.clouds.azure.resources.permissions import PermissionsState
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState
 from cwiictl.clouds.azure.resources.standing_group import StandingGroupState
 from cwiictl.clouds.azure.resources.storage_account import ContainerState, StorageAccountState
 from cwiictl.clouds.azure.stores.leaving import Groups
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
 from cwiictl.issuer.known import KnownIssuersState

@@ -17,7 +17,6 @@ from cwiictl.clouds.azure.resources.identity import Credential, IdentityState
 from cwiictl.clouds.azure.stores import tags
 from cwiictl.clouds.azure.stores.errors import absent, gone, told
 from cwiictl.engine.resource import Mark
-from cwiictl.issuer.known import KnownIssuersState
 
 if TYPE_CHECKING:
     from azure.mgmt.msi.v2024_11_30 import ManagedServiceIdentityClient
@@ -72,6 +71,12 @@ class Identities:
         marks = {_name(seen): tags.owner(seen.tags, cluster) for seen in self.msi.user_assigned_identities.list_by_subscription()}
         return {identity: mark for identity, mark in marks.items() if mark and mark.cluster == cluster}
 
+    @told("Microsoft.ManagedIdentity")
+    def issuers(self, cluster: str) -> frozenset[str]:
+        """That the cluster's identities were made to believe, as their tags say."""
+        found = [tags.read(seen.tags) for seen in self.msi.user_assigned_identities.list_by_subscription()]
+        return frozenset(each[names.ISSUER_KEY] for each in found if names.ISSUER_KEY in each and _of(each, cluster))
+
     def principal(self, identity: str) -> Principal | None:
         """As it was last seen in this run."""
         return self.crowd.principal(identity)
@@ -124,36 +129,6 @@ class Identities:
             titles=titles,
             owner=owner,
         )
-
-
-class KnownIssuers:
-    """Read from the tags of the identities that bear the cluster's mark."""
-
-    kind, bulk, patience = "azure/known-issuers", False, PATIENCE
-
-    def __init__(self, msi: ManagedServiceIdentityClient) -> None:
-        self.msi = msi
-
-    @told("Microsoft.ManagedIdentity")
-    def get(self, clusters: Collection[str], /) -> Mapping[str, KnownIssuersState]:
-        found = [tags.read(seen.tags) for seen in self.msi.user_assigned_identities.list_by_subscription()]
-        urls = {cluster: frozenset(each[names.ISSUER_KEY] for each in found if names.ISSUER_KEY in each and _of(each, cluster)) for cluster in clusters}
-        return {cluster: KnownIssuersState(urls=urls[cluster]) for cluster in clusters}
-
-    def put(self, _cluster: str, _want: KnownIssuersState, have: KnownIssuersState | None, /) -> KnownIssuersState:
-        """There is nothing to write: the identities have their own store."""
-        return have or KnownIssuersState()
-
-    def drop(self, _cluster: str, /) -> None:
-        """Nor to drop."""
-
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
-
-
-def _of(found: Mapping[str, str], cluster: str) -> bool:
-    mark = names.mark(found, cluster)
-    return mark is not None and mark.cluster == cluster
 
 
 class _Crowd:
@@ -214,6 +189,11 @@ def _principal(seen: Any, cluster: str) -> Principal:
     found = tags.read(seen.tags)
     scopes = found.get(names.SCOPES_KEY, "").replace(",", " ").split()
     return Principal(str(seen.principal_id).lower(), tuple(scopes), names.mark(found, cluster))
+
+
+def _of(found: Mapping[str, str], cluster: str) -> bool:
+    mark = names.mark(found, cluster)
+    return mark is not None and mark.cluster == cluster
 
 
 def _titled(want: IdentityState, have: IdentityState) -> dict[Credential, str]:

@@ -11,8 +11,8 @@ from azure.core.rest import HttpRequest
 
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.permissions import Grant
-from cwiictl.clouds.azure.resources.permissions import PermissionsState
 from cwiictl.clouds.azure.stores.errors import absent, denied, told
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Mark
 
 if TYPE_CHECKING:

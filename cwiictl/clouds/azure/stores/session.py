@@ -20,7 +20,7 @@ from cwiictl.clouds.azure.stores.assignments import Assignments
 from cwiictl.clouds.azure.stores.blobs import Blobs, Documents, KeySets
 from cwiictl.clouds.azure.stores.errors import LOGIN
 from cwiictl.clouds.azure.stores.groups import ResourceGroups, StandingGroups
-from cwiictl.clouds.azure.stores.identities import Identities, KnownIssuers
+from cwiictl.clouds.azure.stores.identities import Identities
 from cwiictl.clouds.azure.stores.ledger import Ledger
 from cwiictl.clouds.azure.stores.lent import Lender, LentRoles
 from cwiictl.clouds.azure.stores.permissions import Permissions
@@ -29,6 +29,7 @@ from cwiictl.clouds.azure.stores.storage import Containers, StorageAccounts
 from cwiictl.clouds.azure.stores.tokens import Caller, Tokens
 from cwiictl.clouds.azure.stores.wire import policies, wide
 from cwiictl.errors import BadInput
+from cwiictl.issuer.stores.known import KnownIssuers
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Cluster
 
@@ -101,7 +102,7 @@ def stores(spec: Spec, cluster: Cluster, arm: Arm, caller: Caller, close: Callab
         documents=Documents(blobs, containers, lender),
         key_sets=KeySets(blobs, containers, lender),
         issuers=Web(),
-        known_issuers=KnownIssuers(arm.identities),
+        known_issuers=KnownIssuers("azure", identities.issuers),
         identities=identities,
         custom_roles=CustomRoles(arm.access, spec.subscription, name),
         assignments=Assignments(ledger, identities, name),

@@ -14,10 +14,10 @@ from cwiictl.clouds.aws import plan, policy
 from cwiictl.clouds.aws.partitions import partition
 from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketState
 from cwiictl.clouds.aws.resources.managed_policy import LIMIT, ManagedPolicy, ManagedPolicyState, parts
-from cwiictl.clouds.aws.resources.permissions import Permissions, PermissionsState
 from cwiictl.clouds.aws.resources.role import Role, RoleState, trust
 from cwiictl.clouds.aws.spec import Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
+from cwiictl.clouds.permissions import Permissions, PermissionsState
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Plan
 from cwiictl.engine.run import foretold

@@ -12,12 +12,12 @@ from cwiictl.clouds.azure.permissions import COMMANDS, WRITE, Grant, least, maki
 from cwiictl.clouds.azure.resources.custom_role import CustomRole, CustomRoleState, Powers
 from cwiictl.clouds.azure.resources.identity import Credential, Identity, IdentityState
 from cwiictl.clouds.azure.resources.lent_role import LentRole, LentRoleState
-from cwiictl.clouds.azure.resources.permissions import PermissionsState
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState, due
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState, RoleAssignments
 from cwiictl.clouds.azure.resources.role_assignments import Grant as Given
 from cwiictl.clouds.azure.resources.storage_account import Container, ContainerState, StorageAccount, StorageAccountState
 from cwiictl.clouds.azure.spec import NETWORK, Ask, Role, Spec
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Resource
 from cwiictl.engine.run import foretold

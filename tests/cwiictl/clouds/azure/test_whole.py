@@ -16,13 +16,13 @@ from cwiictl.clouds.azure import plan
 from cwiictl.clouds.azure.environments import environment
 from cwiictl.clouds.azure.resources.custom_role import Powers
 from cwiictl.clouds.azure.resources.lent_role import LentRoleState
-from cwiictl.clouds.azure.resources.permissions import PermissionsState
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState, due
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState, Grant
 from cwiictl.clouds.azure.resources.standing_group import StandingGroupState
 from cwiictl.clouds.azure.resources.storage_account import ContainerState, StorageAccountState
 from cwiictl.clouds.azure.spec import Ask, Role, Spec
 from cwiictl.clouds.azure.stores import Stores
+from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.holdings import holdings, remove
 from cwiictl.engine.resource import Mark, Plan
 from cwiictl.engine.run import Outcome, apply, preview

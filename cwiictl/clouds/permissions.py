@@ -19,6 +19,7 @@ class PermissionsState(State):
 class Permissions(Resource[PermissionsState]):
     """Who lacks a permission that nothing needs today is not stopped for it."""
 
+    who: str
     things: tuple[Resource[Any], ...] = gladly()
 
     def want(self, known: Known) -> PermissionsState:  # noqa: ARG002 - all of them
@@ -32,6 +33,6 @@ class Permissions(Resource[PermissionsState]):
         if have is None or not have.lacking or all(thing in found for thing in self.things):
             return None
         return Denied(
-            f"{self.name} may not do {', '.join(have.lacking)}, which making what is missing needs",
-            remedy="have it granted: cwiictl permissions prints the least policy",
+            f"{self.who} may not do {', '.join(have.lacking)}, which making what is missing needs",
+            remedy="have it granted: cwiictl permissions prints the least that suffices",
         )
