@@ -114,9 +114,9 @@ def custom_role(subscription: str, title: str) -> str:
     return str(uuid.uuid5(_SPACE, f"role {subscription} {title}".lower()))
 
 
-def assignment(scope: str, role: str, identity_: str) -> str:
-    """The GUID of a role's assignment: the same in every run, so that a cut one is not followed by a second."""
-    return str(uuid.uuid5(_SPACE, f"assignment {scope} {role} {identity_}".lower()))
+def assignment(scope: str, role: str, grantee: str) -> str:
+    """The GUID of a role's assignment: the same in every run, so that a cut one is not followed by a second. The grantee's name is the world's."""
+    return str(uuid.uuid5(_SPACE, f"assignment {scope} {role} {grantee}".lower()))
 
 
 def tags(cluster: Cluster) -> dict[str, str]:

@@ -91,7 +91,9 @@ class DiscoveryDocument(Resource[DocumentState]):
         if have is None or have.hidden or self.parent is None or not self.parent.brought:
             return None
         if have.owner is None and have.body.get("issuer") != self.home.text:
-            return Conflict(f"{self.address} is there already, of another issuer", remedy="give another --s3-prefix")
+            return Conflict(
+                f"{self.address} is there already, of another issuer", remedy="give this issuer a place of its own: another bucket, container or path"
+            )
         return _anothers(self.address, have, self.cluster)
 
 

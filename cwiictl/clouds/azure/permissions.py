@@ -15,6 +15,7 @@ CREDENTIAL = f"{IDENTITY}/federatedIdentityCredentials"
 GROUP = "Microsoft.Resources/subscriptions/resourceGroups"
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 CONTAINER = f"{ACCOUNT}/blobServices/containers"
+SHELVES = ("fileServices/shares", "queueServices/queues", "tableServices/tables")  # what else may be in one
 BLOB = f"{CONTAINER}/blobs"  # of data: whoever lacks these lends them to themselves for the run
 ROLE = "Microsoft.Authorization/roleDefinitions"
 ASSIGNMENT = "Microsoft.Authorization/roleAssignments"
@@ -38,7 +39,7 @@ WRITE: Mapping[str, tuple[str, ...]] = {
 }
 DROP: Mapping[str, tuple[str, ...]] = {
     "group": (f"{GROUP}/write", f"{GROUP}/delete", f"{GROUP}/resources/read"),
-    "account": (f"{ACCOUNT}/write", f"{ACCOUNT}/delete"),
+    "account": (f"{ACCOUNT}/write", f"{ACCOUNT}/delete", *(f"{ACCOUNT}/{shelf}/read" for shelf in SHELVES)),
     "container": (f"{CONTAINER}/write", f"{CONTAINER}/delete"),
     "identity": (f"{IDENTITY}/write", f"{IDENTITY}/delete"),
     "role": (f"{ROLE}/write", f"{ROLE}/delete"),
@@ -83,5 +84,5 @@ def least(command: str, spec: Spec, cluster: Cluster) -> Mapping[str, Any]:
         "NotActions": [],
         "DataActions": sorted(DATA[command]),
         "NotDataActions": [],
-        "AssignableScopes": [ids.subscription(spec.subscription)],
+        "AssignableScopes": list(dict.fromkeys([ids.subscription(spec.subscription), *(ids.subscription_of(scope) or scope for scope in spec.elsewhere)])),
     }

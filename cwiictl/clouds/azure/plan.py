@@ -14,7 +14,6 @@ from cwiictl.clouds.azure.resources.custom_role import CustomRole
 from cwiictl.clouds.azure.resources.document import JWKS, Discovery
 from cwiictl.clouds.azure.resources.identity import TAG_VALUE, Identity, Subscription
 from cwiictl.clouds.azure.resources.lent_role import LentRole
-from cwiictl.clouds.azure.resources.permissions import Permissions
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
 from cwiictl.clouds.azure.resources.role_assignments import Grant, RoleAssignments
 from cwiictl.clouds.azure.resources.standing_group import StandingGroup
@@ -22,6 +21,7 @@ from cwiictl.clouds.azure.resources.storage_account import Container, StorageAcc
 from cwiictl.clouds.azure.spec import Ask, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.leaving import LeavingGroups
+from cwiictl.clouds.permissions import Permissions
 from cwiictl.engine.holdings import Walk
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
@@ -244,7 +244,8 @@ def _place(thing: Resource[Any], whole: str) -> str:
 def walk(stores: Stores) -> Walk:
     hosting, lent = (stores.accounts, stores.containers, stores.issuers), (stores.documents, stores.key_sets)
     using = (stores.custom_roles, stores.assignments, stores.lent_roles)
-    return Walk(hosting, lent, (stores.identities,), using, (LeavingGroups(stores.groups, stores.doomed),))
+    around = (LeavingGroups(stores.groups, stores.doomed),)
+    return Walk(hosting, lent, (stores.identities,), using, around, finds={stores.identities.kind: stores.assignments.kind})
 
 
 def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]:

@@ -82,6 +82,7 @@ class Account:
     identity: dict[str, Any] | None = None
     service: dict[str, Any] = field(default_factory=dict[str, Any])  # the properties of its blob service
     ready: float = 0.0  # until then it is being made, and its hosts do not answer
+    shelves: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by kind: names of its file shares, queues and tables
     going: dict[str, float] = field(default_factory=dict[str, float])  # containers that were deleted: until then nobody may make one of that name
 
 

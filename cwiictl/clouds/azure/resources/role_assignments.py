@@ -30,6 +30,7 @@ class Assignment:
     grant: Grant
     principal: str
     description: str = ""
+    condition: tuple[str, str] = ("", "")  # that somebody else put on it, and the version of its language
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from cwiictl.clouds.azure.stores.ledger import Ledger
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import NotYet
 
-GRANTEE = re.compile(r"Granted to (?P<identity>\S+/\S+)\.")
+GRANTEE = re.compile(r"Granted to (?P<subscription>[^/\s]+)/(?P<identity>\S+/\S+)\.")
 
 
 class Assignments:
@@ -69,9 +69,9 @@ class Assignments:
     def _without_others(self, identity: str, living: Collection[Assignment]) -> list[Assignment]:
         """Of an identity that is let go: what others gave it stays, without our mark."""
         for each in living:
-            if self._mark(each) and _grantee(each) != identity:
+            if self._mark(each) and self._grantee(each) != identity:
                 self.ledger.write(replace(each, description=names.unsigned(each.description, self.cluster)[0]))
-        return [each for each in living if self._mark(each) and _grantee(each) == identity]
+        return [each for each in living if self._mark(each) and self._grantee(each) == identity]
 
     @told("Microsoft.Authorization")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -83,7 +83,7 @@ class Assignments:
         for each in self.ledger.all(self.ledger.roots(scopes), anew=True):
             whose, of = living.get(each.principal, ("", None))
             mark = names.unsigned(each.description, cluster)[1] or of
-            identity = whose or _grantee(each)
+            identity = whose or self._grantee(each)
             if identity and mark and mark.cluster == cluster:
                 found[identity] = mark
         return found
@@ -104,16 +104,16 @@ class Assignments:
     def _dead(self, identity: str, everything: Collection[Assignment]) -> list[Assignment]:
         """What bears the mark of our cluster and this identity's name, and points to nobody who has that name now."""
         principal = self.identities.principal(identity)
-        ours = (each for each in everything if _grantee(each) == identity and self._mark(each))
+        ours = (each for each in everything if self._grantee(each) == identity and self._mark(each))
         return [each for each in ours if principal is None or each.principal != principal.id]
 
     def _written(self, identity: str, grant: Grant, want: AssignmentsState, have: Assignment | None, *, late: bool) -> Assignment:
         """Of one that somebody else made we keep the words, and put our mark behind them."""
-        own = ids.folded(ids.assignment(grant.scope, names.assignment(grant.scope, grant.role, identity)))
+        own = ids.folded(ids.assignment(grant.scope, names.assignment(grant.scope, grant.role, self._whole(identity))))
         have = have or (self.ledger.one(own) if late else None)
-        sentence = names.unsigned(have.description, self.cluster)[0] if have else f"Granted to {identity}."
+        sentence = names.unsigned(have.description, self.cluster)[0] if have else f"Granted to {self._whole(identity)}."
         description = names.signed(sentence, want.owner) if want.owner else sentence
-        wanted = Assignment(have.id if have else own, grant, want.principal, description)
+        wanted = Assignment(have.id if have else own, grant, want.principal, description, have.condition if have else ("", ""))
         if have != wanted:
             self.ledger.write(wanted)
         return wanted
@@ -133,11 +133,13 @@ class Assignments:
     def _mark(self, each: Assignment) -> Mark | None:
         return names.unsigned(each.description, self.cluster)[1]
 
+    def _grantee(self, each: Assignment) -> str:
+        """Whom it says it is for, if that is one of ours: on a scope that several subscriptions share, there may be clusters of one name."""
+        found = GRANTEE.match(each.description)
+        return found["identity"] if found and found["subscription"] == self.ledger.subscription.lower() else ""
 
-def _grantee(each: Assignment) -> str:
-    """Whom it says it is for."""
-    found = GRANTEE.match(each.description)
-    return found["identity"] if found else ""
+    def _whole(self, identity: str) -> str:
+        return f"{self.ledger.subscription.lower()}/{identity}"
 
 
 def _order(grant: Grant) -> tuple[str, str]:

@@ -83,11 +83,18 @@ class _Documents:
 
     @told("Microsoft.Storage")
     def drop(self, name: str, /) -> None:
-        if self.containers.known(_container(name)) is None:
+        """Of the user's own container exactly what bears our mark: who came in between is not dropped."""
+        container = self.containers.known(_container(name))
+        if container is None:
             return
+        shared = (owner := mark(container)) is None or owner.hold != "owned"
+        seen = self._fetch(name) if shared else None
+        if shared and (seen is None or seen.owner is None or seen.owner.cluster != self.cluster):
+            return
+        condition: Any = {"etag": seen.headers[2], "match_condition": MatchConditions.IfNotModified} if seen else {}
         try:
             with gone():
-                self.blobs.blob(name).delete_blob()
+                self.blobs.blob(name).delete_blob(**condition)
         except HttpResponseError as e:
             raise self._lending(name, e) from e
 

@@ -106,9 +106,8 @@ class ResourceGroups:
 
     def _strange(self, group: str) -> str:
         """The first thing in it that we did not make for this cluster."""
-        ours = {self.cluster, names.ccoctls(self.cluster)}
         for thing in self.resources.resources.list_by_resource_group(group):
             mark = tags.owner(thing.tags, self.cluster)
-            if mark is None or mark.cluster not in ours or mark.hold != "owned":
+            if mark is None or mark.cluster != self.cluster or mark.hold != "owned":
                 return f"{thing.type} {thing.name}"
         return ""

@@ -56,6 +56,8 @@ class Ledger:
             principal_id=assignment.principal,
             principal_type=kind,  # so that Azure does not look for a principal that it may not know yet
             description=assignment.description,
+            condition=assignment.condition[0] or None,
+            condition_version=assignment.condition[1] or None,
         )
         try:
             self.access.create_by_id(assignment.id.lstrip("/"), wish)
@@ -81,4 +83,5 @@ def _read(seen: Any) -> Assignment:
         grant=Grant(ids.folded(seen.scope) or "/", ids.guid(seen.role_definition_id)),
         principal=str(seen.principal_id).lower(),
         description=seen.description or "",
+        condition=(seen.condition or "", seen.condition_version or ""),
     )

@@ -16,13 +16,14 @@ from cwiictl.clouds.azure.stores.ledger import Ledger
 from cwiictl.clouds.azure.stores.tokens import Caller
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Mark
-from cwiictl.errors import Denied, NotYet
+from cwiictl.errors import Denied, Failed, NotYet
 
 CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"  # Storage Blob Data Contributor, in all of Azure
 TITLE = "Storage Blob Data Contributor"
 MISMATCH = "AuthorizationPermissionMismatch"  # the token is good, and its bearer has no role for data
 SOON = 0.1  # seconds; the first look costs little, and the next ones come later and later
 PATIENCE = 60.0  # for what is still lent when all is done
+SENTENCE = "Lent to write the issuer's documents."
 INSIDE = "/blobservices/default/containers/"
 
 
@@ -37,7 +38,7 @@ class Lender:
         self.lent: dict[str, str] = {}  # by containers: the ids, which outlive them
         self.begun: dict[str, str] = {}  # the same, where the answer did not come: it may have been lent
         self.waiting: set[str] = set()  # things that need what was lent
-        self.left: dict[str, Assignment] = {}  # by containers: what runs of others lent, and did not take back
+        self.left: dict[str, list[Assignment]] = {}  # by containers: what runs of others lent, and did not take back
 
     @told("Microsoft.Authorization")
     def lend(self, container: str) -> None:
@@ -75,16 +76,24 @@ class Lender:
             scope = "" if known else self.place(container)
             if id_ := known or (self._id(scope) if scope else ""):
                 self.ledger.erase(id_)
-            if container in self.left:
-                self.ledger.erase(self.left.pop(container).id)
+            for each in self.left.get(container, ()):
+                self.ledger.erase(each.id)
+            self.left[container] = []
             self.lent.pop(container, None)
             self.begun.pop(container, None)
 
     def close(self) -> None:
         """Patiently, for nobody comes after it."""
-        ran = run(Job(dict.fromkeys(sorted({*self.lent, *self.begun}), ()), self._returned, patience=lambda _container: PATIENCE), Pace(1))
-        for e in ran.failed.values():
-            raise e
+        still = sorted({*self.lent, *self.begun})
+        ran = run(Job(dict.fromkeys(still, ()), self._returned, patience=lambda _container: PATIENCE), Pace(1))
+        left = [container for container in still if container in self.lent or container in self.begun]
+        if left:
+            gone = next(iter(ran.failed.values()), None)
+            why = f" ({gone})" if gone else ", for it was interrupted"
+            raise Failed(
+                f"{self.caller.name} keeps the right to write blobs in {' and '.join(left)}, which was lent for the run{why}",
+                remedy=f"run again, or take it back: az role assignment delete --ids {' '.join(self._ids(left))}",
+            )
 
     @told("Microsoft.Authorization")
     def _returned(self, container: str, _tried: int) -> str:
@@ -92,22 +101,29 @@ class Lender:
         return "taken back"
 
     def held(self, container: str) -> Assignment | None:
+        """Whoever of us it was lent to: a run that was killed left it to whoever ran that."""
         scope = self.place(container)
-        return self.left.get(container) or (self.ledger.one(self._id(scope)) if scope else None)
+        if not scope:
+            return None
+        if container not in self.left:
+            grant = Grant(ids.folded(scope), CONTRIBUTOR)
+            self.left[container] = [each for each in self.ledger.all(self.ledger.roots()) if each.grant == grant and self._ours(each, self.cluster)]
+        return next(iter(self.left[container]), None) or self.ledger.one(self._id(scope))
 
     def found(self, cluster: str) -> Iterator[tuple[str, Mark]]:
         """What any run of the cluster's lent to anybody, and did not take back."""
+        self.left.clear()
         for each in self.ledger.all(self.ledger.roots(), anew=True):
             account, inside, title = each.grant.scope.partition(INSIDE)
-            mark = names.unsigned(each.description, cluster)[1]
-            if inside and mark and mark.cluster == cluster and each.grant.role == CONTRIBUTOR:
+            mark = self._ours(each, cluster)
+            if inside and mark and each.grant.role == CONTRIBUTOR:
                 container = f"{ids.named(account)}/{title}"
-                self.left[container] = each
+                self.left.setdefault(container, []).append(each)
                 yield container, mark
 
     def assignment(self, container: str) -> Assignment:
         scope = self.place(container)
-        description = names.signed("Lent to write the issuer's documents.", Mark(self.cluster))
+        description = names.signed(SENTENCE, Mark(self.cluster))
         return Assignment(self._id(scope), Grant(ids.folded(scope), CONTRIBUTOR), self.caller.id, description)
 
     def refusal(self, container: str, verb: str) -> Denied:
@@ -117,6 +133,13 @@ class Lender:
             neither if verb == "write" else f"Azure does not let {self.caller.name} {verb} blobs in {container}",
             remedy=f"have somebody run: az role assignment create --role '{TITLE}' {grant}",
         )
+
+    def _ours(self, each: Assignment, cluster: str) -> Mark | None:
+        sentence, mark = names.unsigned(each.description, cluster)
+        return mark if sentence == SENTENCE and mark and mark.cluster == cluster else None
+
+    def _ids(self, containers: Collection[str]) -> list[str]:
+        return [id_ for container in containers if (id_ := self.lent.get(container) or self.begun.get(container))]
 
     def _id(self, scope: str) -> str:
         return ids.folded(ids.assignment(scope, names.assignment(scope, CONTRIBUTOR, self.caller.id)))

@@ -123,11 +123,7 @@ class Roles:
         """By its name, its GUID or its id. It is asked while a plan is made, and so it has to be patient by itself."""
         with self.lock:
             if not self.known:
-                ran = run(Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1))
-                for e in ran.failed.values():
-                    raise e
-                if ran.interrupted:
-                    raise KeyboardInterrupt
+                run(Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1)).checked()
         found = self.known.get(ids.guid(role) if "/" in role else role.lower())
         if found is None:
             near = difflib.get_close_matches(role.lower(), sorted(title.lower() for title in self.titles), 3)

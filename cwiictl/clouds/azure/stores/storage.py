@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,10 +72,22 @@ class StorageAccounts:
             for container in self.storage.blob_containers.list(group, name):
                 owner = marked(self.storage, group, name, container)
                 if owner is None or owner.cluster != self.cluster or owner.hold != "owned":
-                    raise Failed(f"{self.kind}/{account} holds what is not ours, such as {container.name}", remedy="move it elsewhere and run again")
+                    raise self._holds(account, f"the container {container.name}")
+            for what, found in self._shelves(group, name):
+                if strange := next(iter(found), None):
+                    raise self._holds(account, f"the {what} {strange.name}")
             self.storage.storage_accounts.delete(group, name)
         with self.lock:
             self.groups.pop(name, None)
+
+    def _shelves(self, group: str, name: str) -> Iterator[tuple[str, Iterable[Any]]]:
+        """We put nothing there."""
+        yield "file share", self.storage.file_shares.list(group, name)
+        yield "queue", self.storage.queue.list(group, name)
+        yield "table", self.storage.table.list(group, name)
+
+    def _holds(self, account: str, what: str) -> Failed:
+        return Failed(f"{self.kind}/{account} holds what is not ours: {what}", remedy="move it elsewhere and run again")
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:

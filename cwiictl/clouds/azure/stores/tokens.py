@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ServiceRequestError
@@ -37,8 +37,7 @@ class Caller:
     @classmethod
     def read(cls, token: str) -> Caller:
         """Nobody's word is taken for it: Azure judges the token, and we only want to know whose it is."""
-        part = token.split(".")[1]
-        claims: Mapping[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        claims = _claims(token)
         name = next((str(claims[key]) for key in ("upn", "unique_name", "app_displayname", "appid") if claims.get(key)), "")
         person = claims.get("idtyp") == "user" or "scp" in claims
         return cls(str(claims.get("oid", "")), "User" if person else "ServicePrincipal", name or str(claims.get("oid", "")), str(claims.get("tid", "")))
@@ -72,6 +71,17 @@ class Tokens:
             raise unreachable(e) from e
         except ValueError as e:
             raise BadInput(f"the Azure credentials are not whole: {e}", remedy=LOGIN) from e
+
+
+def _claims(token: str) -> Mapping[str, Any]:
+    try:
+        part = token.split(".")[1]
+        claims: object = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (IndexError, ValueError):
+        claims = None
+    if not isinstance(claims, dict) or "oid" not in claims:
+        raise BadInput("the token of the Azure credentials does not say whose it is", remedy=LOGIN)
+    return cast("Mapping[str, Any]", claims)
 
 
 def refused(e: ClientAuthenticationError, tenant: str = "") -> Problem:

@@ -31,6 +31,7 @@ from .others import Others
 from .permissions import Permissions
 from .providers import Providers
 from .services import Services
+from .shelves import Shelves
 from .state import State
 from .subscriptions import Subscriptions
 from .tags import Tags
@@ -44,8 +45,8 @@ _FAULTS = {
     Fault.BROKEN: Refusal(500, "InternalServerError", "Encountered internal server error."),
 }
 _SERVICES = (
-    Subscriptions, Providers, Groups, Inventory, Identities, Credentials, Accounts, Keys, Services, Containers, Definitions, Assignments, Permissions, Others,
-    Locks, Tags,
+    Subscriptions, Providers, Groups, Inventory, Identities, Credentials, Accounts, Keys, Services, Shelves, Containers, Definitions, Assignments, Permissions,
+    Others, Locks, Tags,
 )  # fmt: skip
 
 

@@ -61,7 +61,8 @@ KINDS: dict[str, Kind] = {
     **_kinds(
         _STORAGE, "Microsoft.Storage/checkNameAvailability", _ACCOUNTS, "Microsoft.Storage/locations/asyncoperations", f"{_ACCOUNTS}/blobServices",
         f"{_ACCOUNTS}/blobServices/containers", f"{_ACCOUNTS}/fileServices", f"{_ACCOUNTS}/queueServices", f"{_ACCOUNTS}/tableServices",
-        f"{_ACCOUNTS}/managementPolicies", f"{_ACCOUNTS}/privateEndpointConnections",
+        f"{_ACCOUNTS}/managementPolicies", f"{_ACCOUNTS}/privateEndpointConnections", f"{_ACCOUNTS}/fileServices/shares",
+        f"{_ACCOUNTS}/queueServices/queues", f"{_ACCOUNTS}/tableServices/tables",
     ),
     **_kinds(_IDENTITIES, "Microsoft.ManagedIdentity/userAssignedIdentities"),
     **_kinds(_FEDERATED, "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials"),
