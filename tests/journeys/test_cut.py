@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys import cuts
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, NOTHING, Done, Ground
 
@@ -26,7 +27,7 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: Ground) -> No
     assert len(ground.mutating()) == DELETING
 
 
-@pytest.mark.parametrize("writes", range(1, CREATING + 1))
+@pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
 def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean: Everything, ground: Ground, writes: int) -> None:
     code = ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
     assert code == -signal.SIGKILL
@@ -40,7 +41,7 @@ def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(cl
     assert ground.mutating() == []
 
 
-@pytest.mark.parametrize("writes", range(1, DELETING + 1))
+@pytest.mark.parametrize("writes", cuts.after(range(1, DELETING + 1)))
 def test_delete_killed_after_any_write_leaves_nothing_when_run_again(ground: Ground, writes: int) -> None:
     ground.create_all()
     tree = ground.tree()

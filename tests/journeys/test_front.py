@@ -9,6 +9,7 @@ import pytest
 
 from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_requests
+from tests.journeys import cuts
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import ACCOUNT, BUCKET, NAME, NOTHING, PERMISSIONS, PRIVATE, REGION, Ground
 
@@ -79,7 +80,7 @@ def test_a_second_run_and_status_write_nothing_and_find_all_as_wanted(private: G
     assert (private.clouds(), private.times()) == (clouds, times)
 
 
-@pytest.mark.parametrize("writes", range(1, CREATING + 1))
+@pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
 def test_killed_after_any_write_it_ends_as_a_clean_run_when_run_again(clean: Any, enter: Enter, writes: int) -> None:
     ground = enter(deploy=DEPLOY)
     assert ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048", PRIVATE) == -signal.SIGKILL

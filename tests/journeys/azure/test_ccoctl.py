@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cwiictl import oidc
+from tests.journeys import cuts
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import CONTRIBUTOR, group_id, identity_id
 from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, INGRESS, NAME, NOTHING, REGISTRY, SITE, AzureGround
@@ -128,7 +129,7 @@ def test_what_it_made_under_another_name_is_untouched(made: AzureGround) -> None
     assert len(left["assignments"]) == len(WORKLOADS)
 
 
-@pytest.mark.parametrize("writes", [1, 2, 3, 6])
+@pytest.mark.parametrize("writes", cuts.after([1, 2, 3, 6]))
 def test_a_takeover_that_is_killed_goes_on_when_it_is_run_again(made: AzureGround, writes: int) -> None:
     made.killed(writes, "create-all", *made.where, *made.asking, *ADOPT)
 

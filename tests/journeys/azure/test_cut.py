@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys import cuts
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import NOTHING, AzureGround
 from tests.journeys.ground import Done
@@ -35,7 +36,7 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: AzureGround) 
     assert len(ground.mutating()) == DELETING
 
 
-@pytest.mark.parametrize("writes", range(1, CREATING + 1))
+@pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
 def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean_azure: Everything, enter: Enter, writes: int) -> None:
     ground = enter(deploy=0.2)
     code = ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
@@ -51,7 +52,7 @@ def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(cl
     assert ground.mutating() == []
 
 
-@pytest.mark.parametrize("writes", range(1, DELETING + 1))
+@pytest.mark.parametrize("writes", cuts.after(range(1, DELETING + 1)))
 def test_delete_killed_after_any_write_leaves_nothing_when_run_again(enter: Enter, writes: int) -> None:
     ground = enter(deploy=0.2)
     ground.create_all()

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from cwiictl.sandbox.azure.world import SECOND
+from tests.journeys import cuts
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import READER, group_id
 from tests.journeys.azure.ground import GROUP, NAME, NOTHING, REGION, WHOLE, AzureGround
@@ -62,7 +63,7 @@ def test_delete_from_an_empty_folder_finds_and_drops_them(ground: AzureGround) -
     assert {**ground.clouds(), "groups": {}} == NOTHING
 
 
-@pytest.mark.parametrize("writes", [11, 14])
+@pytest.mark.parametrize("writes", cuts.after([11, 14]))
 def test_killed_among_its_roles_delete_finds_them_all_the_same(ground: AzureGround, writes: int) -> None:
     by_hand.a_group(ground, "zones", subscription=SECOND)
     ground.write("cluster.yaml", cluster([ZONES]))

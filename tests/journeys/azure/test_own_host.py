@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys import cuts
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import DISCOVERY, HOUSE, JWKS, LENDING, STORE, a_house, writer
 from tests.journeys.azure.conftest import Enter
@@ -63,7 +64,7 @@ def test_a_private_account_is_read_by_nobody_and_trusted_once_the_users_host_ser
     assert served.clouds() == NOTHING
 
 
-@pytest.mark.parametrize("writes", [4, 8, 12])
+@pytest.mark.parametrize("writes", cuts.after([4, 8, 12]))
 def test_a_private_account_that_was_cut_in_its_making_is_finished_by_the_next_run(served: AzureGround, writes: int) -> None:
     assert served.killed(writes, "create-all", *served.where, *served.asking, *PRIVATE) == -signal.SIGKILL
     served.create_all(*PRIVATE)
