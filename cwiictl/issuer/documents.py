@@ -205,6 +205,7 @@ class IssuerState(State):
     url: str
     readable: str = "by anybody"  # or what stands against it
     kids: frozenset[str] = frozenset()
+    remedy: str = field(default="", compare=False, metadata={"bookkeeping": True})  # of the wanted one: who can make it readable, and how, if not we
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,7 @@ class Issuer(Resource[IssuerState]):
     home: Home
     key: SigningKey
     behind: tuple[Resource[Any], ...] = ()  # what must be there before it can be read
+    remedy: str = ""  # where somebody else must let everybody read it
 
     @property
     def late(self) -> bool:
@@ -226,7 +228,7 @@ class Issuer(Resource[IssuerState]):
         return self.home.url(known)
 
     def want(self, known: Known) -> IssuerState:
-        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}))
+        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}), remedy=self.remedy)
 
     def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
         return tuple(d for d in differences(want, have) if d.field != "kids" or not want.kids <= have.kids)

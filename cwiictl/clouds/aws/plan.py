@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from cwiictl.audiences import ASKERS, AWS, Asker
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.permissions import making
 from cwiictl.clouds.aws.policy import Policy
-from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy
+from cwiictl.clouds.aws.resources.bucket import EVERYBODY, PRIVATE, READABLE, Bucket, BucketPolicy, reading
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
@@ -47,7 +48,14 @@ def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hos
     readers = () if spec.bucket else (BucketPolicy(name, stores.bucket_policies, bucket, stores.partition.name, front),)
     discovery = DiscoveryDocument(f"{name}/{spec.folder}{names.DISCOVERY}", stores.documents, bucket, home, JWKS, cluster.name)
     key_set = KeySet(f"{name}/{spec.folder}{JWKS}", stores.key_sets, bucket, key, how.keys, cluster.name)
-    return Issuer(f"{name}.cloudfront" if front else home.text, stores.issuers, home, key, (*readers, discovery, key_set))
+    remedy = _opening(stores.partition.name, spec) if spec.bucket and not how.url else ""
+    return Issuer(f"{name}.cloudfront" if front else home.text, how.web or stores.issuers, home, key, (*readers, discovery, key_set), remedy)
+
+
+def _opening(partition: str, spec: Spec) -> str:
+    """The policy of a bucket that is not ours is its owner's to write."""
+    statement = json.dumps({**EVERYBODY, **reading(partition, spec.bucket, spec.folder)})
+    return f"let everybody read the two documents: add to the policy of the bucket {spec.bucket} the statement {statement}"
 
 
 def _own_url(spec: Spec, origin: str) -> str:

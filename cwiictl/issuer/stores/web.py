@@ -50,7 +50,10 @@ class Web:
 
     def put(self, url: str, want: IssuerState, _have: IssuerState | None, /) -> IssuerState:
         """Its documents have been written; now it only takes time until everybody sees them."""
-        state = self._read(url)
+        try:
+            state = self._read(url)
+        except NotYet as e:
+            raise type(e)(e.problem, remedy=want.remedy or self.remedy) from e
         if state.url != want.url or not want.kids <= state.kids:
             raise NotYet(f"{url} does not show what was published yet", remedy=self.remedy)
         return state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
@@ -26,6 +26,7 @@ class PublicAccess:
     restrict: bool = True
 
 
+EVERYBODY = {"Effect": "Allow", "Principal": "*"}
 PRIVATE = PublicAccess()
 READABLE = PublicAccess(block_policy=False, restrict=False)
 
@@ -87,11 +88,16 @@ class BucketPolicy(Resource[BucketPolicyState]):
     reader: Distribution | None = None
 
     def want(self, known: Known) -> BucketPolicyState:
-        documents = {"Action": "s3:GetObject", "Resource": [f"arn:{self.partition}:s3:::{self.bucket.name}/{key}" for key in sorted(KEYS)]}
+        documents = reading(self.partition, self.bucket.name)
         if self.reader is None:
-            return BucketPolicyState(policy=policy.canonical({"Sid": "AllowReadPublicAccess", "Effect": "Allow", "Principal": "*", **documents}))
+            return BucketPolicyState(policy=policy.canonical({"Sid": "AllowReadPublicAccess", **EVERYBODY, **documents}))
         source = {"StringEquals": {"AWS:SourceArn": known[self.reader].arn}}
         principal = {"Service": "cloudfront.amazonaws.com"}
         return BucketPolicyState(
             policy=policy.canonical({"Sid": "AllowReadCloudFront", "Effect": "Allow", "Principal": principal, "Condition": source, **documents})
         )
+
+
+def reading(partition: str, bucket: str, folder: str = "") -> dict[str, Any]:
+    """The part of a statement that names the two documents."""
+    return {"Action": "s3:GetObject", "Resource": [f"arn:{partition}:s3:::{bucket}/{folder}{key}" for key in sorted(KEYS)]}

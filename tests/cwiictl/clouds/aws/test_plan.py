@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from itertools import pairwise
 from typing import Any
@@ -356,6 +357,18 @@ def test_a_bucket_of_the_users_own_keeps_its_access_its_policy_and_its_tags() ->
     there.learn(bucket, closed)
     assert bucket.objection(there) is None
     assert isinstance(bucket.objection(missing), BadInput)
+
+
+def test_whoever_brings_a_bucket_is_told_the_statement_that_opens_it() -> None:
+    opened = whole("us-gov-west-1", bucket="theirs", prefix="clusters/prod")
+    wants: Any = foretold(opened)
+    (issuer,) = (want for want in wants.values() if isinstance(want, IssuerState))
+    statement = json.loads(issuer.remedy.partition("the statement ")[2])
+    assert statement["Principal"] == "*"
+    assert statement["Resource"] == [f"arn:aws-us-gov:s3:::theirs/clusters/prod/{key}" for key in (".well-known/openid-configuration", "keys.json")]
+
+    (ours,) = (want for want in foretold(whole()).values() if isinstance(want, IssuerState))
+    assert ours.remedy == ""
 
 
 def test_a_bucket_with_dots_has_no_certificate_and_so_needs_a_host_of_its_own() -> None:
