@@ -1,4 +1,4 @@
-"""`cwiictl sandbox`: AWS on loopback, for a first run, a rehearsal, and tests."""
+"""`cwiictl sandbox`: the clouds on loopback, for a first run, a rehearsal, and tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS = click.FloatRange(min=0)
 
 @click.group()
 def sandbox() -> None:
-    """AWS on this machine: real SDKs and tools run against it unmodified, and cannot reach a real account.
+    """The clouds on this machine: real SDKs and tools run against it unmodified, and cannot reach a real account.
 
     \b
     Example:
@@ -59,10 +59,10 @@ _OPTIONS = (
     click.option("--lag", type=_SECONDS, default=0.0, metavar="SECONDS", help="Show what was written only after this time, as IAM does."),
     click.option("--deny", multiple=True, metavar="ACTION", callback=_set_of, help="Refuse what needs this permission, such as iam:Get*. Repeatable."),
     click.option(
-        "--deploy", type=_SECONDS, default=2.0, show_default=True, metavar="SECONDS", help="How long a distribution of CloudFront takes to be deployed."
+        "--deploy", type=_SECONDS, default=2.0, show_default=True, metavar="SECONDS", help="How long takes what takes long: a distribution of CloudFront, an operation in Azure."
     ),
     click.option("--expired", is_flag=True, help="Answer as if all credentials had expired."),
-    click.option("--taken", "strangers", multiple=True, metavar="BUCKET", callback=_set_of, help="This bucket name is somebody else's. Repeatable."),
+    click.option("--taken", "strangers", multiple=True, metavar="NAME", callback=_set_of, help="This name of a bucket or a storage account is somebody else's. Repeatable."),
     click.option("--jwks-cache", type=_SECONDS, default=0.0, metavar="SECONDS", help="Keep an issuer's keys this long before they are read again."),
     click.option("--jwks-refetch/--no-jwks-refetch", default=True, help="Read an issuer's keys again when a token names an unknown one."),
 )

@@ -1,4 +1,4 @@
-"""AWS on loopback, behind one door, true enough that real SDKs run against it and a token is accepted only if a real cloud would accept it.
+"""The clouds on loopback, behind one door, true enough that real SDKs run against it and a token is accepted only if a real cloud would accept it.
 
     with Sandbox(Settings(lag=2.0)) as sandbox:
         subprocess.run(command, env=sandbox.environment())
