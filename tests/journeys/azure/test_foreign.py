@@ -236,7 +236,7 @@ def test_an_account_that_holds_something_of_others_is_not_dropped_and_neither_is
     then = ground.delete("--yes")
     assert then.code == 1
     assert then.things == {container: "dropped", account: "failed"}
-    assert "holds what is not ours, such as backups" in then.out
+    assert "holds what is not ours: the container backups" in then.out
     assert list(ground.clouds()["accounts"][ACCOUNT]["containers"]) == ["backups"]
 
 

@@ -41,9 +41,9 @@ class _Session(requests.Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ways: dict[Any, dict[str, Any]] = {}
+        self.ways: dict[Any, Any] = {}
 
-    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> dict[str, Any]:
+    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
         asked = (urlsplit(str(url)).netloc, stream, verify, cert)
         if proxies:
             return super().merge_environment_settings(url, proxies, stream, verify, cert)
