@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cwiictl.actions.order import Order
-from cwiictl.actions.result import Result, doomed, kept, removed
+from cwiictl.actions.outdated import outdated
+from cwiictl.actions.result import Result, doomed, kept, removed, staying, stopped
 from cwiictl.actions.stage import Site, connected, giving_back
-from cwiictl.engine.holdings import holdings, remove
-from cwiictl.engine.pace import Pace
-from cwiictl.engine.resource import Report
+from cwiictl.engine.holdings import Holdings, holdings, inspect, remove
+from cwiictl.engine.pace import Job, Pace, Ran, run
+from cwiictl.engine.resource import Known, Report
 
 Agreed = Callable[[Result], bool]
 
@@ -24,13 +25,41 @@ def delete(order: Order, report: Report, agreed: Agreed | None) -> Result:
 
 def _deleted(order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, agreed: Agreed | None) -> Result:
     found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
-    staying = {} if order.issuer_too else found.kept(order.clouds)
-    goes = replace(found.only({thing.address for thing in found} - staying.keys()), failed=found.failed)
-    result = Result(tuple(site.caller for site in sites), rows=tuple(kept(staying)), interrupted=found.interrupted)
-    shown = result.plus(doomed(goes), found.failed.values())
+    trusted = {} if order.issuer_too else found.kept(order.clouds)
+    goes = replace(found.only({thing.address for thing in found} - trusted.keys()), failed=found.failed)
+    result = Result(tuple(site.caller for site in sites), rows=(*kept(trusted), *staying(found)), interrupted=found.interrupted)
+    against = _against(sites, goes, pace, report)
+    shown = result.plus(doomed(goes, against.failed), (*found.failed.values(), *against.failed.values()), interrupted=against.interrupted)
     if agreed is None:
         return replace(shown, planned=True)
+    if against.failed or against.interrupted:
+        return result.plus(stopped(goes, against.failed), shown.failures, interrupted=against.interrupted)
     if found.interrupted or not list(goes) or not agreed(shown):
         return shown
     removal = remove(goes, pace, report)
-    return result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+    told = outdated(order.output, removal.dropped)
+    return replace(result, outdated=told).plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+
+
+def _against(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report) -> Ran:
+    """All that stands against dropping anything at all, as far as it can be known beforehand."""
+    if goes.interrupted or not list(goes):
+        return Ran()
+    rights = _lacking(sites, goes, pace, report)
+    rooms = inspect(goes, pace, report)
+    return Ran({**rights.failed, **rooms.failed}, interrupted=rights.interrupted or rooms.interrupted)
+
+
+def _lacking(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report) -> Ran:
+    """Whether who asks may do all of it, where the cloud can be asked."""
+    leaving = {f"{site.cloud.name}/permissions/{site.stores.caller}": site for site in sites if goes.of(list(site.walk))}
+
+    def ask(address: str, _tried: int) -> str:
+        site, found = leaving[address], Known()
+        asked = site.cloud.leaving(site.stores, goes.of(list(site.walk)))
+        found.learn(asked, asked.store.get([asked.name])[asked.name])
+        if problem := asked.objection(found):
+            raise problem
+        return "read"
+
+    return run(Job(dict.fromkeys(leaving, ()), ask, report=report, verb="reading"), pace)

@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from cwiictl.audiences import Asker
 from cwiictl.clouds import aws, azure
+from cwiictl.clouds.permissions import Leave
 from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
 from cwiictl.documents import Document
-from cwiictl.engine.holdings import Walk
+from cwiictl.engine.holdings import Thing, Walk
 from cwiictl.engine.resource import Known, Resource, Store
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.home import Home
@@ -60,6 +61,7 @@ class Cloud(Protocol):
     def trusting(self, spec: Any, cluster: Cluster, stores: Any, issuer: Issuer, askers: Collection[Asker], /) -> Iterator[Resource[Any]]: ...
     def identities(self, spec: Any, cluster: Cluster, stores: Any, asks: Iterable[tuple[Workload, Any]], home: Home, /) -> Iterator[Resource[Any]]: ...
     def permitted(self, stores: Any, things: Sequence[Resource[Any]], /) -> Iterator[Resource[Any]]: ...
+    def leaving(self, stores: Any, things: Sequence[Thing], /) -> Leave: ...  # whether who asks may take these down
     def least(self, command: str, spec: Any, cluster: Cluster, /) -> Any: ...
     def walk(self, stores: Any, /) -> Walk: ...
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...

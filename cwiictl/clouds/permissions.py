@@ -1,4 +1,4 @@
-"""Whether who asks may make what is missing: asked beforehand, so that nothing is left half made."""
+"""Whether who asks may make what is missing, or drop what is to go: asked beforehand, so that nothing is left half made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,17 @@ class Permissions(Resource[PermissionsState]):
         have = found.get(self)
         if have is None or not have.lacking or all(thing in found for thing in self.things):
             return None
-        return Denied(
-            f"{self.who} may not do {', '.join(have.lacking)}, which making what is missing needs",
-            remedy="have it granted: cwiictl permissions prints the least that suffices",
-        )
+        return _denied(self.who, have.lacking, "making what is missing")
+
+
+@dataclass(frozen=True)
+class Leave(Permissions):
+    """Of a removal: all that is asked about is needed."""
+
+    def objection(self, found: Known) -> Problem | None:
+        have = found.get(self)
+        return _denied(self.who, have.lacking, "taking these things down") if have and have.lacking else None
+
+
+def _denied(who: str, lacking: tuple[str, ...], what: str) -> Denied:
+    return Denied(f"{who} may not do {', '.join(lacking)}, which {what} needs", remedy="have it granted: cwiictl permissions prints the least that suffices")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 
@@ -14,6 +14,7 @@ class Option:
     of: frozenset[str]  # the commands that take it; none for all
     required: bool
     switch: bool = False
+    spared: frozenset[str] = frozenset()  # the commands that do not need it, though it is required
 
     @property
     def parameter(self) -> str:
@@ -39,6 +40,11 @@ def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = 
     """A text that the user gives with `flag`; empty if not."""
     option = Option(flag, text, metavar, frozenset(of), required)
     return field(default="", metadata={"option": option})
+
+
+def spared(wanted: Any, *commands: str) -> Any:
+    """The same, but that these commands do not need it."""
+    return field(default="", metadata={"option": replace(wanted.metadata["option"], spared=frozenset(commands))})
 
 
 def switched(flag: str, text: str, *, of: tuple[str, ...] = ()) -> Any:

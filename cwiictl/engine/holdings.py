@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from cwiictl.engine.pace import Job, Pace, run
+from cwiictl.engine.pace import Job, Pace, Ran, run
 from cwiictl.engine.resource import Mark, Report, Store, silent
+from cwiictl.errors import Denied
 
 LOOK = 30.0  # seconds: how long it is believed that a thing is still ours
 
@@ -25,6 +26,21 @@ class Walk:
 
     def __iter__(self) -> Iterator[Store[Any]]:
         return iter((*self.around, *self.hosting, *self.lent, *self.trusting, *self.using))
+
+
+@runtime_checkable
+class Roomy(Protocol):
+    """A store of what others may have put theirs into, with which that would go."""
+
+    def inspect(self, name: str, /) -> None: ...  # raises Conflict over what is not ours. Nobody is given anything to look
+
+
+@runtime_checkable
+class Keeping(Protocol):
+    """A store of which not all that is ours goes."""
+
+    @property
+    def staying(self) -> Mapping[str, str]: ...  # by name, and why: known once it was asked what is owned
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,12 @@ class Holdings:
     things: Mapping[str, tuple[Thing, ...]]  # by the kind of their store
     failed: Mapping[str, Exception]
     interrupted: bool = False
+
+    @property
+    def staying(self) -> dict[str, str]:
+        """What is ours and was not found to go, by address, and why."""
+        stores = [store for walk in self.walks for store in walk if isinstance(store, Keeping)]
+        return {f"{store.kind}/{name}": why for store in stores for name, why in store.staying.items()}
 
     def __iter__(self) -> Iterator[Thing]:
         return (thing for walk in self.walks for store in walk for thing in self.things.get(store.kind, ()))
@@ -94,6 +116,20 @@ def holdings(walks: Sequence[Walk], cluster: str, pace: Pace, report: Report = s
     job = Job(dict.fromkeys(stores, ()), look, patience=lambda kind: stores[kind].patience, report=report, verb="reading")
     ran = run(job, pace)
     return Holdings(tuple(walks), found, ran.failed, ran.interrupted)
+
+
+def inspect(held: Holdings, pace: Pace, report: Report = silent) -> Ran:
+    """Whether what is ours holds what is not, looked at before anything goes. Where nobody may look, it is seen when its turn comes."""
+    rooms = {thing.address: (thing.store, thing.name) for thing in held if thing.mark.hold == "owned" and isinstance(thing.store, Roomy)}
+
+    def look(address: str, _tried: int) -> str:
+        store, name = rooms[address]
+        store.inspect(name)
+        return "read"
+
+    patience = {address: held_in.patience for address, (held_in, _) in rooms.items()}
+    ran = run(Job(dict.fromkeys(rooms, ()), look, patience=patience.__getitem__, report=report, verb="reading"), pace)
+    return Ran({address: e for address, e in ran.failed.items() if not isinstance(e, Denied)}, interrupted=ran.interrupted)
 
 
 def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:

@@ -155,6 +155,11 @@ class Resource(ABC, Generic[S]):
         return False
 
     @property
+    def lends(self) -> str:
+        """What a run may lend to who makes it, so that what this likes can be written. It is wanted that nobody has it, which is worth no line."""
+        return ""
+
+    @property
     def guards(self) -> bool:
         """What it would object to nobody knows until it is read: unread, it stands against everything."""
         return False

@@ -137,7 +137,8 @@ class _Run:
             act(resource, change, want, have)
             self.found.learn(resource, self.known[resource])
             self.done.add(address)
-            return self.decided[address].verb
+            verb = self.decided[address].verb
+            return "give back" if resource.lends and verb == "update" else verb
 
         def skip(address: str, bad: Collection[str]) -> str:
             missing = [need.address for need in self.plan[address].needs if need.address in bad]
@@ -215,7 +216,7 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
             return this.stopped(seen)
         standing = this.refused(seen.failed)
         outcome = this.walk(act, seen.failed, "reading")
-        return replace(outcome, failed={**outcome.failed, **standing, **refused})
+        return replace(outcome, failed={**outcome.failed, **refused, **standing})
 
 
 def foretold(plan: Plan) -> Mapping[str, State]:

@@ -28,7 +28,7 @@ from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.engine.resource import Mark
-from cwiictl.errors import Conflict, Denied, Failed, NotYet
+from cwiictl.errors import Conflict, Denied, NotYet
 from cwiictl.issuer.documents import DocumentState, Keys, KeySetState
 from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
@@ -229,7 +229,7 @@ class TestBuckets(StoreContract):
         for name in (".well-known/openid-configuration", "keys.json", "theirs"):
             clients["s3"].put_object(Bucket=BUCKET, Key=name, Body=b"x")
 
-        with pytest.raises(Failed, match="theirs"):
+        with pytest.raises(Conflict, match="theirs"):
             specimen.drop()
         assert len(clients["s3"].list_objects_v2(Bucket=BUCKET)["Contents"]) == 3
         clients["s3"].delete_object(Bucket=BUCKET, Key="theirs")

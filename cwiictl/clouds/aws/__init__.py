@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwiictl.clouds.aws.permissions import least
-from cwiictl.clouds.aws.plan import bindings, brings, host, identities, permitted, standing, trusting, walk
+from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
@@ -23,6 +23,7 @@ __all__ = [
     "host",
     "identities",
     "least",
+    "leaving",
     "name",
     "permitted",
     "standing",

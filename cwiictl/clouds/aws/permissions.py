@@ -61,6 +61,7 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     ),
 }
 DROP: Mapping[str, tuple[str, ...]] = {
+    "account": WRITE["account"],
     "bucket": ("s3:DeleteBucket", "s3:PutBucketTagging"),
     "object": ("s3:DeleteObject",),
     "provider": ("iam:DeleteOpenIDConnectProvider", "iam:UntagOpenIDConnectProvider"),
@@ -116,6 +117,11 @@ def grants(command: str, spec: Spec, cluster: Cluster, account: str = "*") -> It
 def making(kinds: Mapping[str, tuple[str, ...]]) -> Iterator[Grant]:
     """What making these kinds needs, on these very things."""
     yield from (Grant(WRITE[kind], resources) for kind, resources in kinds.items() if resources)
+
+
+def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
+    """What taking down one of a kind needs; to let go of one is no more than to take our mark away."""
+    return tuple(action for action in DROP[kind] if ("Untag" in action or "Tagging" in action) != owned)
 
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Policy:

@@ -9,7 +9,7 @@ from typing import Any
 from cwiictl import names
 from cwiictl.audiences import ASKERS, AWS, Asker
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.permissions import making
+from cwiictl.clouds.aws.permissions import Grant, dropping, making
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import EVERYBODY, PRIVATE, READABLE, Bucket, BucketPolicy, reading
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
@@ -19,8 +19,8 @@ from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
-from cwiictl.clouds.permissions import Permissions
-from cwiictl.engine.holdings import Walk
+from cwiictl.clouds.permissions import Leave, Permissions
+from cwiictl.engine.holdings import Thing, Walk
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Hosting, Issuer, KeySet
@@ -126,6 +126,33 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
     kinds = (Bucket, OidcProvider, Role, ManagedPolicy, Distribution)
     yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
+
+
+def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
+    """Asked for one thing of each kind, as when they are made."""
+    first = {(thing.store.kind, thing.mark.hold == "owned"): thing.name for thing in reversed(things)}
+    asked = [grant for (kind, owned), name in first.items() for grant in _dropping(stores, kind, name, owned=owned)]
+    return Leave(stores.caller, stores.permissions(tuple(asked)), stores.caller)
+
+
+FRONT = {"aws/distribution": "Distribution", "aws/origin-access": "AccessControl", "aws/origin-identity": "AccessIdentity"}  # and how its actions are called
+
+
+def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[Grant]:
+    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
+    if kind == stores.buckets.kind:
+        yield Grant(dropping("bucket", owned=owned), (f"{s3}{name}",))
+        yield Grant(dropping("object", owned=owned), (f"{s3}{name}/{JWKS}",))
+    elif kind in {stores.documents.kind, stores.key_sets.kind}:
+        yield Grant(dropping("object", owned=True), (f"{s3}{name}",))
+    elif kind == stores.providers.kind:
+        yield Grant(dropping("provider", owned=owned), (f"{iam}oidc-provider/{name}",))
+    elif kind == stores.policies.kind:
+        yield Grant(dropping("policy", owned=owned), (f"{iam}policy/{name}",))
+    elif kind == stores.roles.kind and (role := stores.roles.get([name]).get(name)):
+        yield Grant(dropping("role", owned=owned), (role.arn,))
+    elif kind in FRONT:
+        yield Grant(tuple(action for action in dropping("front", owned=owned) if FRONT[kind] in action), ("*",))
 
 
 def walk(stores: Stores) -> Walk:

@@ -15,6 +15,7 @@ from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.spec import asked, switched
 from cwiictl.config import Request
 from cwiictl.errors import BadInput
+from cwiictl.shapes import keys, refuse_misspelt
 
 KIND = "AWSProviderSpec"
 ACCOUNT = re.compile(r"[0-9]{12}")
@@ -96,6 +97,7 @@ class _ProviderSpec(msgspec.Struct, rename="camel"):
 
 def ask(request: Request) -> Ask:
     """The statementEntries of a CredentialsRequest."""
+    refuse_misspelt(f"{request.source}: spec.providerSpec of {request.name}", request.spec, keys(_ProviderSpec))
     try:
         spec = msgspec.convert(request.spec, _ProviderSpec)
     except msgspec.ValidationError as e:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwiictl.clouds.azure.permissions import least
-from cwiictl.clouds.azure.plan import bindings, brings, host, identities, judged, permitted, standing, trusting, walk
+from cwiictl.clouds.azure.plan import bindings, brings, host, identities, judged, leaving, permitted, standing, trusting, walk
 from cwiictl.clouds.azure.section import WISHES, Section, ask_of
 from cwiictl.clouds.azure.spec import KIND, Spec, ask
 from cwiictl.clouds.azure.stores import Stores
@@ -23,6 +23,7 @@ __all__ = [
     "host",
     "identities",
     "least",
+    "leaving",
     "name",
     "permitted",
     "standing",

@@ -30,6 +30,7 @@ READ: Mapping[str, tuple[str, ...]] = {
 }
 WRITE: Mapping[str, tuple[str, ...]] = {
     "caller": ("Microsoft.Authorization/permissions/read",),
+    "region": ("Microsoft.Resources/subscriptions/locations/read",),
     "group": (f"{GROUP}/write",),
     "account": (f"{ACCOUNT}/write",),
     "container": (f"{CONTAINER}/write",),
@@ -38,6 +39,7 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     "assignment": (f"{ASSIGNMENT}/write", f"{ASSIGNMENT}/delete"),
 }
 DROP: Mapping[str, tuple[str, ...]] = {
+    "caller": WRITE["caller"],
     "group": (f"{GROUP}/write", f"{GROUP}/delete", f"{GROUP}/resources/read"),
     "account": (f"{ACCOUNT}/write", f"{ACCOUNT}/delete", *(f"{ACCOUNT}/{shelf}/read" for shelf in SHELVES)),
     "container": (f"{CONTAINER}/write", f"{CONTAINER}/delete"),
@@ -71,6 +73,11 @@ class Grant:
 def making(kinds: Mapping[str, tuple[str, ...]]) -> Iterator[Grant]:
     """What making these kinds needs, at these very scopes."""
     yield from (Grant(WRITE[kind], scope) for kind, scopes in kinds.items() for scope in scopes)
+
+
+def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
+    """What taking down one of a kind needs; to let go of one is no more than to take our mark away."""
+    return tuple(action for action in DROP[kind] if action.endswith("/write") != owned)
 
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Mapping[str, Any]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cwiictl import names
 from cwiictl.audiences import Asker
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.environments import PUBLIC
-from cwiictl.clouds.azure.permissions import making
+from cwiictl.clouds.azure.permissions import Grant as Asked
+from cwiictl.clouds.azure.permissions import dropping, making
 from cwiictl.clouds.azure.resources.custom_role import CustomRole
 from cwiictl.clouds.azure.resources.document import JWKS, Discovery
 from cwiictl.clouds.azure.resources.identity import TAG_VALUE, Identity, Subscription
+from cwiictl.clouds.azure.resources.known_region import KnownRegion
 from cwiictl.clouds.azure.resources.lent_role import LentRole
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
 from cwiictl.clouds.azure.resources.role_assignments import Grant, RoleAssignments
@@ -21,8 +23,8 @@ from cwiictl.clouds.azure.resources.storage_account import Container, StorageAcc
 from cwiictl.clouds.azure.spec import Ask, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.leaving import LeavingGroups
-from cwiictl.clouds.permissions import Permissions
-from cwiictl.engine.holdings import Walk
+from cwiictl.clouds.permissions import Leave, Permissions
+from cwiictl.engine.holdings import Thing, Walk
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import Hosting, Issuer, KeySet
@@ -138,7 +140,7 @@ def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tupl
         _names_its_own(workload, asked)
         title = asked.identity or names.identity(cluster, workload)
         scopes = _scopes(spec, asked, installation)
-        granted = {Grant(ids.folded(scope), ids.guid(stores.role(role.title))) for role in asked.roles for scope in role.scopes or scopes}
+        granted = {Grant(ids.folded(scope), ids.guid(_known_role(stores, workload, role.title))) for role in asked.roles for scope in role.scopes or scopes}
         own_scopes = frozenset(scopes) if asked.powers else frozenset[str]()
         everywhere = {grant.scope for grant in granted} | own_scopes
         _held_within_limits(workload, own_scopes)
@@ -148,6 +150,16 @@ def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tupl
         role = CustomRole(title, stores.custom_roles, workload, asked.powers, _assignable(spec, own_scopes)) if asked.powers else None
         yield identity
         yield RoleAssignments(identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held)
+
+
+def _known_role(stores: Stores, workload: Workload, title: str) -> str:
+    """Whoever mistyped it is told where."""
+    try:
+        return stores.role(title)
+    except BadInput as e:
+        if title not in e.problem:
+            raise
+        raise BadInput(f"{workload.source or workload.title}: {e.problem}", remedy=e.remedy) from e
 
 
 def _groups(spec: Spec, stores: Stores, ours: Collection[ResourceGroup], scopes: Iterable[str]) -> tuple[ResourceGroup | StandingGroup, ...]:
@@ -220,7 +232,7 @@ def _held_within_limits(workload: Workload, scopes: Collection[str]) -> None:
         raise BadInput(f"{where}: a role of its own can hold in one management group", remedy="name one, or subscriptions, or give a role that is there")
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
+def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions | KnownRegion]:
     """Asked where each kind is made. Who was given a resource group and nothing around it need not be allowed to make one."""
     whole = ids.subscription(stores.account)
     groups = tuple(thing for thing in things if isinstance(thing, ResourceGroup))
@@ -229,8 +241,15 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     kinds = {"account": StorageAccount, "container": Container, "identity": Identity, "role": CustomRole, "assignment": RoleAssignments}
     scopes = {kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)})) for kind, of in kinds.items()}
     made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())))
+    placed = [(_region(thing), thing) for thing in things if isinstance(thing, ResourceGroup | StorageAccount | Identity)]
+    for region in sorted({of for of, _ in placed}):
+        yield KnownRegion(region, stores.regions, tuple(thing for of, thing in placed if of == region))
     if made:
         yield Permissions(stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made)
+
+
+def _region(thing: ResourceGroup | StorageAccount | Identity) -> str:
+    return thing.subscription.region if isinstance(thing, Identity) else thing.region
 
 
 def _place(thing: Resource[Any], whole: str) -> str:
@@ -239,6 +258,35 @@ def _place(thing: Resource[Any], whole: str) -> str:
         return scopes[0] if scopes else whole
     group = thing.account.group if isinstance(thing, Container) else thing.group if isinstance(thing, StorageAccount | Identity) else None
     return f"{whole}/resourcegroups/{group.name}" if group else whole
+
+
+def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
+    """Asked where each thing is."""
+    kinds = {
+        stores.groups.kind: "group",
+        stores.accounts.kind: "account",
+        stores.containers.kind: "container",
+        stores.identities.kind: "identity",
+        stores.custom_roles.kind: "role",
+        stores.assignments.kind: "assignment",
+    }
+    found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
+    homes = {name: group for kind, thing in found if kind == "account" for group, _, name in [thing.name.partition("/")]}
+    asked = [Asked(dropping(kind, owned=thing.mark.hold == "owned"), _where(stores, kind, thing.name, homes)) for kind, thing in found if kind != "assignment"]
+    given = next((thing for kind, thing in found if kind == "assignment"), None)  # one speaks for all: each is a call
+    if given:
+        state = stores.assignments.get([given.name]).get(given.name)
+        scopes = sorted(grant.scope for grant in state.grants) if state else []
+        asked += [Asked(dropping("assignment", owned=given.mark.hold == "owned"), scope) for scope in scopes[:1]]
+    return Leave(stores.caller, stores.permissions(tuple(dict.fromkeys(asked))), stores.caller)
+
+
+def _where(stores: Stores, kind: str, name: str, homes: Mapping[str, str]) -> str:
+    """The scope to ask about one: its group."""
+    whole = ids.subscription(stores.account)
+    first = name.partition("/")[0]
+    group = "" if kind == "role" else homes.get(first, "") if kind == "container" else first
+    return f"{whole}/resourcegroups/{group}" if group else whole
 
 
 def walk(stores: Stores) -> Walk:

@@ -12,14 +12,16 @@ from cwiictl import names
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.environments import PUBLIC, environment
 from cwiictl.clouds.azure.resources.custom_role import NOTHING, Powers
-from cwiictl.clouds.spec import asked, switched
+from cwiictl.clouds.spec import asked, spared, switched
 from cwiictl.config import Request
 from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
+from cwiictl.shapes import keys, refuse_misspelt
 
 KIND = "AzureProviderSpec"
 GUID = re.compile(ids.UUID)
 REGION = re.compile(r"[a-z][a-z0-9]+")
+AWS_REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]")
 GROUP = re.compile(r"[-\w.()]{0,89}[-\w()]")
 ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
@@ -45,7 +47,7 @@ EXTRA: Mapping[str, tuple[str, ...]] = {  # requests by name, whose roles hold i
 class Spec:
     """Azure compares names without case, and so they are lower case here."""
 
-    region: str = asked("--region", "Azure region of all that is made, such as eastus.", metavar="REGION", required=True)
+    region: str = spared(asked("--region", "Azure region of all that is made, such as eastus.", metavar="REGION", required=True), "delete", "permissions")
     subscription: str = asked("--subscription-id", "Azure subscription to act in.", metavar="ID", required=True)
     tenant: str = asked("--tenant-id", "Refuse to act in any other Entra tenant.", metavar="ID")
     environment: str = asked("--azure-env", f"AzureUSGovernmentCloud or AzureChinaCloud.  [default: {PUBLIC}]", metavar="NAME")
@@ -73,8 +75,8 @@ class Spec:
             object.__setattr__(self, name, getattr(self, name).lower())
         object.__setattr__(self, "region", "".join(self.region.lower().split()))
         object.__setattr__(self, "environment", environment(self.environment).name)
-        _check("--region", self.region, REGION, "the name of a region")
-        _check("--subscription-id", self.subscription, GUID, "the id of a subscription")
+        _check_region(self.region)
+        _check("--subscription-id", self.subscription, GUID, "the id of a subscription", required=True)
         _check("--tenant-id", self.tenant, GUID, "the id of a tenant")
         _check("--storage-account-name", self.account, ACCOUNT, "a name of 3 to 24 letters and digits")
         _check("--blob-container-name", self.container, CONTAINER, "a name of 3 to 63 letters, digits and single '-'")
@@ -107,9 +109,15 @@ class Spec:
         return tuple(ids.folded(scope.strip()) for scope in self.also.split(",") if scope.strip())
 
 
-def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:
+def _check_region(region: str) -> None:
+    if AWS_REGION.fullmatch(region):
+        raise BadInput(f"--region {region!r} is written as AWS writes its regions", remedy="give one of Azure with --region, such as eastus")
+    _check("--region", region, REGION, "the name of a region", required=True)
+
+
+def _check(flag: str, value: str, pattern: re.Pattern[str], what: str, *, required: bool = False) -> None:
     if value and not pattern.fullmatch(value):
-        raise BadInput(f"{flag} {value!r} is not {what}", remedy=f"give {what}, or leave {flag} out")
+        raise BadInput(f"{flag} {value!r} is not {what}", remedy=f"give {what}" if required else f"give {what}, or leave {flag} out")
 
 
 @dataclass(frozen=True)
@@ -145,6 +153,7 @@ class _ProviderSpec(msgspec.Struct, rename="camel"):
 
 def ask(request: Request) -> Ask:
     """The roleBindings and permissions of a CredentialsRequest."""
+    refuse_misspelt(f"{request.source}: spec.providerSpec of {request.name}", request.spec, keys(_ProviderSpec))
     try:
         spec = msgspec.convert(request.spec, _ProviderSpec)
     except msgspec.ValidationError as e:

@@ -12,7 +12,7 @@ from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.resources.storage_account import ContainerState
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Mark
-from cwiictl.errors import Failed, NotYet
+from cwiictl.errors import Conflict, NotYet
 from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.azure.world import SUBSCRIPTION
 from tests.contracts.azure.ground import (
@@ -54,7 +54,7 @@ class TestStorageAccounts(StoreContract):
         stores.containers.put(f"{ACCOUNT}/ours", ContainerState(owner=Mark(CLUSTER)), None)
         stores.containers.put(f"{ACCOUNT}/theirs", ContainerState(), None)
 
-        with pytest.raises(Failed, match="theirs"):
+        with pytest.raises(Conflict, match="theirs"):
             specimen.drop()
         stores.containers.drop(f"{ACCOUNT}/theirs")
         specimen.drop()
@@ -72,7 +72,7 @@ class TestStorageAccounts(StoreContract):
             client.send_request(HttpRequest(method, f"https://management.azure.com{url}")).raise_for_status()
 
         send("PUT")
-        with pytest.raises(Failed, match="theirs"):
+        with pytest.raises(Conflict, match="theirs"):
             specimen.drop()
         send("DELETE")
         specimen.drop()

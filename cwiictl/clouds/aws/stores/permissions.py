@@ -38,6 +38,8 @@ class Simulations:
     def _lacking(self, caller: str) -> Iterator[str]:
         """All is asked at once, each action for each thing; only what belongs together counts."""
         pairs = {(action, resource) for grant in self.grants for action in grant.actions for resource in grant.resources}
+        if not pairs:
+            return
         actions, resources = sorted({action for action, _ in pairs}), sorted({resource for _, resource in pairs})
         pages = self.iam.get_paginator("simulate_principal_policy").paginate(PolicySourceArn=caller, ActionNames=actions, ResourceArns=resources)
         try:

@@ -51,10 +51,7 @@ class Buckets:
     @told("s3")
     def drop(self, bucket: str, /) -> None:
         try:
-            keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
-            if strange := [key for key in keys if key not in KEYS]:
-                raise Failed(f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}", remedy="move it elsewhere and run again")
-            for key in keys:
+            for key in self._vacated(bucket):
                 self.s3.delete_object(Bucket=bucket, Key=key)
             self.s3.delete_bucket(Bucket=bucket)
         except ClientError as e:
@@ -64,6 +61,24 @@ class Buckets:
                 ) from e
             if not absent(e):
                 raise
+
+    @told("s3")
+    def inspect(self, bucket: str, /) -> None:
+        try:
+            self._vacated(bucket)
+        except ClientError as e:
+            if not absent(e):
+                raise
+
+    def _vacated(self, bucket: str) -> list[str]:
+        """What lies in it, if that is all ours."""
+        keys = self._keys(bucket)
+        if strange := [key for key in keys if key not in KEYS]:
+            raise Conflict(f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}", remedy="move it elsewhere and run again")
+        return keys
+
+    def _keys(self, bucket: str) -> list[str]:
+        return [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
 
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -131,8 +146,7 @@ class Buckets:
             raise
 
     def _stranger(self, bucket: str) -> str:
-        keys = [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
-        return next((key for key in keys if key not in KEYS), "")
+        return next((key for key in self._keys(bucket) if key not in KEYS), "")
 
     def _tags(self, bucket: str) -> dict[str, str]:
         try:

@@ -28,5 +28,9 @@ class LentRole(Resource[LentRoleState]):
     def late(self) -> bool:
         return True
 
+    @property
+    def lends(self) -> str:
+        return "the right to write the documents, if who runs this has it not; it is given back at the end"
+
     def want(self, known: Known) -> LentRoleState:  # noqa: ARG002 - it follows from what was asked
         return LentRoleState()

@@ -71,7 +71,8 @@ class StorageAccount(Resource[StorageAccountState]):
 
     def _elsewhere(self, have: StorageAccountState) -> Problem | None:
         if not have.id:
-            return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another name with --storage-account-name")
+            taken = f"the name {self.title} is taken in the world, and by no storage account that is seen in the subscription {self.subscription}"
+            return Conflict(taken, remedy="give the --subscription-id that it is in, if it is yours, or another name with --storage-account-name")
         if not ids.same(have.id, self.id):
             group = ids.group_of(have.id)
             return Conflict(f"{self.title} is in the resource group {group}", remedy=f"give --oidc-resource-group-name {group}, or another account")

@@ -9,6 +9,7 @@ from cwiictl.clouds.azure.environments import Environment
 from cwiictl.clouds.azure.permissions import Grant
 from cwiictl.clouds.azure.resources.custom_role import CustomRoleState
 from cwiictl.clouds.azure.resources.identity import IdentityState
+from cwiictl.clouds.azure.resources.known_region import KnownRegionState
 from cwiictl.clouds.azure.resources.lent_role import LentRoleState
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState
 from cwiictl.clouds.azure.resources.standing_group import StandingGroupState
@@ -30,6 +31,7 @@ class Stores:
     role: Callable[[str], str]  # the id of a role, by its name, GUID or id; what is none is BadInput
     close: Callable[[], None]  # takes back whatever this process lent
     permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]
+    regions: Store[KnownRegionState]
     groups: Groups
     standing_groups: Store[StandingGroupState]
     accounts: Store[StorageAccountState]

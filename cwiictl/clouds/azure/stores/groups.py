@@ -69,13 +69,18 @@ class ResourceGroups:
     def drop(self, group: str, /) -> None:
         if self._read(group) is None:
             return
+        self.inspect(group)
+        with gone():
+            self.resources.resource_groups.begin_delete(group, polling=False)
+            if self._read(group):
+                raise NotYet(f"{self.kind}/{group} is being deleted, which takes minutes")
+
+    @told("Microsoft.Resources")
+    def inspect(self, group: str, /) -> None:
         with gone():
             if strange := self._strange(group):
                 remedy = "move it elsewhere, or leave the group without --delete-oidc-resource-group"
                 raise Conflict(f"{self.kind}/{group} holds {strange}, which is not ours", remedy=remedy)
-            self.resources.resource_groups.begin_delete(group, polling=False)
-            if self._read(group):
-                raise NotYet(f"{self.kind}/{group} is being deleted, which takes minutes")
 
     @told("Microsoft.Resources")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:

@@ -11,6 +11,7 @@ from cwiictl.engine.resource import Mark, Store
 
 class Groups(Store[ResourceGroupState], Protocol):
     def vacant(self, group: str, /) -> bool: ...  # whether nothing at all is in it
+    def inspect(self, group: str, /) -> None: ...
 
 
 class LeavingGroups:
@@ -22,6 +23,7 @@ class LeavingGroups:
     def __init__(self, groups: Groups, doomed: str) -> None:
         self.groups, self.doomed = groups, doomed
         self.kind, self.bulk, self.patience = groups.kind, groups.bulk, groups.patience
+        self.staying: dict[str, str] = {}
 
     def get(self, names: Collection[str], /) -> Mapping[str, ResourceGroupState]:
         return self.groups.get(names)
@@ -32,8 +34,16 @@ class LeavingGroups:
     def drop(self, name: str, /) -> None:
         self.groups.drop(name)
 
-    def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        return {name: mark for name, mark in self.groups.owned(cluster).items() if mark.hold != "owned" or self._goes(name)}
+    def inspect(self, name: str, /) -> None:
+        self.groups.inspect(name)
 
-    def _goes(self, name: str) -> bool:
-        return bool(self.doomed) and (name == self.doomed or self.groups.vacant(name))
+    def owned(self, cluster: str, /) -> Mapping[str, Mark]:
+        found = self.groups.owned(cluster)
+        self.staying = {name: why for name, mark in found.items() if mark.hold == "owned" and (why := self._stays(name))}
+        return {name: mark for name, mark in found.items() if name not in self.staying}
+
+    def _stays(self, name: str) -> str:
+        """Why it does; empty if it goes."""
+        if not self.doomed:
+            return "it goes with --delete-oidc-resource-group, if nothing of others is in it"
+        return "" if name == self.doomed or self.groups.vacant(name) else "something is in it"

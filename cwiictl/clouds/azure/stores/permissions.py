@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from azure.core.exceptions import HttpResponseError
-from azure.core.rest import HttpRequest
 
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.permissions import Grant
 from cwiictl.clouds.azure.stores.errors import absent, denied, told
+from cwiictl.clouds.azure.stores.wire import listed
 from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Mark
 
@@ -55,20 +55,11 @@ class Permissions:
     def _held(self, scope: str) -> list[Any] | None:
         """None where it cannot be asked, or is yet to be made."""
         try:
-            return list(self._pages(f"{scope}/providers/Microsoft.Authorization/permissions?api-version={VERSION}"))
+            return list(listed(self.resources, f"{scope}/providers/Microsoft.Authorization/permissions?api-version={VERSION}"))
         except HttpResponseError as e:
             if absent(e) or denied(e):
                 return None
             raise
-
-    def _pages(self, url: str) -> Iterator[Any]:
-        while url:
-            answer = self.resources.send_request(HttpRequest("GET", url))
-            if answer.status_code != 200:
-                raise HttpResponseError(response=answer)
-            page = answer.json()
-            yield from page.get("value", ())
-            url = page.get("nextLink") or ""
 
 
 def allowed(action: str, held: Sequence[Mapping[str, Any]]) -> bool:

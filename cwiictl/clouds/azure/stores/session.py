@@ -24,6 +24,7 @@ from cwiictl.clouds.azure.stores.identities import Identities
 from cwiictl.clouds.azure.stores.ledger import Ledger
 from cwiictl.clouds.azure.stores.lent import Lender, LentRoles
 from cwiictl.clouds.azure.stores.permissions import Permissions
+from cwiictl.clouds.azure.stores.regions import Regions
 from cwiictl.clouds.azure.stores.roles import CustomRoles, Roles
 from cwiictl.clouds.azure.stores.storage import Containers, StorageAccounts
 from cwiictl.clouds.azure.stores.tokens import Caller, Tokens
@@ -94,6 +95,7 @@ def stores(spec: Spec, cluster: Cluster, arm: Arm, caller: Caller, close: Callab
         role=Roles(arm.access, spec.subscription).id,
         close=ended,
         permissions=partial(Permissions, arm.resources),
+        regions=Regions(arm.resources, spec.subscription),
         groups=groups,
         standing_groups=StandingGroups(groups),
         accounts=accounts,

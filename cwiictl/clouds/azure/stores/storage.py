@@ -16,7 +16,7 @@ from cwiictl.clouds.azure.stores import tags
 from cwiictl.clouds.azure.stores.errors import absent, code, gone, status, told
 from cwiictl.clouds.azure.stores.lent import MISMATCH, Lender
 from cwiictl.engine.resource import Mark, changed
-from cwiictl.errors import Conflict, Failed, NotYet
+from cwiictl.errors import Conflict, NotYet
 
 if TYPE_CHECKING:
     from azure.mgmt.storage import StorageManagementClient
@@ -68,6 +68,15 @@ class StorageAccounts:
     @told("Microsoft.Storage")
     def drop(self, account: str, /) -> None:
         group, _, name = account.partition("/")
+        self.inspect(account)
+        with gone():
+            self.storage.storage_accounts.delete(group, name)
+        with self.lock:
+            self.groups.pop(name, None)
+
+    @told("Microsoft.Storage")
+    def inspect(self, account: str, /) -> None:
+        group, _, name = account.partition("/")
         with gone():
             for container in self.storage.blob_containers.list(group, name):
                 owner = marked(self.storage, group, name, container)
@@ -76,9 +85,6 @@ class StorageAccounts:
             for what, found in self._shelves(group, name):
                 if strange := next(iter(found), None):
                     raise self._holds(account, f"the {what} {strange.name}")
-            self.storage.storage_accounts.delete(group, name)
-        with self.lock:
-            self.groups.pop(name, None)
 
     def _shelves(self, group: str, name: str) -> Iterator[tuple[str, Iterable[Any]]]:
         """We put nothing there."""
@@ -86,8 +92,8 @@ class StorageAccounts:
         yield "queue", self.storage.queue.list(group, name)
         yield "table", self.storage.table.list(group, name)
 
-    def _holds(self, account: str, what: str) -> Failed:
-        return Failed(f"{self.kind}/{account} holds what is not ours: {what}", remedy="move it elsewhere and run again")
+    def _holds(self, account: str, what: str) -> Conflict:
+        return Conflict(f"{self.kind}/{account} holds what is not ours: {what}", remedy="move it elsewhere and run again")
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -218,9 +224,19 @@ class Containers:
         if not group:
             return
         with gone():
-            if strange := self._strange(account, name):
-                raise Failed(f"{self.kind}/{container} holds what is not ours, such as {strange}", remedy="move it elsewhere and run again")
+            self._vacated(container, self._strange(account, name))
             self.containers.delete(group, account, name)
+
+    @told("Microsoft.Storage")
+    def inspect(self, container: str, /) -> None:
+        """As far as who runs this may look: the right to is lent only when it is dropped."""
+        account, _, name = container.partition("/")
+        strange = self._hidden(account, name)
+        self._vacated(container, "" if strange == HIDDEN else strange)
+
+    def _vacated(self, container: str, strange: str) -> None:
+        if strange:
+            raise Conflict(f"{self.kind}/{container} holds what is not ours, such as {strange}", remedy="move it elsewhere and run again")
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:

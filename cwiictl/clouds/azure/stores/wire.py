@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline.policies import ContentDecodePolicy, CustomHookPolicy, HeadersPolicy, ProxyPolicy, RequestIdPolicy, UserAgentPolicy
 from azure.core.pipeline.transport import RequestsTransport
+from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import ARMChallengeAuthenticationPolicy
 from requests.adapters import HTTPAdapter
 
@@ -51,6 +54,17 @@ class _Session(requests.Session):
             self.ways[asked] = super().merge_environment_settings(url, proxies, stream, verify, cert)
         way = self.ways[asked]
         return {**way, "proxies": dict(way["proxies"])}
+
+
+def listed(client: Any, url: str) -> Iterator[Any]:
+    """All pages of what the SDK has no word for."""
+    while url:
+        answer = client.send_request(HttpRequest("GET", url))
+        if answer.status_code != 200:
+            raise HttpResponseError(response=answer)
+        page = answer.json()
+        yield from page.get("value", ())
+        url = page.get("nextLink") or ""
 
 
 def heard(answer: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,13 +12,14 @@ from cwiictl.clouds.azure import connect, plan
 from cwiictl.clouds.azure.permissions import COMMANDS, WRITE, Grant, least, making
 from cwiictl.clouds.azure.resources.custom_role import CustomRole, CustomRoleState, Powers
 from cwiictl.clouds.azure.resources.identity import Credential, Identity, IdentityState
+from cwiictl.clouds.azure.resources.known_region import KnownRegion, KnownRegionState
 from cwiictl.clouds.azure.resources.lent_role import LentRole, LentRoleState
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState, due
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState, RoleAssignments
 from cwiictl.clouds.azure.resources.role_assignments import Grant as Given
 from cwiictl.clouds.azure.resources.storage_account import Container, ContainerState, StorageAccount, StorageAccountState
 from cwiictl.clouds.azure.spec import NETWORK, Ask, Role, Spec
-from cwiictl.clouds.permissions import PermissionsState
+from cwiictl.clouds.permissions import Permissions, PermissionsState
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Resource
 from cwiictl.engine.run import foretold
@@ -457,9 +459,26 @@ def test_tags_that_azure_takes_are_taken() -> None:
 # --- permissions, taking down, and what workloads are told ---
 
 
+def asked_about(things: Sequence[Resource[Any]]) -> list[Permissions]:
+    return [asked for asked in plan.permitted(the_stores(), things) if isinstance(asked, Permissions)]
+
+
+def test_a_region_that_there_is_not_stands_against_a_run_only_if_something_is_to_be_made_in_it() -> None:
+    (region,) = (asked for asked in plan.permitted(the_stores(), tuple(whole(a_workload()).values())) if isinstance(asked, KnownRegion))
+    seen = found((region, KnownRegionState(others=("eastus2", "westus"))))
+
+    assert region.objection(Known()) is None
+    for thing in region.things:
+        problem = region.objection(seen)
+        assert isinstance(problem, BadInput)
+        assert (problem.problem, problem.remedy) == ("Azure has no region eastus for the subscription", "did you mean --region eastus2?")
+        seen.learn(thing, KnownRegionState())
+    assert region.objection(seen) is None, "what is there stays where it is"
+
+
 def test_a_lacking_permission_stands_against_a_run_only_if_something_is_missing() -> None:
     made = whole(a_workload(), asked=Ask((Role("Reader"),), Powers(frozenset({"*/read"}))))
-    for asked in plan.permitted(the_stores(), tuple(made.values())):
+    for asked in asked_about(tuple(made.values())):
         assert asked.objection(Known()) is None, "who could not be asked lacks nothing until Azure says so"
         seen = found((asked, PermissionsState(lacking=("Microsoft.Storage/storageAccounts/write",))))
 
@@ -474,12 +493,12 @@ def test_a_lacking_permission_stands_against_a_run_only_if_something_is_missing(
 
 
 def test_who_may_make_no_resource_group_is_stopped_only_where_one_is_missing() -> None:
-    groups, rest = plan.permitted(the_stores(), tuple(whole(a_workload()).values()))
+    groups, rest = asked_about(tuple(whole(a_workload()).values()))
 
     assert {thing.name for thing in groups.things} == {"demo", "demo-oidc"}
     assert groups.address != rest.address
     assert not {thing.address for thing in groups.things} & {thing.address for thing in rest.things}
-    (only,) = plan.permitted(the_stores(), groups.things)
+    (only,) = asked_about(groups.things)
     assert only == groups
     assert not tuple(plan.permitted(the_stores(), ()))
 

@@ -15,6 +15,7 @@ from cwiictl import oidc
 from cwiictl.clouds.azure import plan
 from cwiictl.clouds.azure.environments import environment
 from cwiictl.clouds.azure.resources.custom_role import Powers
+from cwiictl.clouds.azure.resources.known_region import KnownRegionState
 from cwiictl.clouds.azure.resources.lent_role import LentRoleState
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState, due
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState, Grant
@@ -122,6 +123,7 @@ class Azure:
     def stores(self) -> Stores:
         made: dict[str, Any] = {
             "groups": self.groups,
+            "regions": Memory("azure/region", [], lambda _name, _state: KnownRegionState()),
             "standing_groups": Everywhere("azure/standing-group", []),
             "known_issuers": Memory("azure/known-issuers", []),
             "accounts": self.accounts,
@@ -179,6 +181,7 @@ def test_a_preview_of_an_empty_subscription_writes_nothing_and_says_all_that_wil
     assert {address for address, verb in verbs.items() if verb == "keep"} == {
         "azure/lent-role/demo/demo",
         "azure/permissions/somebody",
+        "azure/region/eastus",
         f"azure/permissions/somebody at /subscriptions/{SUBSCRIPTION}",
         "local/key/signing-key",
     }
