@@ -44,6 +44,18 @@ def nearest(word: str, known: Collection[str], *, key: str = "") -> str:
     return f"did you mean {key}{near[0]}?" if near else f"use one of: {', '.join(known)}"
 
 
+def refuse_misspelt(where: str, keys: Collection[str], known: Collection[str]) -> None:
+    """Where others may have keys of their own, what is nearly one of ours is a slip of the pen all the same."""
+    for key in keys:
+        near = difflib.get_close_matches(key, known, 1, 0.8)
+        if near and key not in known:
+            raise BadInput(f"{where} has the key {key!r}, which is not known", remedy=f"did you mean {near[0]}?")
+
+
+def keys(shape: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(each.encode_name for each in msgspec.structs.fields(shape))
+
+
 def refuse_twins(claims: Sequence[tuple[str, str]]) -> None:
     """Of what is claimed, each with its place, nothing may be claimed twice."""
     seen: dict[str, str] = {}

@@ -66,7 +66,7 @@ def _requests(order: Order) -> Requests:
     kinds = {cloud.KIND for cloud in ALL.values()}
     for request in requests.wanted:
         if request.kind not in kinds | ELSEWHERE:
-            raise BadInput(f"{request.source}: {request.name} asks for a {request.kind}, which no cloud has", remedy=f"give one of: {', '.join(sorted(kinds))}")
+            raise BadInput(f"{request.source}: {request.name} asks for {request.kind}, which no cloud has", remedy=f"give one of: {', '.join(sorted(kinds))}")
     return requests
 
 
@@ -80,4 +80,4 @@ def _skipped(requests: Requests, clouds: Mapping[str, Cloud]) -> Iterator[Row]:
 
 
 def _elsewhere(request: Request) -> str:
-    return f"it asks for a {request.kind}, of a cloud that was not selected"
+    return f"it asks for {request.kind}, of a cloud that was not selected"

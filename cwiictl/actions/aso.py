@@ -35,7 +35,8 @@ def declare(order: Order, report: Report, *, writes: bool) -> Result:
     result = replace(told(found), files=tuple(str(order.output / path) for path in tree), planned=not writes)
     try:
         if writes:
-            files.write(order.output, tree)
+            written = files.write(order.output, tree)
+            result = replace(result, written=frozenset(str(order.output / path) for path in written))
     except Problem as e:
         return replace(result, files=()).plus([failure(str(order.output), e)], [e])
     return result

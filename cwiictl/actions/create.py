@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, names
+from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
-from cwiictl.actions.result import DONE, FOUND, Result, failure, left_over, ran, removed
+from cwiictl.actions.outdated import outdated
+from cwiictl.actions.result import DONE, FOUND, Result, failure, left_over, present, ran, removed
 from cwiictl.actions.result import doomed as rows
 from cwiictl.actions.stage import Stage, giving_back, staged
 from cwiictl.cluster_file.preset import summary
@@ -19,7 +21,7 @@ from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
-from cwiictl.issuer.key import PAIR, SigningKey
+from cwiictl.issuer.key import SigningKey
 from cwiictl.issuer.stores.keys import KeyPair
 from cwiictl.model import Handover
 
@@ -71,8 +73,13 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     if writes:
         result = replace(result, files=(*_paths(stage, outcome, _tree(stage, outcome)), *map(str, _summary(stage, outcome))))
+    else:
+        result = replace(result, rows=tuple(row for row in result.rows if row.condition != "may be lent"))
     whole = order.parts == WHOLE and not outcome.interrupted
-    left = _left_over(stage, outcome.known, report) if whole else Holdings((), {}, {})
+    found = _ours(stage, report) if whole else Holdings((), {}, {})
+    left = _beyond(stage, outcome.known, found)
+    if not writes:
+        result = result.plus(present(_others(stage, found)))
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
     return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
 
@@ -88,7 +95,19 @@ def _doomed(stage: Stage, report: Report) -> Holdings | None:
 
 def _left_over(stage: Stage, known: Known, report: Report) -> Holdings:
     """Ours, and not asked for by this run. What another command made is that command's, and what is only not followed today stays."""
-    found = holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
+    return _beyond(stage, known, _ours(stage, report))
+
+
+def _ours(stage: Stage, report: Report) -> Holdings:
+    return holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
+
+
+def _others(stage: Stage, found: Holdings) -> Holdings:
+    """What other commands made for the cluster."""
+    return found.only({thing.address for thing in found if thing.mark.origin != stage.mark.origin and thing.address not in stage.plan})
+
+
+def _beyond(stage: Stage, known: Known, found: Holdings) -> Holdings:
     asked = {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()} | stage.spared
     left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in asked}
     kinds = {resource.store.kind for resource in stage.plan.values()}
@@ -110,6 +129,8 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
     if doomed:
         removal = remove(doomed, stage.pace, report)
         result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+        told = outdated(stage.order.output, removal.dropped)
+        result = replace(result, outdated=tuple(path for path in told if path not in result.files))
     left = _left_over(stage, known, report)
     gone = {thing.address for thing in doomed or ()}
     rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
@@ -119,13 +140,14 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     """Of what succeeded: an identity that is there can be used, whatever became of the others."""
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
+    written = {str(stage.order.output / name) for name in renewed(outcome, stage.issuer.key)} if stage.issuer else set[str]()
     try:
-        files.write(stage.order.output, tree)
+        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, tree)}
         for path, text in told.items():
-            files.write(path.parent, {path.name: files.Public(text)})
+            written |= {str(path.parent / name) for name in files.write(path.parent, {path.name: files.Public(text)})}
     except Problem as e:
         return result.plus([failure(str(stage.order.output), e)], [e])
-    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)))
+    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written))
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
@@ -163,5 +185,5 @@ def _private(key: SigningKey) -> bytes | None:
 
 
 def _paths(stage: Stage, outcome: Outcome, tree: Iterable[str]) -> tuple[str, ...]:
-    made = stage.issuer and stage.issuer.key in outcome.known and isinstance(stage.issuer.key.store, KeyPair)
-    return tuple(sorted(str(stage.order.output / path) for path in (*tree, *(PAIR if made else ()))))
+    store = stage.issuer.key.store if stage.issuer and stage.issuer.key in outcome.known else None
+    return tuple(sorted(str(stage.order.output / path) for path in (*tree, *(store.files if isinstance(store, KeyPair) else ()))))

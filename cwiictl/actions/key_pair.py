@@ -7,7 +7,7 @@ from cwiictl.actions.order import Order
 from cwiictl.actions.result import DONE, Result, ran
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Mark, Plan, Report
-from cwiictl.engine.run import apply
+from cwiictl.engine.run import Outcome, apply
 from cwiictl.issuer.key import SigningKey
 from cwiictl.issuer.stores.keys import KeyPair
 
@@ -18,5 +18,15 @@ def create_key_pair(order: Order, report: Report) -> Result:
     plan = Plan([key])
     outcome = apply(plan, Mark(order.cluster.name), Pace(), report=report)
     paths = tuple(str(order.output / name) for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY))
-    result = Result(rows=tuple(ran(outcome, plan, DONE)), files=paths if outcome.whole else ())
+    written = frozenset(str(order.output / name) for name in renewed(outcome, key))
+    result = Result(rows=tuple(ran(outcome, plan, DONE)), files=paths if outcome.whole else (), written=written)
     return result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
+
+
+def renewed(outcome: Outcome, key: SigningKey) -> frozenset[str]:
+    """Of the pair, the files that a run has made, or made its owner's alone."""
+    change = next((change for change in outcome.changes if change.address == key.address), None)
+    if change is None or change.verb == "keep" or not isinstance(key.store, KeyPair):
+        return frozenset()
+    told = " ".join(str(difference.have) for difference in change.differing)
+    return frozenset(name for name in key.store.files if change.verb == "create" or name in told)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from cwiictl.engine.holdings import Holdings, Removal
 from cwiictl.engine.plain import plain, wanted
-from cwiictl.engine.resource import Difference, Plan
+from cwiictl.engine.resource import Difference, Plan, Resource
 from cwiictl.engine.run import Change, Outcome, Verb
 from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Binding
@@ -26,6 +27,9 @@ Condition = Literal[
     "released",
     "to drop",
     "to release",
+    "given back",
+    "may be lent",
+    "present",
     "kept",
     "failed",
     "not tried",
@@ -34,8 +38,9 @@ Condition = Literal[
 FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
 DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "keep": "as wanted", "refuse": "foreign"}
 
-CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "dropped", "released"})
+CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "given back", "dropped", "released"})
 INTERRUPTED = 130
+NOTHING: Mapping[str, Exception] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Result:
     rows: tuple[Row, ...] = ()
     skipped: tuple[Row, ...] = ()  # requests that were read and not followed
     files: tuple[str, ...] = ()
+    written: frozenset[str] = frozenset()  # of these files, those that this run has made or changed
+    outdated: tuple[str, ...] = ()  # files that tell of what is gone
     taker: str = "the installer"  # of these files
     bindings: tuple[Binding, ...] = ()  # what the workloads must be told
     manifest: bytes = b""  # the same as Kubernetes objects, where a command shows them
@@ -99,10 +106,22 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
             yield failure(address, outcome.failed[address])
         elif plan[address].quiet:
             continue
+        elif address in changes and plan[address].lends:
+            yield from _lent(changes, plan[address], words)
         elif address in changes:
             yield _changed(changes[address], outcome, plan, words)
         else:
             yield Row(address, "not tried")
+
+
+def _lent(changes: Mapping[str, Change], resource: Resource[Any], words: dict[Verb, Condition]) -> Iterator[Row]:
+    """Of what is had only while it is needed."""
+    verb = changes[resource.address].verb
+    writes = any(changes[liked.address].verb in {"create", "update"} for liked in resource.likes if liked.address in changes)
+    if verb != "keep":
+        yield Row(resource.address, words[verb] if words is FOUND else "given back")
+    elif writes and words is FOUND:
+        yield Row(resource.address, "may be lent", problem=resource.lends)
 
 
 def _changed(change: Change, outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Row:
@@ -130,12 +149,30 @@ def kept(staying: Mapping[str, Iterable[str]]) -> Iterator[Row]:
         yield Row(address, "kept", problem=f"{names} may still trust it", remedy=f"give --cloud {names} too, or --issuer")
 
 
-def doomed(holdings: Holdings) -> Iterator[Row]:
-    """What a removal would do: what was adopted or brought is let go, and stays."""
+def staying(holdings: Holdings) -> Iterator[Row]:
+    """What is ours and not asked for."""
+    yield from (Row(address, "kept", problem=why) for address, why in holdings.staying.items())
+
+
+def present(holdings: Holdings) -> Iterator[Row]:
+    """What other commands made: it is theirs to judge."""
+    yield from (Row(thing.address, "present", problem=f"made by {thing.mark.origin}") for thing in holdings)
+
+
+def doomed(holdings: Holdings, against: Mapping[str, Exception] = NOTHING) -> Iterator[Row]:
+    """What a removal would do: what was adopted or brought is let go, and stays. And what stands against it."""
     for thing in holdings:
-        yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release")
-    for address, e in holdings.failed.items():
+        if thing.address not in against:
+            yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release")
+    for address, e in {**holdings.failed, **against}.items():
         yield failure(address, e)
+
+
+def stopped(holdings: Holdings, against: Mapping[str, Exception]) -> Iterator[Row]:
+    """A removal that something stands against: nothing of it is done."""
+    why = "nothing is dropped while something stands against it" if against else "interrupted"
+    yield from (Row(thing.address, "not tried", problem=why) for thing in holdings if thing.address not in against)
+    yield from (failure(address, e) for address, e in {**holdings.failed, **against}.items())
 
 
 def removed(removal: Removal) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Store
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput, Problem
-from cwiictl.installers import INSTALLERS
+from cwiictl.installers import INSTALLERS, openshift
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.elsewhere import Shelves, checked, existing, own
 from cwiictl.issuer.home import Home
@@ -96,7 +96,7 @@ class Stage:
 
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
-    key = SigningKey("signing-key", _key_store(order))
+    key = SigningKey("signing-key", _key_store(order, writes=writes))
     if "issuer" in order.parts:
         key.store.get([key.name])
     asked = asks(order)
@@ -104,7 +104,7 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         if order.summary:
             files.ready(order.summary.parent, [order.summary.name])
-        files.ready(order.output, (*paths, *(PAIR if isinstance(key.store, KeyPair) else ())))
+        files.ready(order.output, (*paths, *(key.store.files if isinstance(key.store, KeyPair) else ())))
     sites = connected(order, pace, report)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
     stage = replace(_planned(order, pace, sites, key, writes=writes), skipped=asked.skipped)
@@ -190,11 +190,12 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     return host.cloud.host(host.spec, order.cluster, host.stores, key, how)
 
 
-def _key_store(order: Order) -> Store[KeyState]:
+def _key_store(order: Order, *, writes: bool) -> Store[KeyState]:
     """The key that was named; or the pair in the output directory, made if there is none; or the public half that lies there alone."""
     if order.public_key is not None:
         return PublicKey(order.public_key)
     public: Path = order.output / names.PUBLIC_KEY
     if public.exists() and not (order.output / names.PRIVATE_KEY).exists():
         return PublicKey(public)
-    return KeyPair(order.output, order.bits)
+    copied = writes and openshift.name in order.installers  # whoever only looks does not know whom the folder was written for
+    return KeyPair(order.output, order.bits, PAIR if copied else PAIR - {names.INSTALLER_KEY})

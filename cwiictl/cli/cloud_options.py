@@ -5,6 +5,7 @@ Where clouds share a flag, each has its own spelling too (`--aws-region`), and t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            if record := parameter.get_help_record(ctx):
+            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
                 sections.setdefault(parameter.section if isinstance(parameter, CloudOption) else "Options", []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
@@ -39,7 +40,7 @@ class CloudOption(click.Option):
 
 def of_clouds(command: str) -> Callable[[C], C]:
     bare = (_bare(flag, clouds) for flag, clouds in _sharing(command).items())
-    return stacked(*bare, *(_of_cloud(cloud, option, flag) for cloud, option, flag in spelled(command)))
+    return stacked(*bare, *(_of_cloud(command, cloud, option, flag) for cloud, option, flag in spelled(command)))
 
 
 def spelled(command: str) -> Iterator[tuple[str, Option, str]]:
@@ -62,11 +63,34 @@ def spec(cloud: str, command: str, chosen: Collection[str], given: Mapping[str, 
     for field, option in options(ALL[cloud].Spec).items():
         if option.flag in flags:
             flag = flags[option.flag]
-            filled[field] = given[_parameter(flag)] or _bare_value(option, command, chosen, given) or file.get(field, False if option.switch else "")
-            if option.required and not filled[field]:
+            filled[field] = _said(option, flag, given) or _bare_value(option, command, chosen, given) or file.get(field, False if option.switch else "")
+            if option.required and command not in option.spared and not filled[field]:
                 told = option.flag if len(chosen) == 1 else flag
                 raise BadInput(f"{ALL[cloud].title} needs {told}", remedy=f"give {told} {option.metavar}")
+    _judged(cloud, filled, flags if len(chosen) > 1 else {})
     return filled
+
+
+def _judged(cloud: str, filled: Mapping[str, Any], flags: Mapping[str, str]) -> None:
+    """A cloud names its options as they are where it is alone: here they are said as the user has to spell them."""
+    try:
+        ALL[cloud].Spec(**filled)
+    except BadInput as e:
+        raise BadInput(_respelled(e.problem, flags), remedy=_respelled(e.remedy, flags)) from e
+
+
+def _respelled(text: str, flags: Mapping[str, str]) -> str:
+    for flag, own in flags.items():
+        text = re.sub(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", own, text)
+    return text
+
+
+def _said(option: Option, flag: str, given: Mapping[str, Any]) -> Any:
+    """With the flag that is this cloud's own. Whoever gives the bare one beside it, and says something else, has mistaken one of the two."""
+    value, bare = given[_parameter(flag)], given[option.parameter] if flag != option.flag else ""
+    if value and bare and value != bare:
+        raise BadInput(f"{option.flag} says {bare}, and {flag} says {value}", remedy=f"leave {option.flag} out")
+    return value
 
 
 def judge(command: str, chosen: Collection[str], given: Mapping[str, Any]) -> None:
@@ -103,11 +127,11 @@ def _bare(flag: str, clouds: list[str]) -> Callable[[C], C]:
     return click.option(flag, option.parameter, default="", metavar=option.metavar, help=text)
 
 
-def _of_cloud(cloud: str, option: Option, flag: str) -> Callable[[C], C]:
+def _of_cloud(command: str, cloud: str, option: Option, flag: str) -> Callable[[C], C]:
     section = f"Options of {ALL[cloud].title}"
     if option.switch:
         return click.option(flag, _parameter(flag), cls=CloudOption, section=section, is_flag=True, help=option.help)
-    text = option.help + ("  [required]" if option.required else "")
+    text = option.help + ("  [required]" if option.required and command not in option.spared else "")
     return click.option(flag, _parameter(flag), cls=CloudOption, section=section, default="", metavar=option.metavar, help=text)
 
 

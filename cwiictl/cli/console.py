@@ -19,7 +19,7 @@ from cwiictl.errors import BadInput, Failed
 
 log = logging.getLogger("cwiictl")
 
-DROPPED = {"drop": "dropped", "release": "released"}
+DROPPED = {"drop": "dropped", "release": "released", "give back": "given back"}
 QUIET = "as wanted"
 
 
@@ -31,6 +31,7 @@ class Console:
         self.moving = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.waited: set[str] = set()
         self.moved = 0.0
+        self.declined = False  # by whom all was shown to a moment ago
 
     def __enter__(self) -> Console:
         return self
@@ -77,6 +78,7 @@ class Console:
             click.echo(line, err=True)
         if click.confirm("Do this?", err=True):
             return True
+        self.declined = True
         click.echo("Nothing was dropped.", err=True)
         return False
 
@@ -105,7 +107,7 @@ class Console:
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
         elif self.form == "yaml" and not result.planned:
             click.echo(result.manifest, nl=False)
-        else:
+        elif not self.declined:
             for line in lines(result):
                 click.echo(line)
 

@@ -23,7 +23,7 @@ from cwiictl.cli.order import order
 def delete(clouds: tuple[str, ...], **given: Any) -> None:
     """Take down everything in the clouds that bears the cluster's mark. Needs neither its key nor its requests.
 
-    What was adopted or brought is released and stays. Keys and manifests on this disk stay too.
+    What was adopted or brought is released and stays. If something lacks or stands against it, nothing is dropped. Keys and manifests on this disk stay too.
 
     \b
     Example:

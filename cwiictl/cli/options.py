@@ -28,6 +28,8 @@ def _cloud(_context: click.Context, _parameter: click.Parameter, names: tuple[st
     for name in names:
         if name in COMING:
             raise BadInput(f"--cloud {name} is not made yet", remedy=f"this version makes --cloud {', '.join(ALL)}")
+        if "," in name:
+            raise BadInput(f"--cloud {name} is no cloud", remedy=f"give it once for each: {' '.join(f'--cloud {each}' for each in name.split(','))}")
         if name not in ALL:
             near = difflib.get_close_matches(name, ALL, 1)
             raise BadInput(f"there is no cloud {name!r}", remedy=f"did you mean --cloud {near[0]}?" if near else f"give --cloud {', '.join(ALL)}")

@@ -11,19 +11,31 @@ from cwiictl.actions.order import WHOLE
 from cwiictl.actions.permissions import least
 from cwiictl.cli import cloud_options, options
 from cwiictl.cli.order import order
+from cwiictl.errors import BadInput
+from cwiictl.shapes import nearest
+
+
+class _Policy(click.Choice[str]):
+    """Whoever names a command by its own name is told which policy is its."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices:
+            begun = next((choice for choice in self.choices if value.startswith(f"{choice}-")), "")
+            raise BadInput(f"there is no policy for {value!r}", remedy=f"did you mean {begun}?" if begun else nearest(value, tuple(self.choices)))
+        return super().convert(value, param, ctx)
 
 
 @click.command("permissions", cls=cloud_options.Command)
-@click.argument("command", type=click.Choice(["create", "status", "delete", "rotate"]), default="create")
+@click.argument("command", type=_Policy(["create", "status", "delete", "rotate"]), default="create")
 @options.cluster
 @cloud_options.of_clouds("permissions")
 @options.debug
 def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:
-    """Print the least policy with which COMMAND works, in the cloud's own form. Asks no cloud.
+    """Print the least policy with which COMMAND works, in the cloud's own form; of several clouds, by their names. Asks no cloud.
 
     \b
     Example:
       cwiictl permissions create --cloud aws --name prod --region eu-west-1 > policy.json
     """
-    for policy in least(order(WHOLE, clouds, given, "permissions"), command):
-        click.echo(json.dumps(policy, indent=2))
+    policies = least(order(WHOLE, clouds, given, "permissions"), command)
+    click.echo(json.dumps(policies if len(policies) > 1 else next(iter(policies.values())), indent=2))

@@ -10,7 +10,7 @@ from typing import Any
 from cwiictl import files
 from cwiictl.actions.order import Order
 from cwiictl.cli.order import WORDS
-from cwiictl.cluster_file.preset import Preset, preset
+from cwiictl.cluster_file.preset import Preset, clouds, preset
 from cwiictl.errors import BadInput
 from cwiictl.shapes import nearest
 
@@ -22,8 +22,9 @@ def ordered(what: Order, given: Mapping[str, Any]) -> Order:
     name: str = given.get("preset", "")
     if not name:
         return what
-    asked, path = _read(name, what, given["variables"]), given["output_file"]
-    _judge_clouds(name, asked, what)
+    text = _read(name)
+    _judge_clouds(name, clouds(name, text, WORDS), what)
+    asked, path = preset(name, text, WORDS, given["variables"], _known(what)), given["output_file"]
     _judge_file(name, asked, path, given)
     return replace(
         what,
@@ -36,11 +37,11 @@ def ordered(what: Order, given: Mapping[str, Any]) -> Order:
     )
 
 
-def _read(name: str, what: Order, variables: Mapping[str, str]) -> Preset:
+def _read(name: str) -> bytes:
     file, known = f"{name}.yaml", files.templates(FOLDER)
     if file not in known:
         raise BadInput(f"there is no preset {name!r}", remedy=nearest(name, [each.removesuffix(".yaml") for each in known], key="--preset "))
-    return preset(name, files.template(f"{FOLDER}/{file}").encode(), WORDS, variables, _known(what))
+    return files.template(f"{FOLDER}/{file}").encode()
 
 
 def _known(what: Order) -> dict[str, str]:
@@ -59,10 +60,9 @@ def judge(given: Mapping[str, Any]) -> None:
         raise BadInput("--preset and --credentials-requests-dir exclude one another", remedy="run the command once for each")
 
 
-def _judge_clouds(name: str, asked: Preset, what: Order) -> None:
-    clouds = dict.fromkeys(cloud for each in asked.workloads for cloud in each.asks)
-    if not clouds.keys() & what.clouds.keys():
-        raise BadInput(f"the preset {name} asks nothing of {' and '.join(what.clouds)}", remedy=f"give --cloud {' or '.join(clouds)}")
+def _judge_clouds(name: str, asked: tuple[str, ...], what: Order) -> None:
+    if not set(asked) & what.clouds.keys():
+        raise BadInput(f"the preset {name} asks nothing of {' and '.join(what.clouds)}", remedy=f"give --cloud {' or '.join(asked)}")
 
 
 def _judge_file(name: str, asked: Preset, path: Path | None, given: Mapping[str, Any]) -> None:

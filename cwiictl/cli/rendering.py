@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -16,8 +16,8 @@ from cwiictl.engine.plain import plain
 from cwiictl.errors import BadInput, Conflict
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "created", "repaired", "declared"), "green"),
-    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release", "kept"), "yellow"),
+    **dict.fromkeys(("as wanted", "present", "created", "repaired", "given back", "declared"), "green"),
+    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release", "may be lent", "kept"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
 }
 
@@ -25,7 +25,7 @@ COLOURS = {
 def lines(result: Result) -> Iterator[str]:
     for caller in result.callers:
         yield f"{caller.cloud}: account {caller.account}, as {caller.caller}"
-    for row in result.rows:
+    for row in () if _at_once(result) else result.rows:
         yield from _row(row, result)
     for row in result.skipped:
         yield f"  {'skipped':<10}  {row.thing}: {row.problem}"
@@ -34,7 +34,10 @@ def lines(result: Result) -> Iterator[str]:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
     if result.files:
         yield "These files would be written:" if result.planned else f"What {result.taker} takes:"
-    yield from (f"  {path}" for path in result.files)
+    yield from (f"  {path}" if result.planned else f"  {'written' if path in result.written else 'as it was':<10}  {path}" for path in result.files)
+    if result.outdated:
+        yield "These tell of what is gone, and are yours to remove:"
+    yield from (f"  {path}" for path in result.outdated)
     if result.manifest:
         yield "For kubectl apply:"
         yield from result.manifest.decode().splitlines()
@@ -43,12 +46,19 @@ def lines(result: Result) -> Iterator[str]:
 def problems(result: Result) -> Iterator[str]:
     """What happened and what to do, once for all things that it happened to."""
     told: dict[tuple[str, str], list[str]] = {}
+    at_once = _at_once(result)
     for row in result.rows:
         if row.condition in {"failed", "foreign"}:
             told.setdefault((row.problem, row.remedy), []).append(row.thing)
     for (problem, remedy), things in told.items():
-        whose = "" if things[0] in problem else f"{things[0]}{f' and {len(things) - 1} more' if things[1:] else ''}: "
+        whose = "" if at_once or things[0] in problem else f"{things[0]}{f' and {len(things) - 1} more' if things[1:] else ''}: "
         yield from error(whose + problem, remedy)
+
+
+def _at_once(result: Result) -> bool:
+    """Whether one mistake stands against everything: then that is all there is to say."""
+    failed = [(row.problem, row.remedy) for row in result.rows if row.condition == "failed"]
+    return result.code == BadInput.code and len(failed) > 1 and len(set(failed)) == 1
 
 
 def error(problem: str, remedy: str) -> Iterator[str]:
@@ -73,6 +83,8 @@ def data(result: Result) -> dict[str, Any]:
         "things": [_thing(row) for row in result.rows],
         "skipped": [{"name": row.thing, "why": row.problem} for row in result.skipped],
         "files": list(result.files),
+        "written": sorted(result.written),
+        "outdated": list(result.outdated),
         **({"manifest": result.manifest.decode()} if result.manifest else {}),
     }
 
@@ -86,22 +98,36 @@ def _thing(row: Row) -> dict[str, Any]:
 
 
 def _row(row: Row, result: Result) -> Iterator[str]:
-    if row.condition == "not tried" and result.failures and not row.problem:
-        return  # a long list of what was not done hides why
-    why = f": {row.problem}" if row.condition in {"not tried", "kept"} and row.problem else ""
+    if _hidden(row, result):
+        return
+    why = f": {row.problem}" if row.condition in {"not tried", "kept", "present", "may be lent"} and row.problem else ""
     yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
-        yield from _wrapped(f"{difference.field}: {_short(difference.have)} -> {_short(difference.want)}")
+        yield from _wrapped(f"{difference.field}: {_changed(plain(difference.have), plain(difference.want))}")
     if result.planned and row.condition == "missing" and row.want:
         for field, value in row.want.items():
             if value not in ("", None, [], {}, False):
                 yield from _wrapped(f"{field}: {_short(value)}")
 
 
+def _hidden(row: Row, result: Result) -> bool:
+    """A long list of what was not done hides why."""
+    return row.condition == "not tried" and bool(result.failures) and not row.problem
+
+
+def _changed(have: Any, want: Any) -> str:
+    """Of two lists what comes and what goes: whoever had to find that would overlook it."""
+    if {type(have), type(want)} != {list}:
+        return f"{_short(have)} -> {_short(want)}"
+    old, new = cast("list[Any]", have), cast("list[Any]", want)
+    comes: list[Any] = [each for each in new if each not in old]
+    goes: list[Any] = [each for each in old if each not in new]
+    return ", ".join(f"{verb} {_short(some)}" for verb, some in (("add", comes), ("take away", goes)) if some)
+
+
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, min(116, max(40, shutil.get_terminal_size((116, 0)).columns)), initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False
-    )
+    width = min(116, max(40, shutil.get_terminal_size((116, 0)).columns))
+    return textwrap.wrap(text, width, initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False, break_long_words=False)
 
 
 def _short(value: object) -> str:
@@ -112,13 +138,13 @@ def _short(value: object) -> str:
 
 
 def _summary(result: Result) -> str:
-    counts = Counter(row.condition for row in result.rows)
+    counts = Counter(row.condition for row in result.rows if not _hidden(row, result))
     told = [", ".join(f"{count} {condition}" for condition, count in counts.items()) or "Nothing of this cluster is there"]
     if result.code == INTERRUPTED:
         told.append("Interrupted: run the same command again to go on")
     elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
         told.append("Nothing was changed")
-    elif "kept" in counts:
+    elif any(row.condition == "kept" and row.remedy for row in result.rows):
         told.append("What is kept goes with all clouds, or with --issuer")
     elif "left over" in counts:
         told.append("What is left over goes with create-all --prune")

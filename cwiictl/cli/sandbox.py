@@ -59,10 +59,22 @@ _OPTIONS = (
     click.option("--lag", type=_SECONDS, default=0.0, metavar="SECONDS", help="Show what was written only after this time, as IAM does."),
     click.option("--deny", multiple=True, metavar="ACTION", callback=_set_of, help="Refuse what needs this permission, such as iam:Get*. Repeatable."),
     click.option(
-        "--deploy", type=_SECONDS, default=2.0, show_default=True, metavar="SECONDS", help="How long takes what takes long: a distribution of CloudFront, an operation in Azure."
+        "--deploy",
+        type=_SECONDS,
+        default=2.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long takes what takes long: a distribution of CloudFront, an operation in Azure.",
     ),
     click.option("--expired", is_flag=True, help="Answer as if all credentials had expired."),
-    click.option("--taken", "strangers", multiple=True, metavar="NAME", callback=_set_of, help="This name of a bucket or a storage account is somebody else's. Repeatable."),
+    click.option(
+        "--taken",
+        "strangers",
+        multiple=True,
+        metavar="NAME",
+        callback=_set_of,
+        help="This name of a bucket or a storage account is somebody else's. Repeatable.",
+    ),
     click.option("--jwks-cache", type=_SECONDS, default=0.0, metavar="SECONDS", help="Keep an issuer's keys this long before they are read again."),
     click.option("--jwks-refetch/--no-jwks-refetch", default=True, help="Read an issuer's keys again when a token names an unknown one."),
 )

@@ -49,6 +49,13 @@ def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known
     return Preset(found, tuple((each.workload, outputs[each.workload.namespace, each.workload.name]) for each in found))
 
 
+def clouds(name: str, text: bytes, words: Words) -> tuple[str, ...]:
+    """Of which it asks something, whatever its variables are."""
+    (document,) = documents(f"the preset {name}", text)
+    shape = told(document, PresetShape)
+    return tuple(cloud for cloud in words.clouds if any(cloud in each for each in shape.workloads))
+
+
 def _asked(workload: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in workload.items() if key != "output"}
 

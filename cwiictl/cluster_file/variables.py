@@ -51,7 +51,7 @@ class Variables:
         if isinstance(shape.default, bool) and value not in SWITCH:
             raise BadInput(f"--set {name}={value} is neither true nor false", remedy=f"give one of the two: {shape.help}")
         if not re.fullmatch(shape.pattern, value):
-            raise BadInput(f"--set {name}={value} cannot be meant", remedy=f"give the {shape.help}")
+            raise BadInput(f"--set {name}={value} cannot be meant: it does not match {shape.pattern}", remedy=f"give the {shape.help}")
 
     def __getitem__(self, name: str, /) -> str | bool:
         if name in self.known:

@@ -171,8 +171,8 @@ class KeySet(Resource[KeySetState]):
         ours = f"the key {key.kid}" if key else "a key that is yet to be made"
         return BadInput(
             f"{self.address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
-            remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key rotate it,"
-            " or create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
+            remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key"
+            " create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
         )
 
     @staticmethod

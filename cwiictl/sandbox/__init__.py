@@ -91,7 +91,7 @@ class Sandbox:
         self._record = held.enter_context(contextlib.closing(Record(self.settings.record)))
         authority = Authority()
         self.ca_file.write_bytes(authority.pem)
-        door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._answer, self._refused))))
+        door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._nobodys, self._answer, self._refused))))
         host, port = door.bind(self.settings.address, self.settings.port)
         self.proxy = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         self._places = Places(self._ground(authority, host, port), self.settings.serve)
@@ -113,9 +113,12 @@ class Sandbox:
     def _knows(self, host: str) -> bool:
         return self._places.find(host) is not None
 
-    def _refused(self, request: Request) -> None:
+    def _nobodys(self, host: str) -> bool:
+        return self._places.nobodys(host)
+
+    def _refused(self, request: Request, status: int) -> None:
         host, _, port = request.host.rpartition(":")
-        self._record.add(Seen(request.method, host if port.isdigit() else request.host, request.path, "refused", 403, mutating=False))
+        self._record.add(Seen(request.method, host if port.isdigit() else request.host, request.path, "refused", status, mutating=False))
 
     def _answer(self, request: Request) -> Response | None:
         place = self._places.find(request.host)

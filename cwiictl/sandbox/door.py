@@ -25,11 +25,12 @@ IDLE = 300.0
 
 @dataclass(frozen=True)
 class Desk:
-    """What the door asks: whether a host is known, what to answer to it, and whom to tell of a refusal."""
+    """What the door asks: whether a host is known, or a cloud's and nobody's there, what to answer to it, and whom to tell of a refusal."""
 
     knows: Callable[[str], bool]
+    nobodys: Callable[[str], bool]
     answer: Answer
-    refused: Callable[[Request], None]
+    refused: Callable[[Request, int], None]
 
 
 class Door:
@@ -100,8 +101,9 @@ class Door:
                 return
             host = _host(request)
             if request.method != "CONNECT" or not self._desk.knows(host):
-                self._desk.refused(request)
-                outer.send(request.method, refusal(request))
+                no = absence(request) if request.method == "CONNECT" and self._desk.nobodys(host) else refusal(request)
+                self._desk.refused(request, no.status)
+                outer.send(request.method, no)
                 return
             outer.send("CONNECT", Response(200))
             self._inside(sock, host)
@@ -130,6 +132,11 @@ class Door:
 def _host(request: Request) -> str:
     host, _, port = request.host.rpartition(":")
     return (host if port.isdigit() and host else request.host).strip("[]").rstrip(".").lower()
+
+
+def absence(request: Request) -> Response:
+    """As a proxy says of a name that nobody has."""
+    return text(502, f"There is no {_host(request)}: no account, distribution or region has this name.")
 
 
 def refusal(request: Request) -> Response:

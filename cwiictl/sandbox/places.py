@@ -80,6 +80,10 @@ class Places:
             return self._folders[host]
         return next((cloud for suffixes, cloud in self._clouds if host.endswith(suffixes) and cloud.knows(host)), None)
 
+    def nobodys(self, host: str) -> bool:
+        """Whether it is in a cloud's hands, as no account, bucket or region that there is."""
+        return self.find(host) is None and any(suffix.startswith(".") and host.endswith(suffix) for suffixes, _ in self._clouds for suffix in suffixes)
+
     def reset(self) -> None:
         for _, cloud in self._clouds:
             cloud.reset()

@@ -83,7 +83,7 @@ def test_a_text_that_is_a_switch_alone_is_true_or_false(more: str, *, preserve: 
 WRONG: list[tuple[dict[str, str], str, str]] = [
     ({}, "the preset p needs where", "give --set where=VALUE: the place"),
     ({"were": "here"}, "the preset p has no variable 'were'", "did you mean --set where?"),
-    ({"where": "here", "who": "ME"}, "--set who=ME cannot be meant", "give the one"),
+    ({"where": "here", "who": "ME"}, "--set who=ME cannot be meant: it does not match [-a-z]+", "give the one"),
     ({"where": "here", "more": "yes"}, "--set more=yes is neither true nor false", "give one of the two: another one"),
     ({"where": "here", "name": "mine"}, "the preset p has no variable 'name'", "use one of: where, who, more"),
 ]

@@ -171,7 +171,9 @@ def test_one_identity_is_made_and_its_service_accounts_are_printed(made: Ground)
 def test_it_is_never_left_over_to_create_all_and_goes_with_the_cluster(made: Ground) -> None:
     identity(made)
 
-    assert (made.status().code, made.status().but("as wanted")) == (0, {})
+    seen = made.status()
+    assert (seen.code, seen.but("as wanted")) == (0, {f"aws/role/{BILLING}": "present"})
+    assert "made by create-identity" in seen.out
     pruned = made.create_all("--prune", "--yes")
     assert (pruned.code, pruned.but("as wanted")) == (0, {})
     assert BILLING in made.clouds()["roles"]

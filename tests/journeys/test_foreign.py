@@ -168,19 +168,6 @@ def test_delete_touches_nothing_of_others(ground: Ground) -> None:
     assert left["buckets"][f"{NAME}-2-oidc"] == before["buckets"][f"{NAME}-2-oidc"]
 
 
-def test_a_bucket_that_holds_something_of_others_is_not_dropped(ground: Ground) -> None:
-    ground.create_all()
-    with ground.aws("s3") as s3:
-        s3.put_object(Bucket=BUCKET, Key="terraform.tfstate", Body=b"theirs")
-
-    done = ground.delete("--yes")
-
-    assert done.code == 1
-    assert done.but("dropped") == {f"aws/bucket/{BUCKET}": "failed"}
-    assert "terraform.tfstate" in done.out
-    assert set(ground.clouds()["buckets"][BUCKET]["objects"]) == {".well-known/openid-configuration", "keys.json", "terraform.tfstate"}
-
-
 @pytest.mark.parametrize("adopted", [(), ("--adopt", f"aws/bucket/{BUCKET}")], ids=["", "adopted"])
 def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(enter: Enter, adopted: tuple[str, ...]) -> None:
     ground = enter(strangers=frozenset({BUCKET}))
@@ -218,6 +205,20 @@ def test_delete_asks_and_shows_first_and_changes_nothing_unless_told_yes(ground:
     assert len(shown.things) == 4
     assert ground.mutating() == []
     assert ground.clouds() == before
+
+
+def test_a_bucket_that_holds_something_of_others_is_told_before_anything_is_dropped(ground: Ground) -> None:
+    ground.create_all()
+    with ground.aws("s3") as s3:
+        s3.put_object(Bucket=BUCKET, Key="terraform.tfstate", Body=b"theirs")
+    ground.fresh()
+
+    for how, rest in (("--dry-run", "to drop"), ("--yes", "not tried")):
+        done = ground.delete(how)
+        assert done.code == 4
+        assert done.but(rest) == {f"aws/bucket/{BUCKET}": "foreign"}
+        assert "terraform.tfstate" in done.out
+    assert ground.mutating() == []
 
 
 def test_delete_of_nothing_is_done_at_once(ground: Ground) -> None:

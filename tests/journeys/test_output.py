@@ -39,7 +39,7 @@ def test_json_of_every_command_is_one_document_and_nothing_else(ground: Ground) 
 
     for command, done in runs.items():
         assert done.code == 0, f"{command}: {done.err}"
-        assert set(done.data) == {"callers", "checksum", "exitCode", "interrupted", "things", "skipped", "files"}, command
+        assert set(done.data) == {"callers", "checksum", "exitCode", "interrupted", "things", "skipped", "files", "written", "outdated"}, command
         assert done.data["exitCode"] == done.code
         if command != "create-key-pair":
             assert done.data["callers"] == [{"cloud": "aws", "account": "123456789012", "caller": "arn:aws:iam::123456789012:user/sandbox"}]
@@ -172,4 +172,34 @@ def test_public_access_that_is_blocked_for_the_account_is_told_in_these_words(gr
     with ground.aws("s3control") as control:
         control.delete_public_access_block(AccountId="123456789012")
     assert ground.create_all().code == 0
+    assert ground.status().code == 0
+
+
+def test_what_was_written_is_told_from_what_was_as_it_was_and_from_what_tells_of_things_that_are_gone(ground: Ground) -> None:
+    planned, first = ground.create_all("--dry-run"), ground.create_all()
+    assert planned.data["files"] == first.data["files"] == first.data["written"]
+    assert planned.data["written"] == []
+
+    again = ground.create_all("-o", "text")
+    assert "  as it was   out/serviceaccount-signer.private" in again.out
+    assert "written" not in again.out
+
+    ground.requests({name: content for name, content in two_requests().items() if "ingress" in content})
+    pruned = ground.create_all("--prune", "--yes")
+    registry = "out/manifests/openshift-image-registry-installer-cloud-credentials-credentials.yaml"
+    assert (pruned.data["written"], pruned.data["outdated"]) == ([], [registry])
+
+    ground.write("cluster.yaml", "apiVersion: cwii.dev/v1\nkind: Cluster\nname: demo\noutputDir: out\nclouds: {aws: {region: us-east-1}}\n")
+    gone = ground.cwiictl("delete", "--file", "cluster.yaml", "--yes")
+    assert "These tell of what is gone, and are yours to remove:" in gone.out
+    assert all((ground.folder / path.strip()).exists() for path in gone.out.rpartition("remove:")[2].splitlines() if path)
+    assert "cluster-authentication-02-config.yaml" in gone.out
+
+
+def test_who_writes_for_kubeadm_alone_gets_no_copy_of_the_key_for_another_installer(ground: Ground) -> None:
+    planned, done = (ground.create_all("--installer", "kubeadm", *how) for how in (("--dry-run",), ()))
+
+    assert planned.data["files"] == done.data["files"] == done.data["written"]
+    assert {f"out/{path}" for path in ground.tree()} == set(done.data["files"])
+    assert not any("tls/" in path for path in done.data["files"])
     assert ground.status().code == 0

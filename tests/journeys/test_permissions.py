@@ -260,9 +260,23 @@ def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stran
     assert ground.status().code == 0
 
 
-def test_a_denied_delete_names_the_action_and_exits_1(ground: Ground) -> None:
+def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground: Ground) -> None:
+    ground.create_all("--role-path", "/clusters/")
+    ground.sandbox.faults.deny = {"iam:DeleteOpenIDConnectProvider", "iam:DeleteRole"}
+    ground.fresh()
+
+    shown, done = ground.delete("--dry-run"), ground.delete("--yes")
+
+    for each, rest in ((shown, "to drop"), (done, "not tried")):
+        assert each.code == 1
+        assert each.but(rest) == {PERMISSIONS: "failed"}
+        assert f"{CALLER} may not do iam:DeleteOpenIDConnectProvider, iam:DeleteRole, which taking these things down needs" in each.out
+    assert ground.mutating() == []
+
+
+def test_a_delete_that_was_denied_what_nobody_could_foresee_names_the_action_and_exits_1(ground: Ground) -> None:
     ground.create_all()
-    ground.sandbox.faults.deny = {"iam:DeleteOpenIDConnectProvider"}
+    ground.sandbox.faults.deny = {SIMULATOR, "iam:DeleteOpenIDConnectProvider"}
 
     done = ground.delete("--yes")
 

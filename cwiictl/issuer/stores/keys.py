@@ -18,12 +18,12 @@ KIND = "local/key"
 
 
 class KeyPair:
-    """The three files that ccoctl's users know. What is there is checked; what is missing beside a good private key is made from it."""
+    """The files that ccoctl's users know. What is there is checked; what is missing beside a good private key is made from it."""
 
     kind, bulk, patience = KIND, False, 0.0
 
-    def __init__(self, folder: Path, bits: int) -> None:
-        self.folder, self.bits = folder, bits
+    def __init__(self, folder: Path, bits: int, files_: frozenset[str] = PAIR) -> None:
+        self.folder, self.bits, self.files = folder, bits, files_
 
     def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
         private = self.folder / names.PRIVATE_KEY
@@ -33,7 +33,7 @@ class KeyPair:
         key = oidc.private_key(files.read(private, "the private key"), str(private))
         missing = frozenset(name for name in PAIR if not (self.folder / name).exists())
         self._same(key.kid, missing)
-        return dict.fromkeys(names_, KeyState.of(key, missing | self._open_to_others(missing)))
+        return dict.fromkeys(names_, KeyState.of(key, (missing & self.files) | self._open_to_others(missing)))
 
     def put(self, _name: str, _want: KeyState, have: KeyState | None, /) -> KeyState:
         if have is None:
@@ -41,7 +41,7 @@ class KeyPair:
         private = files.read(self.folder / names.PRIVATE_KEY, "the private key")
         key = oidc.private_key(private, names.PRIVATE_KEY)
         tree = {names.PRIVATE_KEY: private, names.PUBLIC_KEY: files.Public(key.pem.encode()), names.INSTALLER_KEY: private}
-        files.write(self.folder, tree)  # of what is there, only the mode can change
+        files.write(self.folder, {name: content for name, content in tree.items() if name in self.files})  # of what is there, only the mode can change
         return KeyState.of(key)
 
     def drop(self, _name: str, /) -> None:

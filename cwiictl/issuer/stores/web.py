@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import ssl
 import urllib.error
@@ -20,6 +21,7 @@ from cwiictl.issuer.documents import IssuerState
 
 MOST = 1 << 20
 SECONDS = 10.0
+UNREACHED = re.compile(r"Tunnel connection failed: 50[234]\b")  # what a proxy says of a host that it cannot find or reach
 
 
 class _Absent(NotYet):
@@ -112,8 +114,8 @@ class Web:
             reason = getattr(e, "reason", e)
             if isinstance(reason, ssl.SSLCertVerificationError):
                 raise Failed(f"the certificate of {url} is not believed: {reason.verify_message}", remedy="name further authorities with SSL_CERT_FILE") from e
-            absent = isinstance(reason, socket.gaierror)
-            raise (_Absent if absent else NotYet)(f"{url} cannot be reached: {reason}", remedy=self.remedy) from e
+            absent = isinstance(reason, socket.gaierror) or UNREACHED.search(str(reason)) is not None
+            raise (_Absent if absent else NotYet)(f"{url} cannot be reached: {' '.join(str(reason).split())}", remedy=self.remedy) from e
         if len(text) > MOST:
             raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
         return text

@@ -36,7 +36,8 @@ def inside(visitor: Visitor, host: str) -> ssl.SSLSocket:
     return context.wrap_socket(sock, server_hostname=host)
 
 
-STRANGERS = ["example.com", "amazonaws.com.example.com", "notamazonaws.com", "sts.eu-nowhere-9.amazonaws.com", "127.0.0.1", "metadata.google.internal"]
+STRANGERS = ["example.com", "amazonaws.com.example.com", "notamazonaws.com", "notmanagement.azure.com", "127.0.0.1", "metadata.google.internal"]
+NOBODYS = ["sts.eu-nowhere-9.amazonaws.com", "nobody.blob.core.windows.net", "d0123456789abc.cloudfront.net"]
 
 
 @pytest.mark.parametrize("host", STRANGERS)
@@ -47,6 +48,15 @@ def test_other_hosts_are_refused_with_a_sentence(visitor: Visitor, host: str) ->
     assert answer.startswith(b"HTTP/1.1 403")
     assert b"is not one of the sandbox's hosts" in answer
     assert visitor.sandbox.record == [Seen("CONNECT", host, "", "refused", 403, mutating=False)]
+
+
+@pytest.mark.parametrize("host", NOBODYS)
+def test_a_host_of_a_cloud_that_is_nobodys_is_not_there_as_a_proxy_says_it(visitor: Visitor, host: str) -> None:
+    with raw(visitor) as sock:
+        sock.sendall(f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        answer = sock.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 502")
+    assert visitor.sandbox.record == [Seen("CONNECT", host, "", "refused", 502, mutating=False)]
 
 
 def test_plain_http_is_refused_and_so_is_the_metadata_service(visitor: Visitor) -> None:

@@ -35,7 +35,11 @@ def refused(ground: AzureGround, done: Done, *words: str, reads: bool = False) -
     ("arguments", "words"),
     [
         (("--name", "A_B"), ("'A_B'", "lower-case")),
-        (("--region", "../x"), ("'../x'", "--region")),
+        (("--region", "../x"), ("'../x'", "give the name of a region.")),
+        (("--region", "eu-west-1"), ("'eu-west-1' is written as AWS writes", "give one of Azure with --region")),
+        (("--azure-region", "westus"), ("--region says eastus, and --azure-region says westus", "leave --region out")),
+        (("--cloud", "aws", "--region", "", "--aws-region", "us-east-1", "--azure-region", "us-east-1"), ("--azure-region 'us-east-1' is written as AWS",)),
+        (("--cloud", "aws", "--region", "", "--aws-region", "eastus", "--azure-region", REGION), ("AWS has no region 'eastus'", "with --aws-region")),
         (("--region", ""), ("Azure needs --region", "--region REGION")),
         (("--subscription-id", "1234"), ("'1234'", "--subscription-id", "the id of a subscription")),
         (("--subscription-id", ""), ("Azure needs --subscription-id",)),
@@ -59,6 +63,7 @@ def refused(ground: AzureGround, done: Done, *words: str, reads: bool = False) -
         (("--aws-region", "us-east-1"), ("--aws-region is for AWS",)),
         (("--cloud", "aws"), ("--region eastus does not say for which cloud", "--aws-region and --azure-region")),
         (("--cloud", "aws", "--region", "", "--azure-region", REGION), ("AWS needs --aws-region",)),
+        (("--cloud", "aws,azure"), ("--cloud aws,azure is no cloud", "--cloud aws --cloud azure")),
         (("--cloud", "gcp"), ("gcp", "not made yet", "--cloud aws, azure")),
         (("--cloud", "azrue"), ("'azrue'", "did you mean --cloud azure?")),
         (("--issuer-in", "aws"), ("--issuer-in aws is not among the clouds",)),
@@ -74,6 +79,29 @@ def test_delete_also_where_nothing_can_be_is_refused(ground: AzureGround, scope:
     refused(ground, ground.delete("--also", scope, "--yes", "-o", "text"), scope.rstrip("/").lower(), "is not the id of a scope")
 
 
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        (("--region", "eastsu"), ("no region eastsu for the subscription", "did you mean --region eastus?")),
+        (("--region", "westeurope", "--azure-env", "AzureUSGovernmentCloud"), ("no region westeurope for the subscription", "usgovvirginia")),
+    ],
+    ids=["mistyped", "another cloud's"],
+)
+def test_a_region_that_azure_does_not_have_is_found_before_the_first_write(ground: AzureGround, where: tuple[str, ...], words: tuple[str, ...]) -> None:
+    for how in ("--dry-run", "--bits=2048"):
+        done = ground.create_all(*where, how, "-o", "text")
+        assert done.code == 2, done.out
+        assert all(word in done.err.lower() for word in words), done.err
+    assert ground.mutating() == []
+    assert "out" not in ground.files()
+
+
+def test_delete_needs_no_region(ground: AzureGround) -> None:
+    done = ground.cwiictl("delete", "--cloud", "azure", "--name", NAME, "--subscription-id", SUBSCRIPTION, "--yes")
+
+    assert (done.code, "Nothing of this cluster is there" in done.out) == (0, True)
+
+
 # --- the requests ---
 
 
@@ -85,14 +113,18 @@ def many(count: int) -> str:
     ("content", "words"),
     [
         (many(21), ("n/s has 21 ServiceAccounts", "at most 20", "split")),
-        (text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Contributer"}])), ("no role 'Contributer'", "did you mean Contributor")),
+        (
+            text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Contributer"}])),
+            ("a.yaml:1: there is no role 'Contributer'", "did you mean Contributor"),
+        ),
+        (text(an_azure_object("a", "n", "s", permission=["a/b"], roleBindings=[{"role": "Reader"}])), ("has the key 'permission'", "did you mean permissions")),
         (text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Fruit Picker"}])), ("no role 'Fruit Picker'",)),
         (text(an_azure_object("a", "n", "s", roleBindings=[])), ("asks Azure for nothing",)),
         (text(an_azure_object("a", "n", "s", roleBindings="Reader")), ("providerSpec",)),
         (text(an_azure_object("a", "n", "s", permissions=["read all of it"])), ("'read all of it' is not an action",)),
         (text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Reader"}])).replace("AzureProviderSpec", "AzurProviderSpec"), ("AzurProviderSpec",)),
     ],
-    ids=["21 accounts", "nearly a role", "no role", "nothing", "no list", "no action", "no kind"],
+    ids=["21 accounts", "nearly a role", "nearly a key", "no role", "nothing", "no list", "no action", "no kind"],
 )
 def test_requests_that_cannot_be_followed_are_refused_before_the_first_write(ground: AzureGround, content: str, words: tuple[str, ...]) -> None:
     ground.requests({"a.yaml": content, **two_azure_requests()})
@@ -142,7 +174,8 @@ def test_a_subscription_that_the_caller_does_not_see_is_named(ground: AzureGroun
     done = ground.create_all("--subscription-id", OTHER, "-o", "text")
 
     assert done.code == 2
-    assert "Azure does not show who asks that subscription" in done.err
+    assert done.err.count("Azure does not show who asks that subscription") == 1
+    assert "azure/" not in done.out + done.err  # no table of what cannot be seen
     assert "--subscription-id" in done.err
     assert ground.mutating() == []
     assert "out" not in ground.files()

@@ -177,7 +177,9 @@ def test_one_identity_is_made_and_its_service_accounts_are_printed_with_label_an
 def test_it_is_never_left_over_to_create_all_and_goes_with_the_cluster(made: AzureGround) -> None:
     identity(made)
 
-    assert (made.status().code, made.status().but("as wanted")) == (0, {})
+    shown = made.status()
+    assert (shown.code, shown.but("as wanted", "present")) == (0, {})
+    assert shown.things[f"azure/identity/{GROUP}/{BILLING}"] == "present"
     pruned = made.create_all("--prune", "--yes")
     assert (pruned.code, pruned.but("as wanted")) == (0, {})
     assert BILLING in made.clouds()["identities"]

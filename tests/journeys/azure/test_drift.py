@@ -33,7 +33,7 @@ def mended(ground: AzureGround, clouds: Any, drifted: Drifted, writes: list[str]
     repaired = ground.create_all(*arguments)
     assert repaired.code == 0, repaired.err
     assert {thing: fields for thing, fields in repaired.fields.items() if thing != LENT} == drifted
-    assert repaired.but("as wanted", "repaired") == {}
+    assert repaired.but("as wanted", "repaired", "given back") == {}
     assert ground.mutating() == sorted(writes)
     assert ground.clouds() == clouds
     assert ground.status(*arguments).code == 0

@@ -185,7 +185,8 @@ def test_an_account_name_that_a_stranger_has_is_refused_before_the_first_write(e
     for done in (ground.create_all(), ground.create_all("--adopt", address)):
         assert done.code == 4
         assert done.things[address] == "foreign"
-        assert "belongs to somebody else in the world" in done.out
+        assert "is taken in the world, and by no storage account that is seen in the subscription" in done.out
+        assert "--adopt" not in done.out
         assert "--storage-account-name" in done.out
     assert ground.mutating() == []
     assert ground.clouds() == NOTHING
@@ -221,23 +222,25 @@ def test_an_account_that_holds_something_of_others_is_not_dropped_and_neither_is
     ground.create_all()
     ground.changed(by_hand.account_id(ACCOUNT), allowSharedKeyAccess=True)
     by_hand.upload(ground, (ACCOUNT, CONTAINER), "terraform.tfstate", b"theirs")
-    by_hand.a_container(ground, ACCOUNT, "backups")
     container, account = f"azure/container/{ACCOUNT}/{CONTAINER}", f"azure/storage-account/{GROUP}/{ACCOUNT}"
 
     done = ground.delete("--yes", "--delete-oidc-resource-group")
 
     assert done.code == 1
     groups = [f"azure/resource-group/{each}" for each in (GROUP, SITE)]
-    assert done.but("dropped") == {container: "failed", account: "not tried", **dict.fromkeys(groups, "not tried")}, done.out
+    assert done.but("dropped") == {container: "foreign", account: "not tried", **dict.fromkeys(groups, "not tried")}, done.out
     assert "terraform.tfstate" in done.out
     assert not any(each["role"] == by_hand.BLOBS for each in ground.clouds()["assignments"])  # lent to look into it, and taken back
     with by_hand.blobs(ground, ACCOUNT) as client:
         client.get_blob_client(CONTAINER, "terraform.tfstate").delete_blob()
-    then = ground.delete("--yes")
-    assert then.code == 1
-    assert then.things == {container: "dropped", account: "failed"}
-    assert "holds what is not ours: the container backups" in then.out
-    assert list(ground.clouds()["accounts"][ACCOUNT]["containers"]) == ["backups"]
+    by_hand.a_container(ground, ACCOUNT, "backups")
+    ground.fresh()
+    for how, rest in (("--dry-run", "to drop"), ("--yes", "not tried")):  # and what can be looked into beforehand is told before anything is dropped
+        then = ground.delete(how)
+        assert then.code == 4
+        assert then.but("kept") == {container: rest, account: "foreign"}
+        assert "holds what is not ours: the container backups" in then.out
+    assert ground.mutating() == []
 
 
 @pytest.mark.parametrize("thing", [f"azure/identity/{GROUP}/{NAME}-nobody", "azure/storage-account/another/account", "azure"])

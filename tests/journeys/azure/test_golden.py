@@ -31,8 +31,8 @@ def made(enter: Enter) -> AzureGround:
         ground.arm("PUT", f"{WHOLE}/resourceGroups/{group}", {"location": "westus"})
     done = ground.create_all(*GROUPS, "--user-tags", "costs=ours")
     assert done.code == 0, done.err
-    assert done.but("created", "repaired") == dict.fromkeys(PERMISSIONS, "as wanted")
-    assert done.things[LENT] == "repaired"
+    assert done.but("created", "given back") == dict.fromkeys(PERMISSIONS, "as wanted")
+    assert done.things[LENT] == "given back"
     return ground
 
 

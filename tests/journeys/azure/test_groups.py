@@ -19,7 +19,9 @@ def test_the_groups_go_only_if_that_is_asked_for_and_they_are_ours(ground: Azure
     assert refused.code == 2
     assert "--yes" in refused.err
     assert shown.code == 0
-    assert set(shown.things.values()) == {"to drop"}
+    assert set(shown.but("kept").values()) == {"to drop"}
+    assert shown.but("to drop") == ({} if asked else dict.fromkeys((f"azure/resource-group/{GROUP}", f"azure/resource-group/{SITE}"), "kept"))
+    assert asked or "it goes with --delete-oidc-resource-group" in shown.out
     assert ground.mutating() == []
     assert ground.clouds() == before
 
@@ -29,16 +31,19 @@ def test_the_groups_go_only_if_that_is_asked_for_and_they_are_ours(ground: Azure
     assert ground.clouds() == {**NOTHING, "groups": {} if asked else before["groups"]}
 
 
-def test_a_group_with_something_of_others_in_it_stays_and_says_what(ground: AzureGround) -> None:
+def test_a_group_with_something_of_others_in_it_is_told_before_anything_is_dropped(ground: AzureGround) -> None:
     ground.create_all()
     by_hand.an_identity(ground, "theirs")
+    ground.fresh()
 
-    done = ground.delete("--yes", "--delete-oidc-resource-group")
+    shown, done = (ground.delete(how, "--delete-oidc-resource-group") for how in ("--dry-run", "--yes"))
 
-    assert done.code == 1
-    assert done.things[f"azure/resource-group/{GROUP}"] == "foreign"
-    assert "holds Microsoft.ManagedIdentity/userAssignedIdentities theirs, which is not ours" in done.out
-    assert list(ground.clouds()["groups"]) == [GROUP]  # the installation's was empty
+    for each, rest in ((shown, "to drop"), (done, "not tried")):
+        assert each.code == 4
+        assert set(each.but(rest).items()) == {(f"azure/resource-group/{GROUP}", "foreign")}
+        assert "holds Microsoft.ManagedIdentity/userAssignedIdentities theirs, which is not ours" in each.out
+    assert ground.mutating() == []
+    assert ground.delete("--yes").code == 0  # the group stays, and so does what is in it
     assert list(ground.clouds()["identities"]) == ["theirs"]
 
 

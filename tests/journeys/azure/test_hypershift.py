@@ -164,7 +164,7 @@ def test_a_file_that_its_product_takes_must_be_asked_for_and_fit(ground: AzureGr
 
 def test_it_is_for_azure(ground: AzureGround) -> None:
     done = ground.cwiictl(
-        "create-identities", "--cloud", "aws", "--name", "demo", "--region", "us-east-1", "--preset", "hypershift-azure", *SET, "--output-file", "x"
+        "create-identities", "--cloud", "aws", "--name", "demo", "--region", "us-east-1", "--preset", "hypershift-azure", "--output-file", "x"
     )
 
     assert (done.code, ground.asked()) == (2, [])

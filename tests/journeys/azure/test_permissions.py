@@ -172,9 +172,23 @@ def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stran
     assert ground.status().code == 0
 
 
-def test_a_denied_delete_names_the_action_and_the_issuer_stays(ground: AzureGround) -> None:
+def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground: AzureGround) -> None:
     ground.create_all()
     ground.sandbox.faults.deny = {f"{IDENTITY}/delete"}
+    ground.fresh()
+
+    shown, done = ground.delete("--dry-run"), ground.delete("--yes")
+
+    for each, rest in ((shown, "to drop"), (done, "not tried")):
+        assert each.code == 1
+        assert each.but(rest) == {PERMISSIONS: "failed"}
+        assert f"{CLIENT} may not do {IDENTITY}/delete, which taking these things down needs" in each.out
+    assert ground.mutating() == []
+
+
+def test_a_delete_that_was_denied_what_nobody_could_foresee_names_the_action_and_the_issuer_stays(ground: AzureGround) -> None:
+    ground.create_all()
+    ground.sandbox.faults.deny = {"Microsoft.Authorization/permissions/read", f"{IDENTITY}/delete"}
 
     done = ground.delete("--yes", "--delete-oidc-resource-group")
 

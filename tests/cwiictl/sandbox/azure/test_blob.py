@@ -349,10 +349,10 @@ def test_the_service_tells_about_itself(tenant: Tenant) -> None:
 def test_an_account_that_is_not_there_has_no_host(begin: Begin) -> None:
     now = [time.time()]
     tenant = begin(clock=lambda: now[0])
-    with pytest.raises(OSError, match="403"):
+    with pytest.raises(OSError, match="502"):
         tenant.ask("GET", f"https://{HOST}/")
     tenant.account().ready = now[0] + 10
-    with pytest.raises(OSError, match="403"):
+    with pytest.raises(OSError, match="502"):
         tenant.ask("GET", f"https://{HOST}/")
     now[0] += 10
     assert tenant.ask("GET", f"https://{HOST}/").status == 400
@@ -366,7 +366,7 @@ def test_each_cloud_has_its_own_hosts_and_authority(tenant: Tenant, cloud: Any) 
     there.files(there.operator).upload_blob("a", b"x")
     others = [one for one in CLOUDS if one is not cloud]
     for other in others:
-        with pytest.raises(OSError, match="403"):
+        with pytest.raises(OSError, match="502"):
             tenant.ask("GET", f"https://{ACCOUNT}.blob.{other.suffix}/")
     challenge = tenant.ask("GET", f"https://{ACCOUNT}.blob.{cloud.suffix}/{CONTAINER}/a", NEW).headers["www-authenticate"]
     assert cloud.authority in challenge

@@ -1,0 +1,34 @@
+"""What lies in the output folder and tells of what is gone. It is shown and not removed: it is the user's, and may be in their Git."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from cwiictl import files
+from cwiictl.errors import Problem
+
+FOLDERS = ("manifests", "kubeadm")
+SECRET = "-credentials.yaml"  # noqa: S105 - the end of a file's name
+
+
+def outdated(output: Path, gone: Collection[str]) -> tuple[str, ...]:
+    """`gone` are addresses: what something is called is their end."""
+    titles = {address.rpartition("/")[2] for address in gone}
+    return tuple(str(path) for path, text in _written(output) if any(_tells(path.name, text, title) for title in titles))
+
+
+def _written(output: Path) -> Iterator[tuple[Path, bytes]]:
+    """Whoever keeps no such folder, or may not read it, is told nothing of it."""
+    for folder in FOLDERS:
+        try:
+            found = files.folder(output / folder)
+        except Problem:
+            continue
+        yield from ((output / folder / name, text) for name, text in found.items())
+
+
+def _tells(name: str, text: bytes, title: str) -> bool:
+    """Of an identity by its workload, which is the end of its name, or by that name; of an issuer by its host."""
+    workload = name.removesuffix(SECRET)
+    return (workload != name and title.endswith(f"-{workload}")) or f"/{title}\n".encode() in text or f"https://{title}.".encode() in text
