@@ -79,7 +79,7 @@ def test_what_stands_nowhere_is_found_where_one_is_told_to_look(ground: AzureGro
     """As after the identity was deleted by hand, and its tag with it."""
     made(ground)
     ground.arm("DELETE", by_hand.identity_id(TITLE))
-    assert ground.delete("--dry-run").but("to drop") == {}
+    assert ground.delete("--dry-run").but("to drop", "kept") == {}
 
     gone = ground.delete("--yes", "--also", f"{THERE}, {group_id('nobody')}")
 

@@ -181,7 +181,7 @@ def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground
 
     for each, rest in ((shown, "to drop"), (done, "not tried")):
         assert each.code == 1
-        assert each.but(rest) == {PERMISSIONS: "failed"}
+        assert each.but(rest, "kept") == {PERMISSIONS: "failed"}
         assert f"{CLIENT} may not do {IDENTITY}/delete, which taking these things down needs" in each.out
     assert ground.mutating() == []
 

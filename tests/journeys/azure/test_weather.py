@@ -22,6 +22,7 @@ def good(ground: AzureGround) -> None:
     ground.sandbox.faults.rate = ground.sandbox.faults.lag = 0.0
 
 
+@pytest.mark.soak
 def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean_azure: Any, enter: Enter) -> None:
     ground = enter(failures=0.2, lag=2.0, seed=1, deploy=0.2)
 
