@@ -7,14 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import boto3
 import pytest
 from botocore.config import Config
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from cwiictl import oidc
 from cwiictl.clouds.aws import policy
@@ -29,9 +26,10 @@ from cwiictl.clouds.aws.stores.roles import Roles
 from cwiictl.clouds.aws.stores.s3 import BucketPolicies, Buckets
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import Conflict, Denied, NotYet
-from cwiictl.issuer.documents import DocumentState, Keys, KeySetState
+from cwiictl.issuer.documents import DocumentState, Keys
 from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
+from tests.contracts.keys import a_key_set, key
 from tests.contracts.store import Specimen, StoreContract
 from tests.examples import ACCOUNT, a_provider, a_role
 
@@ -73,17 +71,6 @@ def clients(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
         for client in made.values():
             stack.callback(client.close)
         yield made
-
-
-@cache
-def key(number: int) -> oidc.VerificationKey:
-    del number  # each its own
-    public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
-
-
-def a_key_set(number: int, mode: Keys = "replace") -> KeySetState:
-    return KeySetState(kids=frozenset({key(number).kid}), mode=mode, keys=(key(number),))
 
 
 class TestRoles(StoreContract):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -16,22 +16,27 @@ from tests.journeys.ground import Ground
 pytest.register_assert_rewrite("tests.journeys.goldens")
 
 Enter = Callable[..., Ground]
+G = TypeVar("G", bound=Ground)
+
+
+def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping[str, str], **always: object) -> Iterator[Callable[..., G]]:
+    """Ground of a kind over a sandbox with these settings, with these requests on it."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> G:
+            sandbox = stack.enter_context(Sandbox(Settings(**{**always, **settings})))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            work = folder / "work"
+            work.mkdir()
+            ground = kind(sandbox, work)
+            ground.requests(requests)
+            return ground
+
+        yield start
 
 
 @pytest.fixture
 def enter(tmp_path: Path) -> Iterator[Enter]:
-    """Ground over a sandbox with these settings, with two requests on it."""
-    with ExitStack() as stack:
-
-        def start(**settings: object) -> Ground:
-            sandbox = stack.enter_context(Sandbox(Settings(**settings)))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
-            work = tmp_path / "work"
-            work.mkdir()
-            ground = Ground(sandbox, work)
-            ground.requests(two_requests())
-            return ground
-
-        yield start
+    yield from entering(tmp_path, Ground, two_requests())
 
 
 @pytest.fixture

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-from cwiictl import names, oidc
+from cwiictl import names
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.resources.identity import Credential, IdentityState
 from cwiictl.clouds.azure.resources.role_assignments import Assignment, Grant
@@ -18,7 +14,6 @@ from cwiictl.clouds.azure.spec import Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.lent import CONTRIBUTOR, Lender
 from cwiictl.clouds.azure.stores.session import connect
-from cwiictl.issuer.documents import Keys, KeySetState
 from cwiictl.model import Cluster
 from cwiictl.sandbox.azure.world import SUBSCRIPTION
 
@@ -50,17 +45,6 @@ def an_identity(*credentials: tuple[str, str], **changes: Any) -> IdentityState:
     trusted = {Credential("https://issuer.example.org", f"system:serviceaccount:ns:{name}", audience): name for name, audience in credentials}
     told: dict[str, Any] = {"region": "eastus", "credentials": frozenset(trusted), "titles": trusted, "tags": {"Name": CLUSTER}}
     return IdentityState(**{**told, **changes})
-
-
-@cache
-def key(number: int) -> oidc.VerificationKey:
-    del number  # each its own
-    public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
-
-
-def a_key_set(number: int, mode: Keys = "replace") -> KeySetState:
-    return KeySetState(kids=frozenset({key(number).kid}), mode=mode, keys=(key(number),))
 
 
 def looking(stores: Stores) -> None:

@@ -11,15 +11,8 @@ from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import NotYet
 from cwiictl.issuer.documents import DocumentState
-from tests.contracts.azure.ground import (
-    ACCOUNT,
-    CLUSTER,
-    CONTAINER,
-    DISCOVERY,
-    JWKS,
-    a_key_set,
-    key,
-)
+from tests.contracts.azure.ground import ACCOUNT, CLUSTER, CONTAINER, DISCOVERY, JWKS
+from tests.contracts.keys import a_key_set, key
 from tests.contracts.store import Specimen, StoreContract
 
 

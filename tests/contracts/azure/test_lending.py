@@ -13,15 +13,8 @@ from cwiictl.engine.resource import Mark
 from cwiictl.errors import Denied, Failed, NotYet
 from cwiictl.issuer.documents import DocumentState
 from cwiictl.sandbox import Sandbox
-from tests.contracts.azure.ground import (
-    CLUSTER,
-    CONTAINER,
-    DISCOVERY,
-    GROUP,
-    JWKS,
-    a_key_set,
-    an_identity,
-)
+from tests.contracts.azure.ground import CLUSTER, CONTAINER, DISCOVERY, GROUP, JWKS, an_identity
+from tests.contracts.keys import a_key_set
 from tests.contracts.store import Specimen
 
 

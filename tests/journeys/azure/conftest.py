@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,14 @@ import pytest
 from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_azure_requests
 from tests.journeys.azure.ground import AzureGround
+from tests.journeys.conftest import entering
 
 Enter = Callable[..., AzureGround]
 
 
 @pytest.fixture
 def enter(tmp_path: Path) -> Iterator[Enter]:
-    """Ground over a sandbox with these settings, with two requests on it."""
-    with ExitStack() as stack:
-
-        def start(**settings: object) -> AzureGround:
-            sandbox = stack.enter_context(Sandbox(Settings(**{"deploy": 0.2, **settings})))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
-            work = tmp_path / "work"
-            work.mkdir()
-            ground = AzureGround(sandbox, work)
-            ground.requests(two_azure_requests())
-            return ground
-
-        yield start
+    yield from entering(tmp_path, AzureGround, two_azure_requests(), deploy=0.2)
 
 
 @pytest.fixture
