@@ -52,11 +52,11 @@ def _against(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report
 
 def _lacking(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report) -> Ran:
     """Whether who asks may do all of it, where the cloud can be asked."""
-    leaving = {f"{site.cloud.name}/permissions/{site.stores.caller}": site for site in sites if goes.of(list(site.walk))}
+    leaving = {f"{site.cloud.name}/permissions/{site.stores.caller}": (site, things) for site in sites if (things := goes.of(list(site.walk)))}
 
     def ask(address: str, _tried: int) -> str:
-        site, found = leaving[address], Known()
-        asked = site.cloud.leaving(site.stores, goes.of(list(site.walk)))
+        (site, things), found = leaving[address], Known()
+        asked = site.cloud.leaving(site.stores, things)
         found.learn(asked, asked.store.get([asked.name])[asked.name])
         if problem := asked.objection(found):
             raise problem

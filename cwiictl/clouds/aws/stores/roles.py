@@ -191,8 +191,10 @@ class _Crowd:
     def early(self, role: str) -> dict[str, Any] | None:
         """Of the one that was asked for before anybody knew that many would be."""
         with self.lock:
-            alone, self.alone = self.alone == role, "" if self.alone == role else self.alone
-            return self.roles.get(role) if alone and self.roles is not None else None
+            if self.alone != role:
+                return None
+            self.alone = ""
+            return self.roles.get(role) if self.roles is not None else None
 
     def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
         """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""

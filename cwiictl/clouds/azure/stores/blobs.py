@@ -14,9 +14,10 @@ from azure.storage.blob import BlobClient, ContainerClient, ContentSettings
 from cwiictl import names, oidc
 from cwiictl.clouds.azure.environments import Environment
 from cwiictl.clouds.azure.resources.document import JWKS, PATHS
+from cwiictl.clouds.azure.stores.containers import Containers
 from cwiictl.clouds.azure.stores.errors import absent, code, gone, status, told
 from cwiictl.clouds.azure.stores.lent import MISMATCH, Lender, Unseen
-from cwiictl.clouds.azure.stores.storage import MARK, Containers, mark
+from cwiictl.clouds.azure.stores.storage import MARK, mark
 from cwiictl.clouds.azure.stores.tokens import Tokens
 from cwiictl.clouds.azure.stores.wire import heard
 from cwiictl.engine.resource import Mark

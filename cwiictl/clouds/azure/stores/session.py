@@ -18,6 +18,7 @@ from cwiictl.clouds.azure.spec import Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.assignments import Assignments
 from cwiictl.clouds.azure.stores.blobs import Blobs, Documents, KeySets
+from cwiictl.clouds.azure.stores.containers import Containers
 from cwiictl.clouds.azure.stores.errors import LOGIN
 from cwiictl.clouds.azure.stores.groups import ResourceGroups, StandingGroups
 from cwiictl.clouds.azure.stores.identities import Identities
@@ -26,7 +27,7 @@ from cwiictl.clouds.azure.stores.lent import Lender, LentRoles
 from cwiictl.clouds.azure.stores.permissions import Permissions
 from cwiictl.clouds.azure.stores.regions import Regions
 from cwiictl.clouds.azure.stores.roles import CustomRoles, Roles
-from cwiictl.clouds.azure.stores.storage import Containers, StorageAccounts
+from cwiictl.clouds.azure.stores.storage import StorageAccounts
 from cwiictl.clouds.azure.stores.tokens import Caller, Tokens
 from cwiictl.clouds.azure.stores.wire import policies, wide
 from cwiictl.errors import BadInput
