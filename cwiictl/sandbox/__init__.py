@@ -23,11 +23,12 @@ from cwiictl.errors import BadInput
 from . import environment
 from .aws.undisturbed import calm
 from .ca import Authority
+from .calls import Calls, Interpreter
 from .door import Desk, Door
 from .exchange import Request, Response, text
 from .faults import Ended, Faults
 from .fetch import Fetcher
-from .places import Ground, Place, Places
+from .places import Called, Ground, Place, Places
 from .record import Record, Seen
 from .settings import Settings
 from .tokens import Checker
@@ -82,16 +83,19 @@ class Sandbox:
         self._places.crowd(count, partition)
 
     def _around(self) -> environment.Surroundings:
-        return environment.Surroundings(self.proxy, self.ca_file, self._folder / "home")
+        home = self._folder / "home"
+        self._places.furnish(home)
+        return environment.Surroundings(self.proxy, self.ca_file, home)
 
     def _open(self, held: contextlib.ExitStack) -> None:
         self._folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="cwiictl-sandbox-"))).resolve()
-        (self._folder / "home").mkdir()
+        (self._folder / "home").mkdir(mode=0o700)
         held.enter_context(calm())
         self._record = held.enter_context(contextlib.closing(Record(self.settings.record)))
         authority = Authority()
         self.ca_file.write_bytes(authority.pem)
-        door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._nobodys, self._answer, self._refused))))
+        calls = held.enter_context(contextlib.closing(Calls(self._interpreter, self._answer)))
+        door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._nobodys, self._answer, self._refused, calls))))
         host, port = door.bind(self.settings.address, self.settings.port)
         self.proxy = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         self._places = Places(self._ground(authority, host, port), self.settings.serve)
@@ -112,6 +116,10 @@ class Sandbox:
 
     def _knows(self, host: str) -> bool:
         return self._places.find(host) is not None
+
+    def _interpreter(self, host: str) -> Interpreter | None:
+        place = self._places.find(host)
+        return place.interpreter(host) if isinstance(place, Called) else None
 
     def _nobodys(self, host: str) -> bool:
         return self._places.nobodys(host)

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAY = timedelta(days=1)
+H2 = "h2"
 
 
 class Authority:
@@ -31,17 +32,17 @@ class Authority:
     def pem(self) -> bytes:
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
-    def context(self, host: str) -> ssl.SSLContext:
-        """What a server needs to be `host`."""
+    def context(self, host: str, *, h2: bool = False) -> ssl.SSLContext:
+        """What a server needs to be `host`. With `h2` it speaks that too, to those who do not speak HTTP/1.1."""
         with self._lock:
             if host not in self._contexts:
-                self._contexts[host] = self._make(host)
+                self._contexts[host] = self._make(host, ["http/1.1", *([H2] if h2 else [])])
             return self._contexts[host]
 
-    def _make(self, host: str) -> ssl.SSLContext:
+    def _make(self, host: str, protocols: list[str]) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols(["http/1.1"])
+        context.set_alpn_protocols(protocols)
         with _held(self._chain(host)) as file:
             context.load_cert_chain(file)
         return context

@@ -11,16 +11,25 @@ import socket
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import Protocol
 
 from cwiictl.errors import BadInput
 
-from .ca import Authority
+from . import pipe
+from .ca import H2, Authority
 from .exchange import Request, Response, text
 from .wire import Answer, Wire
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound to
 HANDSHAKE = 15.0
 IDLE = 300.0
+
+
+class Streams(Protocol):
+    """Where on loopback HTTP/2 is answered: a host that is called by gRPC offers it, and only those get it who speak nothing else."""
+
+    def offered(self, host: str) -> bool: ...
+    def port(self, host: str) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,7 @@ class Desk:
     nobodys: Callable[[str], bool]
     answer: Answer
     refused: Callable[[Request, int], None]
+    streams: Streams
 
 
 class Door:
@@ -92,7 +102,7 @@ class Door:
             self._start(lambda sock=sock: self._serve(sock))
 
     def _serve(self, sock: socket.socket) -> None:
-        with self._kept(sock), contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), self._kept(sock):
             sock.settimeout(HANDSHAKE)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             outer = Wire(sock)
@@ -109,8 +119,15 @@ class Door:
             self._inside(sock, host)
 
     def _inside(self, sock: socket.socket, host: str) -> None:
-        tls = self._authority.context(host).wrap_socket(sock, server_side=True)
+        context = self._authority.context(host, h2=self._desk.streams.offered(host))
+        sock.getpeername()  # OSError here when the client has gone: there, ssl would lose the socket without closing it
+        tls = context.wrap_socket(sock, server_side=True)
         with self._kept(tls):
+            if tls.selected_alpn_protocol() == H2:
+                behind = socket.create_connection(("127.0.0.1", self._desk.streams.port(host)), HANDSHAKE)
+                with self._kept(behind):
+                    pipe.connect(tls, behind, IDLE)
+                return
             tls.settimeout(IDLE)
             Wire(tls).converse(host, self._desk.answer)
 
@@ -121,7 +138,7 @@ class Door:
             late = self._closing  # close() has not seen it
         try:
             if late:
-                sock.settimeout(0)
+                raise ConnectionAbortedError("the door is closing")
             yield
         finally:
             with self._lock:

@@ -1,7 +1,8 @@
 """The whole environment of a child: built from a list, so that no credential and no other way out comes along.
 
-What is set instead are credentials that open the sandbox and nothing else: an AWS key, and for Azure an application's secret, under the names of Azure's SDKs
-(AZURE_…) and under those of Terraform's kin (ARM_…). `az` itself takes none from its environment: `az login --service-principal` with the three, once.
+What is set instead are credentials that open the sandbox and nothing else: an AWS key, the key file of a service account of Google's, and for Azure an
+application's secret, under the names of Azure's SDKs (AZURE_…) and under those of Terraform's kin (ARM_…). `az` itself takes none from its environment:
+`az login --service-principal` with the three, once.
 With AZURE_TOKEN_CREDENTIALS=prod, `DefaultAzureCredential` tries the secret, then a workload's federated token, and never what some tool keeps of a person;
 the metadata service it may try last is not behind the door, which says so at once.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from .aws import keyring
 from .azure.world import CLIENT, SECRET, SUBSCRIPTION, TENANT
+from .gcp.keys import FILE
+from .gcp.world import PROJECT
 
 _KEPT = (
     "PATH",
@@ -65,11 +68,15 @@ _HOME = {
     "AWS_SHARED_CREDENTIALS_FILE": ".aws/credentials",
     "AZURE_CONFIG_DIR": ".azure",
     "CLOUDSDK_CONFIG": ".config/gcloud",
+    "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE": FILE,
+    "GOOGLE_APPLICATION_CREDENTIALS": FILE,
     "KUBECONFIG": ".kube/config",
 }
 _OWN = {
     "AWS_ACCESS_KEY_ID": keyring.KEY,
     "AWS_SECRET_ACCESS_KEY": keyring.SECRET,
+    "GOOGLE_CLOUD_PROJECT": PROJECT,
+    "CLOUDSDK_CORE_PROJECT": PROJECT,
     **{
         f"{tools}_{name}": value
         for tools in ("AZURE", "ARM")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from .calls import Interpreter
 from .exchange import Request, Response
 from .faults import Fault, Faults
 from .fetch import Fetcher
@@ -33,6 +34,20 @@ class Crowded(Protocol):
     def crowd(self, count: int, partition: str) -> None: ...
 
 
+@runtime_checkable
+class Called(Protocol):
+    """A place that is called by gRPC too, on some of its hosts."""
+
+    def interpreter(self, host: str) -> Interpreter | None: ...
+
+
+@runtime_checkable
+class Furnishing(Protocol):
+    """A place that leaves something in the home of who is in the sandbox, for their SDKs to find."""
+
+    def furnish(self, home: Path) -> None: ...
+
+
 @dataclass(frozen=True)
 class Ground:
     """What a cloud stands on."""
@@ -56,6 +71,12 @@ def _azure(ground: Ground) -> Place:
     return Azure(ground)
 
 
+def _gcp(ground: Ground) -> Place:
+    from .gcp import Gcp  # noqa: PLC0415  # only when the sandbox is started
+
+    return Gcp(ground)
+
+
 CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
     (
         ".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".c2s.ic.gov", ".sc2s.sgov.gov", ".cloud.adc-e.uk", ".csp.hci.ic.gov",
@@ -67,6 +88,7 @@ CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
         "login.chinacloudapi.cn", "graph.microsoft.com", "graph.microsoft.us", "microsoftgraph.chinacloudapi.cn",
         ".blob.core.windows.net", ".blob.core.usgovcloudapi.net", ".blob.core.chinacloudapi.cn",
     ): _azure,
+    (".googleapis.com", ".apis-sandbox.goog"): _gcp,
 }  # fmt: skip
 
 
@@ -87,6 +109,11 @@ class Places:
     def reset(self) -> None:
         for _, cloud in self._clouds:
             cloud.reset()
+
+    def furnish(self, home: Path) -> None:
+        for _, cloud in self._clouds:
+            if isinstance(cloud, Furnishing):
+                cloud.furnish(home)
 
     def crowd(self, count: int, partition: str) -> None:
         for _, cloud in self._clouds:
