@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -20,8 +21,10 @@ def secret(text: str, bindings: Sequence[Binding]) -> dict[str, Any]:
     """Whose it is, and what its workload must be told, by each cloud that it has an identity in."""
     filled = template(text)
     filled["metadata"] |= {"name": bindings[0].workload.name, "namespace": bindings[0].workload.namespace}
-    filled["stringData"] = {key: text for binding in bindings for key, text in binding.data.items()}
-    return filled
+    texts = {key: text for binding in bindings for key, text in binding.texts.items()}
+    coded = {key: base64.b64encode(file).decode() for binding in bindings for key, file in binding.files.items()}
+    del filled["stringData"]
+    return filled | ({"data": coded} if coded else {}) | ({"stringData": texts} if texts or not coded else {})
 
 
 def azure_webhook(text: str, tenant: str) -> dict[str, Any]:

@@ -84,9 +84,18 @@ class Binding:
 
     workload: Workload
     cloud: str
-    data: Mapping[str, str]
+    data: Mapping[str, str | bytes]  # bytes are a file: who has no Secret gets it as one
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    ids: Mapping[str, str] = field(default_factory=dict[str, str])  # that only a preset's own file tells
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {key: value for key, value in self.data.items() if isinstance(value, str)}
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {key: value for key, value in self.data.items() if isinstance(value, bytes)}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta
 
@@ -61,10 +61,20 @@ def _asked(workload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def summary(parts: Iterable[tuple[Workload, Mapping[str, Any]]], bindings: Iterable[Binding]) -> bytes:
-    """One object of all workloads, once each is there: its variables are the keys of a workload's Secret. Empty before."""
-    data = {binding.workload: binding.data for binding in bindings}
+    """One object of all workloads, once each is there: its variables are the keys of a workload's Secret, and its further ids. Empty before."""
+    data = {binding.workload: {**binding.texts, **binding.ids} for binding in bindings}
     every = tuple(parts)
     if not every or any(workload not in data for workload, _ in every):
         return b""
-    merged = {key: value for workload, part in every for key, value in filled(part, data[workload]).items()}
+    merged: dict[str, Any] = {}
+    for workload, part in every:
+        _merge(merged, filled(part, data[workload]))
     return json.dumps(merged, indent=2).encode() + b"\n"
+
+
+def _merge(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
+    for key, value in part.items():
+        if isinstance(value, dict) and isinstance(whole.get(key), dict):
+            _merge(whole[key], cast("dict[str, Any]", value))
+        else:
+            whole[key] = value

@@ -17,6 +17,7 @@ NEW = "kubeadm/cluster-configuration-v1beta4.yaml"
 PRIVATE = "kubeadm/pki/sa.key"
 PUBLIC = "kubeadm/pki/sa.pub"
 ACCOUNTS = "kubeadm/serviceaccounts.yaml"
+CREDENTIALS = "kubeadm/credentials"
 README = "kubeadm/README.txt"
 SECOND = "kubeadm/patches/kube-apiserver+json.yaml"
 
@@ -35,14 +36,21 @@ def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
                     f"{other.title} and {workload.title} both want the ServiceAccount {subject.removeprefix('system:serviceaccount:')}",
                     remedy="give each of the two a ServiceAccount of its own: it is annotated with one identity",
                 )
-    return (*((ACCOUNTS,) if claimed else ()), NEW, OLD, README, SECOND, PUBLIC, PRIVATE)
+    files = {_credentials(workload) for workload in claimed.values()}
+    return (*((ACCOUNTS,) if claimed else ()), *sorted(files), NEW, OLD, README, SECOND, PUBLIC, PRIVATE)
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
     paths(binding.workload for binding in handover.bindings)
     accounts = manifests.service_accounts(template("kubernetes/service-account.yaml"), handover.bindings)
     tree = {ACCOUNTS: manifests.dump_all(accounts)} if accounts else {}
+    tree |= {_credentials(binding.workload): file for binding in handover.bindings for file in binding.files.values()}
     return {**tree, **dict(_api_server(handover, template))} if handover.issuer else tree
+
+
+def _credentials(workload: Workload) -> str:
+    """For whoever mounts them without the webhook."""
+    return f"{CREDENTIALS}/{workload.namespace}-{workload.name}.json"
 
 
 def _api_server(handover: Handover, template: Template) -> Iterator[tuple[str, bytes]]:

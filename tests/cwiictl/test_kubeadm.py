@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,14 @@ def test_without_an_issuer_only_the_workloads_are_told():
     assert render(Handover()) == {}
 
 
+def test_a_file_of_a_workload_is_written_for_who_mounts_it_without_the_webhook():
+    google = Binding(Workload("shop", "billing", ("billing",), asker="webhook"), "gcp", {"service_account.json": b"{}"})
+    path = "kubeadm/credentials/shop-billing.json"
+
+    assert render(Handover(bindings=(google,)))[path] == b"{}"
+    assert path in kubeadm.paths([google.workload])
+
+
 def test_where_the_keys_are_is_not_said_if_it_is_not_known():
     written = render(a_handover(jwks_uri=""))
 
@@ -62,7 +71,8 @@ def test_where_the_keys_are_is_not_said_if_it_is_not_known():
 
 
 def test_the_paths_are_known_before_anything_is_rendered():
-    both = {path for private in (b"private", None) for path in render(a_handover(a_binding(), private=private))}
+    google = replace(a_binding(), data={"service_account.json": b"{}"})
+    both = {path for private in (b"private", None) for path in render(a_handover(google, private=private))}
 
     assert set(kubeadm.paths([a_binding().workload, a_binding().workload])) == both
 

@@ -34,6 +34,15 @@ def test_a_secret_is_its_template_with_the_binding_in_it():
     }
 
 
+def test_a_file_in_a_secret_is_coded_and_stands_beside_texts_of_other_clouds():
+    google = Binding(Workload("a", "b", ("c",)), "gcp", {"service_account.json": b"{}"})
+
+    alone, both = manifests.secret(SECRET, [google]), manifests.secret(SECRET, [google, a_binding(credentials="x")])
+
+    assert (alone["data"], "stringData" in alone) == ({"service_account.json": "e30="}, False)
+    assert (both["data"], both["stringData"]) == ({"service_account.json": "e30="}, {"credentials": "x"})
+
+
 def test_a_service_account_is_annotated_once_for_all_clouds():
     text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: '', namespace: '', annotations: {}}\n"
     workload = Workload("a", "b", ("c", "d"))
