@@ -19,3 +19,8 @@ AZURE: Mapping[str, Mapping[Asker, str]] = {  # by environment; Entra takes one 
     "AzureUSGovernmentCloud": {"request": "openshift", "webhook": "api://AzureADTokenExchangeUSGov"},
     "AzureChinaCloud": {"request": "openshift", "webhook": "api://AzureADTokenExchangeChina"},
 }
+
+GCP: Mapping[Asker, frozenset[str]] = {  # with the provider's own name, which Google takes by itself only where no others are allowed
+    "request": frozenset({"openshift"}),
+    "webhook": frozenset({"//iam.googleapis.com/{provider}", "https://iam.googleapis.com/{provider}", "sts.googleapis.com"}),
+}

@@ -16,13 +16,15 @@ CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we
 ORIGIN_KEY = "cwii.dev/origin"
 ISSUER_KEY = "cwii.dev/issuer"  # on what trusts one, where that can be read of many at once only as a tag
 DOCUMENTS_KEY = "cwii.dev/documents"  # on what trusts an issuer: the place of the user's own that its documents were put in
-SCOPES_KEY = "cwii.dev/scopes"  # on an Azure identity: where outside of its own subscription it was given roles
+SCOPES_KEY = "cwii.dev/scopes"  # on what is given roles: where outside of its own subscription or project it has some
+SHARED_KEY = "cwii.dev/shared-role"  # on a role of Google's that is no cluster's own
 TRUSTED_KEY = "cwii.dev/trusted-by-"  # + a cloud, on what hosts an issuer that another cloud was made to trust
 CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
 
 CCOCTL = "ccoctl"
 
 _CCOCTLS_ROLE = re.compile(r"Custom role for OpenShift\. Owned by: (?P<name>\S+)")
+_CCOCTLS = re.compile(r"Created By OpenShift ccoctl(?P<account> for service account .*)?")
 _ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 _CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _CREDENTIAL = re.compile(r"[a-zA-Z0-9][-\w]{2,119}", re.ASCII)
@@ -119,6 +121,28 @@ def assignment(scope: str, role: str, grantee: str) -> str:
     return str(uuid.uuid5(_SPACE, f"assignment {scope} {role} {grantee}".lower()))
 
 
+def service_account(cluster: Cluster, key: str) -> str:
+    """The id of Google's: what is readable of both, and a hash of all. The key of a request is one word, and that of any other workload is two."""
+    begin = "-".join(re.sub("[^a-z0-9]+", "-", text)[:10].strip("-") for text in (cluster.name, key))
+    return f"{begin.lstrip('-0123456789') or 'cwii'}-{_hash(f'{cluster.name} {key}')}"
+
+
+def account_title(cluster: Cluster, key: str) -> str:
+    """What people see of it: of a request ccoctl's own, by which it finds one; of any other workload what no request could have."""
+    return fit(f"{cluster.name} {key}", 100) if "/" in key else f"{cluster.name[:50]}-{key[:49]}"
+
+
+def shared_role(permissions: Iterable[str]) -> str:
+    """The id of a custom role of Google's: the same for all who ask for the same."""
+    return f"cwii_{hashlib.sha256(' '.join(sorted(permissions)).encode()).hexdigest()[:12]}"
+
+
+def own_role(cluster: Cluster, key: str) -> str:
+    """The id of a custom role of Google's that is one workload's alone."""
+    begin = "_".join(re.sub("[^a-z0-9]+", "_", text)[:20].strip("_") for text in (cluster.name, key))
+    return f"cwii_{begin}_{_hash(f'{cluster.name} {key}')}"
+
+
 def tags(cluster: Cluster) -> dict[str, str]:
     """What a thing tells people, and what its owner wants it to tell. The mark itself is `marked`."""
     return {"Name": cluster.name, **cluster.tags}
@@ -199,3 +223,25 @@ def unsigned(description: str, cluster: str) -> tuple[str, Mark | None]:
         return description, mark({f"{CCOCTL_KEY}{ccoctls_role['name']}": "owned"}, cluster)
     sentence, key, rest = description.partition(CLUSTER_KEY)
     return (sentence.rstrip(" "), undescribed(key + rest)) if key else (description, None)
+
+
+def entitled(description: str, title: str, cluster: str) -> tuple[str, Mark | None]:
+    """The same of Google's things. ccoctl's words leave it to their title whose they are: to all of it, or of a service account to its beginning."""
+    sentence, signed_ = unsigned(description, cluster)
+    ccoctls_ = None if signed_ else _CCOCTLS.fullmatch(description)
+    if ccoctls_ is None:
+        return sentence, signed_
+    wanted = own(cluster)
+    mine = title.startswith(f"{wanted[:50]}-") if ccoctls_["account"] else title == wanted
+    return description, mark({f"{CCOCTL_KEY}{wanted if mine else title}": "owned"}, cluster)
+
+
+def scoped(sentence: str, scopes: Iterable[str]) -> str:
+    """A sentence for people, with where else its thing is given roles; the mark stands behind both."""
+    told = ",".join(sorted(scopes))
+    return f"{sentence} {SCOPES_KEY}={told}".lstrip(" ") if told else sentence
+
+
+def unscoped(sentence: str) -> tuple[str, frozenset[str]]:
+    rest, key, told = sentence.partition(f"{SCOPES_KEY}=")
+    return (rest.rstrip(" "), frozenset(filter(None, told.split(",")))) if key else (sentence, frozenset())

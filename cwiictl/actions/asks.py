@@ -9,13 +9,13 @@ from typing import Any
 from cwiictl import files
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Row
-from cwiictl.clouds import ALL, COMING, Cloud
+from cwiictl.clouds import ALL, Cloud
 from cwiictl.config import Request, Requests, credentials_requests
 from cwiictl.errors import BadInput
 from cwiictl.model import Workload
 
 Ask = tuple[Workload, Any]  # and what the cloud made of its wishes
-ELSEWHERE = frozenset({"GCPProviderSpec", "IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"})
+ELSEWHERE = frozenset({"IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def chosen(order: Order) -> dict[str, Cloud]:
     for name in order.clouds:
         if name not in ALL:
             known = f"this version knows --cloud {', '.join(ALL)}"
-            raise BadInput(f"cwiictl does not know the cloud {name}{' yet' if name in COMING else ''}", remedy=known)
+            raise BadInput(f"cwiictl does not know the cloud {name}", remedy=known)
     return {name: ALL[name] for name in order.clouds}
 
 

@@ -56,10 +56,10 @@ def _lacking(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report
 
     def ask(address: str, _tried: int) -> str:
         (site, things), found = leaving[address], Known()
-        asked = site.cloud.leaving(site.stores, things)
-        found.learn(asked, asked.store.get([asked.name])[asked.name])
-        if problem := asked.objection(found):
-            raise problem
+        if asked := site.cloud.leaving(site.stores, things):
+            found.learn(asked, asked.store.get([asked.name])[asked.name])
+            if problem := asked.objection(found):
+                raise problem
         return "read"
 
     return run(Job(dict.fromkeys(leaving, ()), ask, report=report, verb="reading"), pace)

@@ -100,6 +100,8 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     if "issuer" in order.parts:
         key.store.get([key.name])
     asked = asks(order)
+    if order.issuer_url:
+        checked(order.issuer_url)
     if writes:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         if order.summary:
@@ -151,7 +153,7 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
 
 def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, *, writes: bool) -> Stage:
     issuer = _issuer(order, sites, key) if "issuer" in order.parts else None
-    home = issuer.home if issuer else _standing(order, sites)
+    home = issuer.home if issuer else _standing(order, sites, pace)
     roots: list[Resource[Any]] = []
     if issuer:
         roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]
@@ -171,10 +173,16 @@ def _host(order: Order, sites: tuple[Site, ...]) -> Site:
     return next((site for site in sites if site.cloud.name == order.issuer_in), sites[0])
 
 
-def _standing(order: Order, sites: tuple[Site, ...]) -> Home:
-    """Of a run that makes no issuer: there must be one."""
-    host = _host(order, sites)
-    return host.cloud.standing(host.spec, order.cluster, host.stores, checked(order.issuer_url) if order.issuer_url else "")
+def _standing(order: Order, sites: tuple[Site, ...], pace: Pace) -> Home:
+    """Of a run that makes no issuer: there must be one. A cloud that asks for patience gets it."""
+    host, found = _host(order, sites), list[Home]()
+
+    def look(_name: str, _tried: int) -> str:
+        found.append(host.cloud.standing(host.spec, order.cluster, host.stores, checked(order.issuer_url) if order.issuer_url else ""))
+        return "read"
+
+    run(Job({host.cloud.name: ()}, look, patience=lambda _name: BUSY, verb="reading"), pace).checked()
+    return found[-1]
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:

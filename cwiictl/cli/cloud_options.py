@@ -145,8 +145,9 @@ def _parameter(flag: str) -> str:
 
 
 def _wish(cloud: str, wish: Wish) -> Callable[[C], C]:
-    kind: Any = {"type": PATH} if wish.file else {"multiple": True}
-    return click.option(wish.flag, wish.parameter, cls=CloudOption, section=f"Options of {ALL[cloud].title}", metavar=wish.metavar, help=wish.help, **kind)
+    shape: Any = {"type": PATH} if wish.file else {"multiple": True}
+    kind: Any = shape | ({"metavar": wish.metavar} if wish.metavar else {})
+    return click.option(wish.flag, wish.parameter, cls=CloudOption, section=f"Options of {ALL[cloud].title}", help=wish.help, **kind)
 
 
 wishes = stacked(*(_wish(name, wish) for name, cloud in ALL.items() for wish in cloud.WISHES))

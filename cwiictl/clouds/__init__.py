@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from cwiictl.audiences import Asker
-from cwiictl.clouds import aws, azure
+from cwiictl.clouds import aws, azure, gcp
 from cwiictl.clouds.permissions import Leave
 from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
@@ -61,11 +61,10 @@ class Cloud(Protocol):
     def trusting(self, spec: Any, cluster: Cluster, stores: Any, issuer: Issuer, askers: Collection[Asker], /) -> Iterator[Resource[Any]]: ...
     def identities(self, spec: Any, cluster: Cluster, stores: Any, asks: Iterable[tuple[Workload, Any]], home: Home, /) -> Iterator[Resource[Any]]: ...
     def permitted(self, stores: Any, things: Sequence[Resource[Any]], /) -> Iterator[Resource[Any]]: ...
-    def leaving(self, stores: Any, things: Sequence[Thing], /) -> Leave: ...  # whether who asks may take these down
+    def leaving(self, stores: Any, things: Sequence[Thing], /) -> Leave | None: ...  # whether who asks may take these down, if that can be asked
     def least(self, command: str, spec: Any, cluster: Cluster, /) -> Any: ...
     def walk(self, stores: Any, /) -> Walk: ...
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...
 
 
-ALL: Mapping[str, Cloud] = {"aws": aws, "azure": azure}
-COMING = ("gcp",)
+ALL: Mapping[str, Cloud] = {"aws": aws, "azure": azure, "gcp": gcp}

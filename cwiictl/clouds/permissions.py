@@ -21,6 +21,8 @@ class Permissions(Resource[PermissionsState]):
 
     who: str
     things: tuple[Resource[Any], ...] = gladly()
+    shared: tuple[Resource[Any], ...] = gladly()  # everybody's documents, that are always there
+    write: tuple[str, ...] = ()  # what writing these takes
 
     def want(self, known: Known) -> PermissionsState:  # noqa: ARG002 - all of them
         return PermissionsState()
@@ -30,9 +32,17 @@ class Permissions(Resource[PermissionsState]):
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
-        if have is None or not have.lacking or all(thing in found for thing in self.things):
+        lacking = self._needed(have.lacking, found) if have else ()
+        if not lacking:
             return None
-        return _denied(self.who, have.lacking, "making what is missing")
+        return _denied(self.who, lacking, "making what is missing")
+
+    def _needed(self, lacking: tuple[str, ...], found: Known) -> tuple[str, ...]:
+        """All, where something is missing. Where only a document is not as wanted, what writing that takes."""
+        if any(thing not in found for thing in self.things):
+            return lacking
+        written = tuple(each for each in lacking if each in self.write)
+        return written if written and any(each not in found or each.differing(each.want(found), found[each]) for each in self.shared) else ()
 
 
 @dataclass(frozen=True)

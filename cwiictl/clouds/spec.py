@@ -28,7 +28,7 @@ class Wish:
     flag: str
     key: str
     help: str
-    metavar: str
+    metavar: str = ""
     file: bool = False  # the value is what the file says; otherwise the option may be repeated
 
     @property

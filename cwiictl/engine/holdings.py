@@ -22,10 +22,11 @@ class Walk:
     trusting: Sequence[Store[Any]]  # what believes whoever serves it
     using: Sequence[Store[Any]]
     around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
+    within: Sequence[Store[Any]] = ()  # what those that trust are in; it trusts nobody itself
     finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
 
     def __iter__(self) -> Iterator[Store[Any]]:
-        return iter((*self.around, *self.hosting, *self.lent, *self.trusting, *self.using))
+        return iter((*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using))
 
 
 @runtime_checkable
@@ -215,7 +216,7 @@ def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
         stuck = [each.address for each in held.of(inside) if each.address in bad]
         if stuck and any(store.kind == thing.store.kind for store in inside):
             return f"{stuck[0]} is still there"
-        if any(store.kind == thing.store.kind for store in walk.around):
+        if any(store.kind == thing.store.kind for store in (*walk.around, *walk.within)):
             unread = [f"{store.kind} could not be read" for store in walk if store.kind in held.failed]
             staying = [f"{each.address} is still there" for each in held.of([*walk.trusting, *walk.using]) if each.address in bad]
             return next(iter(unread + staying), "")
@@ -250,7 +251,7 @@ def _backwards(held: Holdings) -> dict[str, list[str]]:
         _chained(replace(held, things=_theirs(held)), [*walk.around, *walk.hosting], lent, graph)
     believing: list[str] = []
     for walk in held.walks:
-        believing += _chained(held, [*walk.trusting, *walk.using], given_back, graph)
+        believing += _chained(held, [*walk.within, *walk.trusting, *walk.using], given_back, graph)
     for walk in held.walks:
         _chained(held, [*walk.around, *walk.hosting], believing or given_back, graph)
     return graph

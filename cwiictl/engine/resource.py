@@ -150,6 +150,11 @@ class Resource(ABC, Generic[S]):
         return False
 
     @property
+    def exclusive(self) -> bool:
+        """Though it is brought, it is one cluster's at a time: one that bears another's mark is refused as what is not brought would be."""
+        return False
+
+    @property
     def quiet(self) -> bool:
         """Not worth a line as long as nothing stands against it."""
         return False
@@ -179,6 +184,10 @@ class Resource(ABC, Generic[S]):
     def objection(self, found: Known) -> Problem | None:  # noqa: ARG002 - most have none, whatever was found
         """Why nothing at all may be written, judged from what was found before the first write."""
         return None
+
+    def awaits(self, plan: Mapping[str, Resource[Any]], found: Known) -> Collection[str]:  # noqa: ARG002 - most wait for nothing else
+        """What of the plan must come before it beside all that it holds, because of what was found before the first write."""
+        return ()
 
     def place(self, known: Known) -> str:  # noqa: ARG002 - only what is addressed by an output needs it
         """Where its store finds it. Only what is addressed by an output overrides this; it is then `late`."""

@@ -94,7 +94,7 @@ class _Run:
         return have.owner is not None and have.owner.cluster == self.mark.cluster
 
     def strange(self, address: str, have: State) -> bool:
-        lent = self.plan[address].brought
+        lent = self.plan[address].brought and not (self.plan[address].exclusive and have.owner)
         return not (self.ours(have) or have.markless or have.remnant or lent or address in self.adopt or self.inherited(have))
 
     def inherited(self, have: State) -> bool:
@@ -141,10 +141,11 @@ class _Run:
             return "give back" if resource.lends and verb == "update" else verb
 
         def skip(address: str, bad: Collection[str]) -> str:
-            missing = [need.address for need in self.plan[address].needs if need.address in bad]
+            missing = [need for need in (*(need.address for need in self.plan[address].needs), *awaited[address]) if need in bad]
             return "nothing is written while something stands against it" if refused else f"it needs {missing[0]}" if missing else ""
 
-        graph = {address: [held.address for held in r.needs + r.likes] for address, r in self.plan.items()}
+        awaited = {address: r.awaits(self.plan, self.found) for address, r in self.plan.items()}
+        graph = {address: [*(held.address for held in r.needs + r.likes), *awaited[address]] for address, r in self.plan.items()}
         ran = run(Job(graph, do, skip, failed, self.patience, self.report, verb), self.pace)
         changes = tuple(self.decided[address] for address in sorted(self.done))
         return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from cwiictl import names
-from cwiictl.engine.resource import Known, Store
+from cwiictl.engine.resource import Known, Mark, Store
 from cwiictl.errors import BadInput, Problem
 from cwiictl.issuer.documents import DiscoveryDocument, DocumentState, Issuer, IssuerState, Keys, KeySet, KeySetState
 from cwiictl.issuer.home import Home
@@ -36,6 +37,41 @@ class Published(Issuer):
             f"{self.name} publishes the key {', '.join(sorted(have.kids))}, and {ours} is not among them",
             remedy="give the cluster's own key with --public-key-file, or publish this one there too",
         )
+
+
+@dataclass(frozen=True)
+class Unread(Issuer):
+    """Its keys are handed to whoever trusts it, and so nobody needs to read it: it is a name alone."""
+
+    keys: Keys = "published"  # what may be done to those that were handed over
+
+    @property
+    def quiet(self) -> bool:
+        return True
+
+    def want(self, known: Known) -> IssuerState:
+        return _unread(self.home.url(known))
+
+
+class Nowhere:
+    """Where such an issuer is: there is nothing to read, and nothing to wait for."""
+
+    kind, bulk, patience = "issuer", False, 0.0
+
+    def get(self, urls: Collection[str], /) -> Mapping[str, IssuerState]:
+        return {url: _unread(url) for url in urls}
+
+    def put(self, url: str, _want: IssuerState, _have: IssuerState | None, /) -> IssuerState:
+        return _unread(url)
+
+    def drop(self, _url: str, /) -> None: ...
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+
+def _unread(url: str) -> IssuerState:
+    return IssuerState(url=url, readable="by nobody")
 
 
 def checked(url: str) -> str:

@@ -347,17 +347,31 @@ class TestDocuments(InBucket):
         store: Any = Documents(clients["s3"], CLUSTER, lambda _cluster: [f"{BUCKET}/prod/"])
         name = f"{BUCKET}/prod/.well-known/openid-configuration"
         assert store.owned(CLUSTER) == {}
-        clients["s3"].put_object(Bucket=BUCKET, Key="prod/.well-known/openid-configuration", Body=b"{}")
-        assert store.owned(CLUSTER) == {}
-        assert store.get([name])[name].owner is None
 
-        store.put(name, DocumentState(body={"issuer": "x"}), store.get([name])[name])
+        store.put(name, DocumentState(body={"issuer": "x"}), None)
 
         assert store.owned(CLUSTER) == {name: Mark(CLUSTER)}
         assert store.owned("another") == {}
         assert store.get([name])[name].owner == Mark(CLUSTER)
         store.drop(name)
         assert store.owned(CLUSTER) == {}
+
+    def test_what_was_there_unmarked_in_a_place_of_the_users_own_is_let_go_of_and_stays(self, clients: dict[str, Any]) -> None:
+        """With its tags."""
+        store: Any = Documents(clients["s3"], CLUSTER, lambda _cluster: [f"{BUCKET}/prod/"])
+        name, where = f"{BUCKET}/prod/.well-known/openid-configuration", {"Bucket": BUCKET, "Key": "prod/.well-known/openid-configuration"}
+        clients["s3"].put_object(**where, Body=b"{}", Tagging="team=house")
+        assert (store.owned(CLUSTER), store.get([name])[name].owner) == ({}, None)
+
+        store.put(name, DocumentState(body={"issuer": "x"}), store.get([name])[name])
+        store.put(name, DocumentState(body={"issuer": "y"}, owner=Mark(CLUSTER)), store.get([name])[name])
+        assert store.owned(CLUSTER) == {name: Mark(CLUSTER, "brought")}
+        seen = store.get([name])[name]
+        store.put(name, replace(seen, owner=None), seen)
+
+        assert store.owned(CLUSTER) == {}
+        assert store.get([name])[name].body == {"issuer": "y"}
+        assert clients["s3"].get_object_tagging(**where)["TagSet"] == [{"Key": "team", "Value": "house"}]
 
     def test_a_document_in_no_bucket_is_not_there(self, specimen: Specimen) -> None:
         assert specimen.store.get(["nowhere-oidc/keys.json"]) == {}

@@ -75,6 +75,7 @@ def test_the_examples_of_the_demo_are_read():
         "openshift-image-registry": "AWSProviderSpec",
         "openshift-ingress": "AWSProviderSpec",
         "openshift-ingress-azure": "AzureProviderSpec",
+        "openshift-ingress-gcp": "GCPProviderSpec",
     }
     assert not found.skipped
 

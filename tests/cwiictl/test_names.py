@@ -239,3 +239,58 @@ def test_a_role_that_ccoctl_made_says_for_which_cluster(made: str, asked: str) -
     assert sentence == text
     assert found == names.mark({f"{names.CCOCTL_KEY}{made}": "owned"}, asked)
     assert names.unsigned(f"{text} ", asked)[1] is None, "ccoctl compares it to the letter"
+
+
+# --- Google's ---
+
+KEYS = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?(/[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?)?", fullmatch=True)
+
+
+@given(CLUSTERS, KEYS, KEYS)
+def test_google_takes_every_id_of_a_service_account_and_of_a_role_and_none_is_anothers(cluster: str, key: str, other: str) -> None:
+    account, role = names.service_account(a_cluster(cluster), key), names.own_role(a_cluster(cluster), key)
+
+    assert re.fullmatch(r"[a-z][-a-z0-9]{4,28}[a-z0-9]", account)
+    assert re.fullmatch(r"[a-z0-9_]{3,64}", role)
+    assert (account == names.service_account(a_cluster(cluster), other)) == (key == other)
+    assert (role == names.own_role(a_cluster(cluster), other)) == (key == other)
+
+
+def test_a_shared_role_is_called_by_what_it_allows_in_whatever_order() -> None:
+    assert names.shared_role(["a.b.c", "d.e.f"]) == names.shared_role({"d.e.f", "a.b.c"})
+    assert names.shared_role(["a.b.c"]) != names.shared_role(["a.b.d"])
+    assert re.fullmatch(r"cwii_[0-9a-f]{12}", names.shared_role(["a.b.c"]))
+
+
+@given(CLUSTERS, KEYS)
+def test_the_title_of_a_service_account_fits_and_is_ccoctls_where_a_request_asks(cluster: str, key: str) -> None:
+    title = names.account_title(a_cluster(cluster), key)
+
+    assert len(title) <= 100
+    assert ("/" in key) == (" " in title), "no workload is taken for a request"
+    if "/" not in key:
+        assert title == f"{cluster[:50]}-{key[:49]}"
+
+
+@given(MARKS, st.text(LETTERS, max_size=60), st.sets(st.from_regex(r"[a-z][-a-z0-9]{4,9}", fullmatch=True), max_size=5))
+def test_scopes_stand_between_a_sentence_and_its_mark(mark: Mark, sentence: str, scopes: set[str]) -> None:
+    told, found = names.entitled(names.signed(names.scoped(sentence, scopes), mark), "a title", mark.cluster)
+
+    assert names.unscoped(told) == (sentence, scopes)
+    assert found == mark
+
+
+def test_what_ccoctl_made_in_google_says_in_its_title_for_which_cluster() -> None:
+    pool, account = "Created By OpenShift ccoctl", "Created By OpenShift ccoctl for service account demo-a-request"
+    ours = names.mark({f"{names.CCOCTL_KEY}demo": "owned"}, "demo")
+
+    assert ours
+    assert ours.tool == names.CCOCTL
+    for text, title in ((pool, "demo"), (account, "demo-a-request")):
+        assert names.entitled(text, title, "demo") == (text, ours)
+        assert names.entitled(text, title, names.ccoctls("demo"))[1] == ours
+    for text, title in ((pool, "demo-2"), (account, "other-a-request"), (pool, "demo-a-request")):
+        found = names.entitled(text, title, "demo")[1]
+        assert found
+        assert not found.tool
+    assert names.entitled(f"{pool}!", "demo", "demo")[1] is None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cwiictl import files
+from cwiictl.clouds import gcp
 from cwiictl.clouds.azure.section import ask_of
 from cwiictl.cluster_file.preset import Preset, preset, summary
 from cwiictl.cluster_file.variables import filled
@@ -193,3 +194,43 @@ def test_hypershift_reads_a_client_id_for_each_component() -> None:
 def test_a_resource_group_cannot_lead_elsewhere(value: str) -> None:
     with pytest.raises(BadInput, match=re.escape(f"--set dnsResourceGroup={value} cannot be meant")):
         shipped(dnsResourceGroup=value)
+
+
+# --- hypershift-gcp ---
+
+GUEST = {"name": "guest-x7k2p", "project": "my-project"}
+COMPONENTS = ("nodepool-mgmt", "ctrlplane-op", "cloud-controller", "gcp-pd-csi", "image-registry", "cloud-network")
+
+
+def on_google() -> Preset:
+    return preset("hypershift-gcp", files.template("presets/hypershift-gcp.yaml").encode(), WORDS, {}, GUEST)
+
+
+def test_hypershift_gets_a_service_account_for_each_component_of_google() -> None:
+    found = {each.workload.title: gcp.ask_of(each.asks["gcp"]) for each in on_google().workloads}
+
+    assert {ask.account for ask in found.values()} == {f"guest-x7k2p-{component}" for component in COMPONENTS}
+    assert sorted(subject for each in on_google().workloads for subject in each.workload.subjects) == [
+        "system:serviceaccount:kube-system:capi-gcp-controller-manager",
+        "system:serviceaccount:kube-system:cloud-controller-manager",
+        "system:serviceaccount:kube-system:control-plane-operator",
+        "system:serviceaccount:openshift-cloud-network-config-controller:cloud-network-config-controller",
+        "system:serviceaccount:openshift-cluster-csi-drivers:gcp-pd-csi-driver-controller-sa",
+        "system:serviceaccount:openshift-image-registry:cluster-image-registry-operator",
+        "system:serviceaccount:openshift-image-registry:registry",
+    ]
+    assert [role.name for role in found["openshift-image-registry/image-registry"].roles] == ["roles/storage.admin", "roles/resourcemanager.tagUser"]
+
+
+def test_hypershift_reads_what_its_own_command_would_have_written_of_google() -> None:
+    same = {"project": "my-project", "project_number": "42", "pool": "guest-x7k2p-wi-pool", "provider": "guest-x7k2p-k8s-provider", "cluster": "guest-x7k2p"}
+    of = on_google()
+    bindings = [Binding(each.workload, "gcp", {}, ids={**same, "service_account": f"{each.workload.name}@there"}) for each in of.workloads]
+
+    assert json.loads(summary(of.parts, bindings)) == {
+        "projectId": "my-project",
+        "projectNumber": "42",
+        "infraId": "guest-x7k2p",
+        "workloadIdentityPool": {"poolId": "guest-x7k2p-wi-pool", "providerId": "guest-x7k2p-k8s-provider", "audience": "openshift"},
+        "serviceAccounts": {component: f"{component}@there" for component in COMPONENTS},
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,25 @@ class TestDocuments(WithDocuments):
         assert rival.documents.owned(CLUSTER) == {DISCOVERY: Mark(CLUSTER)}
         assert rival.documents.owned("another") == {}
         assert rival.key_sets.owned(CLUSTER) == {}
+
+    def test_what_was_there_unmarked_in_a_container_of_the_users_own_is_let_go_of_and_stays(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+        """With what was written on it."""
+        have = stores.containers.get([CONTAINER])[CONTAINER]
+        stores.containers.put(CONTAINER, replace(have, owner=Mark(CLUSTER, "brought")), have)
+        store: Any = stores.documents
+        blob = store.blobs.blob(DISCOVERY)
+        blob.upload_blob(b'{"issuer": "theirs"}', metadata={"team": "house"})
+
+        specimen.put(specimen.want, specimen.mark)
+        specimen.put(specimen.other, specimen.mark)
+        assert rival.documents.owned(CLUSTER) == {DISCOVERY: Mark(CLUSTER, "brought")}
+        seen = rival.documents.get([DISCOVERY])[DISCOVERY]
+        rival.documents.put(DISCOVERY, replace(seen, owner=None), seen)
+
+        assert specimen.get().owner is None
+        assert specimen.alike(specimen.other, specimen.get())
+        assert rival.documents.owned(CLUSTER) == {}
+        assert blob.get_blob_properties().metadata == {"team": "house"}
 
     def test_it_is_read_with_a_token_where_nobody_else_may(self, specimen: Specimen, stores: Stores) -> None:
         specimen.put(specimen.want, specimen.mark)

@@ -51,12 +51,15 @@ class _Objects:
         return [f"{place}{self.key}" for place in self.places(cluster)]
 
     def _mark(self, name: str, cluster: str) -> Mark | None:
+        return names.mark(self._tags(name), cluster)
+
+    def _tags(self, name: str) -> dict[str, str]:
         bucket, _, key = name.partition("/")
         try:
-            return names.mark(read(self.s3.get_object_tagging(Bucket=bucket, Key=key)["TagSet"]), cluster)
+            return read(self.s3.get_object_tagging(Bucket=bucket, Key=key)["TagSet"])
         except ClientError as e:
             if absent(e):
-                return None
+                return {}
             raise
 
     def _owner(self, name: str) -> Mark | None:
@@ -72,12 +75,22 @@ class _Objects:
             raise
         return Seen(found["Body"].read(), (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]))
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, seen: str | None) -> None:
-        """Over exactly what was seen: who came in between is not overwritten, and all is decided anew. ccoctl finds an object by its tags."""
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None) -> None:
+        """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         bucket, _, key = name.partition("/")
-        condition: Any = {"IfMatch": seen} if seen else {"IfNoneMatch": "*"}
-        tags = urlencode({**names.tags(Cluster(self.cluster)), **names.marked(Mark(self.cluster))})
+        if have and have.owner and want.owner is None:
+            rest: list[Any] = [{"Key": key, "Value": value} for key, value in names.apart(self._tags(name), have.owner).items()]
+            self.s3.put_object_tagging(Bucket=bucket, Key=key, Tagging={"TagSet": rest})
+            return
+        condition: Any = {"IfMatch": have.version} if have else {"IfNoneMatch": "*"}
+        tags = urlencode(self._signs(name, have))
         self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, Tagging=tags, **condition)
+
+    def _signs(self, name: str, have: DocumentState | KeySetState | None) -> dict[str, str]:
+        """ccoctl finds by its tags what is ours. What was there unmarked in a place of the user's own stays when we go, with its tags."""
+        if have is None or (have.owner and have.owner.hold == "owned") or name not in self._lent(self.cluster):
+            return {**names.tags(Cluster(self.cluster)), **names.marked(Mark(self.cluster))}
+        return {**self._tags(name), **names.marked(Mark(self.cluster, "brought"))}
 
 
 class Documents(_Objects):
@@ -90,7 +103,7 @@ class Documents(_Objects):
 
     @told("s3")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
-        self._store(name, oidc.dump(want.body), want, have.version if have else None)
+        self._store(name, oidc.dump(want.body), want, have)
         return replace(want, owner=None)
 
 
@@ -107,5 +120,5 @@ class KeySets(_Objects):
 
     @told("s3")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
-        self._store(name, want.merged(have), want, have.version if have else None)
+        self._store(name, want.merged(have), want, have)
         return replace(want, owner=None)

@@ -17,7 +17,7 @@ from cwiictl.clouds.azure.resources.document import JWKS, PATHS
 from cwiictl.clouds.azure.stores.containers import Containers
 from cwiictl.clouds.azure.stores.errors import absent, code, gone, status, told
 from cwiictl.clouds.azure.stores.lent import MISMATCH, Lender, Unseen
-from cwiictl.clouds.azure.stores.storage import MARK, mark
+from cwiictl.clouds.azure.stores.storage import MARK, mark, metadata
 from cwiictl.clouds.azure.stores.tokens import Tokens
 from cwiictl.clouds.azure.stores.wire import heard
 from cwiictl.engine.resource import Mark
@@ -85,10 +85,9 @@ class _Documents:
     @told("Microsoft.Storage")
     def drop(self, name: str, /) -> None:
         """Of the user's own container exactly what bears our mark: who came in between is not dropped."""
-        container = self.containers.known(_container(name))
-        if container is None:
+        if self.containers.known(_container(name)) is None:
             return
-        shared = (owner := mark(container)) is None or owner.hold != "owned"
+        shared = self._shared(name)
         seen = self._fetch(name) if shared else None
         if shared and (seen is None or seen.owner is None or seen.owner.cluster != self.cluster):
             return
@@ -104,13 +103,17 @@ class _Documents:
         found = {name: self._fetch(name) for name in (f"{container}/{self.path}" for container in self.containers.brought(cluster))}
         return {name: seen.owner for name, seen in found.items() if seen and seen.owner and seen.owner.cluster == cluster}
 
+    def _shared(self, name: str) -> bool:
+        """Whether it lies in a container that is not ours."""
+        owner = mark(self.containers.known(_container(name)))
+        return owner is None or owner.hold != "owned"
+
     def _fetch(self, name: str) -> Seen | None:
         """As anybody reads it, where anybody may."""
         container = self.containers.known(_container(name))
         if container is None:
             return None
-        owner = mark(container)
-        shared = owner is None or owner.hold != "owned"
+        shared = self._shared(name)
         if container.public_access in OPEN:
             try:
                 return _read(self.blobs.blob(name, anonymous=True), shared=shared)
@@ -135,16 +138,25 @@ class _Documents:
                 raise NotYet(f"{self.kind}/{name} cannot be read yet", remedy="run again")
             raise self.lender.awaited(f"{self.kind}/{name}", _container(name), "read")
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, seen: str | None) -> str:
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None) -> str:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
-        condition: Any = {"overwrite": True, "etag": seen, "match_condition": MatchConditions.IfNotModified} if seen else {"overwrite": False}
-        settings = ContentSettings(content_type=want.content_type, cache_control=want.cache_control)
-        metadata = {MARK: names.described(Mark(self.cluster))}
+        client, seen = self.blobs.blob(name), have.version if have else ""
+        condition: Any = {"etag": seen, "match_condition": MatchConditions.IfNotModified} if seen else {}
         try:
-            made: Any = self.blobs.blob(name).upload_blob(body, content_settings=settings, metadata=metadata, **condition)
+            if have and have.owner and want.owner is None:
+                return str(client.set_blob_metadata(_theirs(client), **condition)["etag"])
+            settings = ContentSettings(content_type=want.content_type, cache_control=want.cache_control)
+            signs = self._signs(name, client, have)
+            made: Any = client.upload_blob(body, content_settings=settings, metadata=signs, overwrite=bool(seen), **condition)
         except HttpResponseError as e:
             raise self._lending(name, e) from e
         return str(made["etag"])
+
+    def _signs(self, name: str, client: BlobClient, have: DocumentState | KeySetState | None) -> dict[str, str]:
+        """What was there unmarked in a place of the user's own stays when we go, with all that was written on it."""
+        if have is None or (have.owner and have.owner.hold == "owned") or not self._shared(name):
+            return {MARK: names.described(Mark(self.cluster))}
+        return {**_theirs(client), MARK: names.described(Mark(self.cluster, "brought"))}
 
     def _lending(self, name: str, e: HttpResponseError) -> Exception:
         return self.lender.awaited(f"{self.kind}/{name}", _container(name), "write") if code(e) == MISMATCH else e
@@ -168,7 +180,7 @@ class Documents(_Documents):
     @told("Microsoft.Storage")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
         self._open(name, have)
-        version = self._store(name, oidc.dump(want.body), want, have.version if have else None)
+        version = self._store(name, oidc.dump(want.body), want, have)
         return replace(want, owner=None, version=version)
 
 
@@ -190,12 +202,16 @@ class KeySets(_Documents):
     @told("Microsoft.Storage")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         self._open(name, have)
-        version = self._store(name, want.merged(have), want, have.version if have else None)
+        version = self._store(name, want.merged(have), want, have)
         return replace(want, owner=None, version=version)
 
 
 def _container(name: str) -> str:
     return "/".join(name.split("/", 2)[:2])
+
+
+def _theirs(client: BlobClient) -> dict[str, str]:
+    return {key: text for key, text in metadata(client.get_blob_properties()).items() if key != MARK}
 
 
 def _read(client: BlobClient, *, shared: bool) -> Seen:

@@ -50,7 +50,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     except BaseException:
         close()
         raise
-    return stores(spec, cluster, Arm(where, tokens, transport, spec.subscription), caller, close)
+    return stores(spec, cluster, Clients(where, tokens, transport, spec.subscription), caller, close)
 
 
 def _credential(where: Environment) -> DefaultAzureCredential:
@@ -72,14 +72,14 @@ def known(spec: Spec, token: str) -> Caller:
     return caller
 
 
-def stores(spec: Spec, cluster: Cluster, arm: Arm, caller: Caller, close: Callable[[], None]) -> Stores:
+def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close: Callable[[], None]) -> Stores:
     name = cluster.name
-    accounts = StorageAccounts(arm.storage, spec.subscription, name)
-    blobs = Blobs(arm.where, arm.tokens, arm.transport)
-    ledger = Ledger(arm.access, spec.subscription, spec.elsewhere)
+    accounts = StorageAccounts(clients.storage, spec.subscription, name)
+    blobs = Blobs(clients.where, clients.tokens, clients.transport)
+    ledger = Ledger(clients.access, spec.subscription, spec.elsewhere)
     lender = Lender(ledger, caller, accounts.container, name)
     containers = Containers(accounts, blobs, lender)
-    groups, identities = ResourceGroups(arm.resources, name), Identities(arm.identities, name)
+    groups, identities = ResourceGroups(clients.resources, name), Identities(clients.identities, name)
 
     def ended() -> None:
         try:
@@ -91,12 +91,12 @@ def stores(spec: Spec, cluster: Cluster, arm: Arm, caller: Caller, close: Callab
         account=spec.subscription,
         caller=caller.name,
         tenant=caller.tenant,
-        environment=arm.where,
+        environment=clients.where,
         doomed=spec.doomed(cluster),
-        role=Roles(arm.access, spec.subscription).id,
+        role=Roles(clients.access, spec.subscription).id,
         close=ended,
-        permissions=partial(Permissions, arm.resources),
-        regions=Regions(arm.resources, spec.subscription),
+        permissions=partial(Permissions, clients.resources),
+        regions=Regions(clients.resources, spec.subscription),
         groups=groups,
         standing_groups=StandingGroups(groups),
         accounts=accounts,
@@ -107,12 +107,12 @@ def stores(spec: Spec, cluster: Cluster, arm: Arm, caller: Caller, close: Callab
         issuers=Web(),
         known_issuers=KnownIssuers("azure", identities.issuers),
         identities=identities,
-        custom_roles=CustomRoles(arm.access, spec.subscription, name),
+        custom_roles=CustomRoles(clients.access, spec.subscription, name),
         assignments=Assignments(ledger, identities, name),
     )
 
 
-class Arm:
+class Clients:
     """The clients of Azure Resource Manager. None of them tries again, follows, or registers anything by itself."""
 
     def __init__(self, where: Environment, tokens: Tokens, transport: Any, subscription: str) -> None:

@@ -1,0 +1,1 @@
+"""What should be in Google Cloud, a file per kind. Pure."""
