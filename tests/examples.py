@@ -254,3 +254,96 @@ def a_dozen_azure_requests() -> dict[str, str]:
         )
     )  # fmt: skip
     return files
+
+
+def a_gcp_object(name: str, namespace: str, secret: str, *accounts: str, **asked: Any) -> dict[str, Any]:
+    """A CredentialsRequest of Google's, with the words of its providerSpec."""
+    return an_object(name, namespace, secret, *accounts, providerSpec={"apiVersion": GROUP, "kind": "GCPProviderSpec", **asked})
+
+
+def two_gcp_requests() -> dict[str, str]:
+    """One that is given a role, and one that is given permissions."""
+    ingress = a_gcp_object("openshift-ingress-gcp", "openshift-ingress-operator", "cloud-credentials", "ingress-operator", predefinedRoles=["roles/dns.admin"])
+    registry = a_gcp_object(
+        "openshift-image-registry-gcs", "openshift-image-registry", "installer-cloud-credentials", "registry", "cluster-image-registry-operator",
+        permissions=["storage.buckets.get", "storage.buckets.create", "storage.objects.get"],
+    )  # fmt: skip
+    return {"ingress.yaml": text(ingress), "registry.yaml": text(registry)}
+
+
+def twenty_gcp_requests() -> dict[str, str]:
+    """As a release has them, with all that is special about some: roles, permissions and both, several ServiceAccounts, a token's path, two in one file, JSON,
+    permissions that another asks for too, names over Google's limits."""
+    files = two_gcp_requests()
+    files["registry.yaml"] = text(
+        a_gcp_object(
+            "openshift-image-registry-gcs", "openshift-image-registry", "installer-cloud-credentials", "registry", "cluster-image-registry-operator",
+            predefinedRoles=["roles/storage.admin"],
+            permissions=["resourcemanager.tagValueBindings.create", "resourcemanager.tagValues.get", "resourcemanager.tagValues.list"],
+        )
+    )  # fmt: skip
+    files["machine-api.yml"] = text(
+        a_gcp_object(
+            "openshift-machine-api-gcp", "openshift-machine-api", "gcp-cloud-credentials", "machine-api-controllers",
+            predefinedRoles=["roles/compute.instanceAdmin.v1", "roles/iam.serviceAccountUser", "roles/compute.instanceAdmin.v1"],
+        )
+    )  # fmt: skip
+    files["csi.yaml"] = text(
+        a_gcp_object(
+            "openshift-gcp-pd-csi-driver-operator", "openshift-cluster-csi-drivers", "gcp-pd-cloud-credentials",
+            "gcp-pd-csi-driver-operator", "gcp-pd-csi-driver-controller-sa",
+            predefinedRoles=["roles/compute.storageAdmin", "roles/iam.serviceAccountUser", "roles/resourcemanager.tagUser"],
+            permissions=["compute.instances.attachDisk", "compute.instances.detachDisk", "compute.instances.get"],
+        ),
+        a_gcp_object(
+            "openshift-gcp-filestore-csi-driver-operator", "openshift-cluster-csi-drivers", "gcp-filestore-cloud-credentials",
+            "gcp-filestore-csi-driver-operator", "gcp-filestore-csi-driver-controller-sa",
+            predefinedRoles=["roles/file.editor", "roles/resourcemanager.tagUser"],
+        ),
+    )  # fmt: skip
+    config = a_gcp_object(
+        "openshift-cloud-network-config-controller-gcp", "openshift-cloud-network-config-controller", "cloud-credentials", "cloud-network-config-controller",
+        permissions=["compute.instances.updateNetworkInterface", "compute.subnetworks.use", "compute.zoneOperations.get", "compute.subnetworks.get"],
+    )  # fmt: skip
+    config["spec"]["cloudTokenPath"] = "/var/run/secrets/tokens/cloud/token"
+    files["network.yaml"] = text(config)
+    files["controller.yaml"] = text(
+        a_gcp_object(
+            "openshift-gcp-ccm", "openshift-cloud-controller-manager", "gcp-ccm-cloud-credentials", "cloud-controller-manager", "cloud-provider",
+            predefinedRoles=["roles/compute.instanceAdmin", "roles/compute.loadBalancerAdmin", "roles/iam.serviceAccountUser"],
+        )
+    )  # fmt: skip
+    reading = ["iam.roles.get", "iam.serviceAccounts.get", "iam.serviceAccountKeys.list", "resourcemanager.projects.get", "serviceusage.services.list"]
+    files["credentials.yaml"] = text(
+        a_gcp_object(
+            "cloud-credential-operator-gcp-ro-creds", "openshift-cloud-credential-operator", "cloud-credential-operator-gcp-ro-creds",
+            "cloud-credential-operator", permissions=reading,
+        ),
+        a_gcp_object("a-second-reader", "audit", "audit-credentials", permissions=[*reversed(reading), reading[0]]),
+    )  # fmt: skip
+    files["capg.yaml"] = text(
+        a_gcp_object(
+            "openshift-cluster-api-gcp", "openshift-cluster-api", "capg-manager-bootstrap-credentials-of-the-infrastructure-provider",
+            f"capg-{'that-makes-machines-' * 2}controller",
+            predefinedRoles=["roles/compute.admin", "roles/iam.serviceAccountUser"],
+        )
+    )  # fmt: skip
+    files["logging.json"] = json.dumps(
+        a_gcp_object("lokistack", "openshift-logging", "logging-loki-gcp", "logging-loki", "logging-loki-ruler", predefinedRoles=["roles/storage.objectAdmin"])
+    )
+    for name, namespace, role in GCP_OPERATORS:
+        files[f"{name}.yaml"] = text(a_gcp_object(name, namespace, f"{name}-cloud-credentials", predefinedRoles=[role]))
+    return files
+
+
+GCP_OPERATORS = (
+    ("cert-manager", "cert-manager", "roles/dns.admin"),
+    ("cluster-autoscaler", "kube-system", "roles/compute.viewer"),
+    ("external-dns", "external-dns-operator", "roles/dns.admin"),
+    ("external-secrets", "external-secrets", "roles/secretmanager.secretAccessor"),
+    ("fluent-bit", "logging", "roles/logging.logWriter"),
+    ("oadp", "openshift-adp", "roles/compute.storageAdmin"),
+    ("prometheus-remote-write", "monitoring", "roles/monitoring.metricWriter"),
+    ("thanos", "open-cluster-management-observability", "roles/storage.objectUser"),
+    ("velero", "velero", "roles/storage.objectAdmin"),
+)

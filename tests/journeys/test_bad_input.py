@@ -43,7 +43,6 @@ def test_the_sentences_are_looked_for_in_the_right_place(ground: Ground) -> None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--cloud", "gcp"), ("gcp", "not made yet", "--cloud aws")),
         (("--cloud", "asw"), ("'asw'", "did you mean --cloud aws?")),
         (("--cloud", "oracle"), ("'oracle'", "--cloud aws")),
         (("--region", "eu-wets-1"), ("'eu-wets-1'", "eu-west-1")),

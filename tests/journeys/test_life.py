@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import secrets
@@ -17,7 +18,7 @@ import pytest
 import yaml
 
 from cwiictl.sandbox import Sandbox
-from tests.examples import two_azure_requests, two_requests
+from tests.examples import two_azure_requests, two_gcp_requests, two_requests
 
 LIVE = os.environ.get("CWIICTL_LIVE", "")
 MINT = "import sys; from cwiictl.sandbox import mint; print(mint.token(open(sys.argv[1], 'rb').read(), mint.Asked(*sys.argv[2:])), end='')"
@@ -49,7 +50,8 @@ class Place:
 
     def told(self) -> dict[str, str]:
         """What the first workload is told, in its Secret."""
-        return yaml.safe_load((self.folder / CREDENTIALS).read_text())["stringData"]
+        secret = yaml.safe_load((self.folder / CREDENTIALS).read_text())
+        return {**secret.get("stringData", {}), **{key: base64.b64decode(coded).decode() for key, coded in secret.get("data", {}).items()}}
 
     def token(self) -> str:
         """As a pod of the first workload would find it, in a file."""
@@ -82,6 +84,24 @@ from azure.identity import WorkloadIdentityCredential
 credential = WorkloadIdentityCredential(tenant_id=sys.argv[1], client_id=sys.argv[2], token_file_path=sys.argv[3])
 print(bool(credential.get_token("https://management.azure.com/.default").token))
 """
+SPOIL_GCP = """
+import sys
+import google.auth
+from google.auth.transport.requests import AuthorizedSession
+credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+account = f"https://iam.googleapis.com/v1/projects/-/serviceAccounts/{sys.argv[1]}"
+AuthorizedSession(credentials).post(f"{account}:setIamPolicy", json={"policy": {"version": 3, "bindings": []}}).raise_for_status()
+"""
+USE_GCP = """
+import json, sys
+from google.auth import identity_pool
+from google.auth.transport.requests import Request
+told = json.loads(sys.argv[1])
+told["credential_source"]["file"] = sys.argv[2]
+credentials = identity_pool.Credentials.from_info(told, scopes=["https://www.googleapis.com/auth/cloud-platform"])
+credentials.refresh(Request())
+print(bool(credentials.token))
+"""
 
 
 def _role(place: Place) -> str:
@@ -107,6 +127,15 @@ def _use_azure(place: Place) -> bool:
     return place.python(USE_AZURE, place.told()["azure_tenant_id"], place.told()["azure_client_id"], place.token()) == "True"
 
 
+def _spoil_gcp(place: Place) -> None:
+    acting: str = json.loads(place.told()["service_account.json"])["service_account_impersonation_url"]
+    place.python(SPOIL_GCP, acting.rpartition("/")[2].partition(":")[0])
+
+
+def _use_gcp(place: Place) -> bool:
+    return place.python(USE_GCP, place.told()["service_account.json"], place.token()) == "True"
+
+
 @dataclass(frozen=True)
 class Kind:
     requests: Callable[[], Mapping[str, str]]
@@ -124,6 +153,13 @@ KINDS = {
         _spoil_azure,
         _use_azure,
         ("--delete-oidc-resource-group",),
+    ),
+    "gcp": Kind(
+        two_gcp_requests,
+        lambda told: ("--project", told["GOOGLE_CLOUD_PROJECT"]),
+        _spoil_gcp,
+        _use_gcp,
+        ("--delete-shared-roles",),
     ),
 }
 

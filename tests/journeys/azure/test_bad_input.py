@@ -64,7 +64,6 @@ def refused(ground: AzureGround, done: Done, *words: str, reads: bool = False) -
         (("--cloud", "aws"), ("--region eastus does not say for which cloud", "--aws-region and --azure-region")),
         (("--cloud", "aws", "--region", "", "--azure-region", REGION), ("AWS needs --aws-region",)),
         (("--cloud", "aws,azure"), ("--cloud aws,azure is no cloud", "--cloud aws --cloud azure")),
-        (("--cloud", "gcp"), ("gcp", "not made yet", "--cloud aws, azure")),
         (("--cloud", "azrue"), ("'azrue'", "did you mean --cloud azure?")),
         (("--issuer-in", "aws"), ("--issuer-in aws is not among the clouds",)),
         (("--create-private-storage-account",), ("nobody could read the issuer", "--issuer-url")),

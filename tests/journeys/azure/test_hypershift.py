@@ -137,7 +137,7 @@ WRONG = [
     (("--set", "infraID=x7k2p"), "The preset hypershift-azure needs dnsResourceGroup.", "--set dnsResourceGroup=VALUE"),
     (("--set", "infraId=x7k2p"), "The preset hypershift-azure has no variable 'infraId'.", "Did you mean --set infraID?"),
     (("--set", "infraID"), "--set infraID sets nothing.", "infraID="),
-    ((*SET, "--preset", "hypershift"), "There is no preset 'hypershift'.", "Did you mean --preset hypershift-azure?"),
+    ((*SET, "--preset", "hypershift"), "There is no preset 'hypershift'.", "Did you mean --preset hypershift-"),
     ((*SET, "--credentials-requests-dir", "requests"), "exclude one another.", "once for each"),
     ((*SET, "--preset", ""), "--set is for a preset, and none is given.", "--preset NAME"),
 ]

@@ -1,0 +1,183 @@
+"""One key and one issuer for three clouds: hosted in any, trusted by all, and gone from all with one word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cwiictl.sandbox import Sandbox, Settings
+from cwiictl.sandbox.azure.world import SUBSCRIPTION, TENANT
+from cwiictl.sandbox.gcp.world import PROJECT
+from tests.examples import ACCOUNT, two_azure_requests, two_gcp_requests, two_requests
+from tests.journeys import ground as aws
+from tests.journeys.azure import ground as azure
+from tests.journeys.azure.ground import AzureGround
+from tests.journeys.cuts import after
+from tests.journeys.gcp import by_hand, pod
+from tests.journeys.gcp import ground as gcp
+from tests.journeys.gcp.ground import GcpGround
+from tests.journeys.ground import NAME, Ground, public_pem
+
+CLOUDS = ("aws", "azure", "gcp")
+EACH = ("--aws-region", "us-east-1", "--azure-region", "eastus", "--subscription-id", SUBSCRIPTION, "--project", PROJECT)
+HOSTS = {"aws": aws.ISSUER, "azure": azure.ISSUER, "gcp": gcp.ISSUER}
+HOSTING = {"aws": "aws/bucket/", "azure": "azure/storage-account/", "gcp": "gcp/bucket/"}
+GROUPS = (f"azure/resource-group/{NAME}", f"azure/resource-group/{NAME}-oidc")
+NOTHING: dict[str, Any] = {"aws": aws.NOTHING, "azure": {**azure.NOTHING, "groups": {}}, "gcp": gcp.LEFT}
+
+
+class All(Ground):
+    """The same sandbox, seen from three sides."""
+
+    where = (*(word for cloud in CLOUDS for word in ("--cloud", cloud)), "--name", NAME, *EACH)
+
+    @property
+    def azure(self) -> AzureGround:
+        return AzureGround(self.sandbox, self.folder)
+
+    @property
+    def gcp(self) -> GcpGround:
+        return GcpGround(self.sandbox, self.folder)
+
+    def clouds(self) -> dict[str, Any]:
+        return {"aws": super().clouds(), "azure": {**self.azure.clouds(), "groups": {}}, "gcp": self.gcp.clouds()}
+
+    def believed(self, issuer: str, number: int = 0) -> tuple[bool, ...]:
+        """Whether a token of the cluster is worth something in each of them."""
+        aws_, azure_, gcp_ = (self.token(number, iss=issuer, aud=["openshift"]) for _ in CLOUDS)
+        return self._in_aws(aws_), self._in_azure(azure_), by_hand.exchanged(self.gcp, gcp_).ok
+
+    def _in_aws(self, token: str) -> bool:
+        with self.aws("sts") as sts:
+            try:
+                sts.assume_role_with_web_identity(RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}", RoleSessionName="pod", WebIdentityToken=token)
+            except sts.exceptions.ClientError:
+                return False
+            return True
+
+    def _in_azure(self, token: str) -> bool:
+        identity = self.azure.arm("GET", self.azure.identity(azure.INGRESS))
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": identity["properties"]["clientId"] if identity else SUBSCRIPTION,
+            "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+            "client_assertion": token,
+            "scope": "https://management.azure.com/.default",
+        }
+        return self.azure.session.post(f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30).ok
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[All]:
+    with ExitStack() as stack:
+        ground = All(stack.enter_context(Sandbox(Settings(deploy=0.2))), tmp_path)
+        others = {"azure": two_azure_requests(), "gcp": two_gcp_requests()}
+        ground.requests({**two_requests(), **{f"{cloud}-{name}": content for cloud, files in others.items() for name, content in files.items()}})
+        ground.keys()
+        yield ground
+
+
+@pytest.mark.parametrize("host", [CLOUDS[-1], *(pytest.param(each, marks=pytest.mark.soak) for each in CLOUDS[:-1])])
+def test_one_issuer_is_trusted_by_all_shown_side_by_side_and_taken_down_with_one_word(ground: All, host: str) -> None:
+    done = ground.create_all("--issuer-in", host)
+
+    assert done.code == 0, done.out
+    assert [caller["cloud"] for caller in done.data["callers"]] == list(CLOUDS)
+    assert [thing.startswith(HOSTING[host]) for thing in done.things if thing.startswith(tuple(HOSTING.values()))] == [True]
+    assert {cloud: ground.believed(url) for cloud, url in HOSTS.items()} == {cloud: (cloud == host,) * 3 for cloud in CLOUDS}
+    assert pod.may(ground.gcp, pod.access(ground.gcp, ground.token(iss=HOSTS[host], aud=["openshift"])), "dns.changes.create") == {"dns.changes.create"}
+
+    ground.fresh()
+    again, status = ground.create_all("--issuer-in", host), ground.status("--issuer-in", host, "-o", "text")
+    assert (again.code, again.but("as wanted")) == (0, {})
+    assert status.code == 0
+    heads = [line.partition(":")[0] for line in status.out.splitlines() if line.startswith(CLOUDS)]
+    assert heads == list(CLOUDS)
+    assert ground.mutating() == []
+
+    gone = ground.delete("--yes")
+    assert gone.code == 0, gone.out
+    assert gone.but("dropped") == dict.fromkeys(GROUPS, "kept")
+    assert ground.clouds() == NOTHING
+    assert ground.believed(HOSTS[host]) == (False,) * 3
+
+
+def test_the_secrets_of_all_lie_side_by_side(ground: All) -> None:
+    """A request of each cloud may name one Secret: then it holds what all say."""
+    assert ground.create_all().code == 0
+
+    secret = yaml.safe_load((ground.folder / pod.FILES["ingress"]).read_text(encoding="utf-8"))
+    assert f"role_arn = arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}" in secret["stringData"]["credentials"]
+    assert secret["stringData"]["azure_tenant_id"] == TENANT
+    assert pod.told(ground.gcp)["audience"] == gcp.AUDIENCE
+
+
+def test_a_key_that_is_added_is_believed_everywhere_and_one_that_is_replaced_nowhere(ground: All) -> None:
+    assert ground.create_all().code == 0
+    ground.write("new.pub", public_pem(aws.a_key(1)))
+
+    assert ground.create_all("--public-key-file", "new.pub", "--add-key").code == 0
+    assert [ground.believed(aws.ISSUER, number) for number in (0, 1)] == [(True,) * 3] * 2
+    assert ground.create_all("--public-key-file", "new.pub", "--replace-keys").code == 0
+    assert [ground.believed(aws.ISSUER, number) for number in (0, 1)] == [(False,) * 3, (True,) * 3]
+
+
+def test_clouds_go_one_by_one_and_the_host_keeps_the_issuer_until_the_last(ground: All) -> None:
+    assert ground.create_all("--issuer-in", "gcp").code == 0
+    bucket = f"gcp/bucket/{gcp.BUCKET}"
+
+    host = ground.cwiictl("delete", *GcpGround.where, "--yes", "-o", "json")
+    assert (host.code, host.but("dropped")) == (0, {bucket: "kept"}), host.out
+    assert "aws and azure may still trust it" in host.out or "aws, azure may still trust it" in host.out
+    assert ground.believed(gcp.ISSUER) == (True, True, False)
+    for where, left in ((Ground.where, (False, True, False)), (AzureGround.where, (False,) * 3)):
+        assert ground.cwiictl("delete", *where, "--yes").code == 0
+        assert ground.believed(gcp.ISSUER) == left
+
+    assert ground.delete("--yes").things == {bucket: "dropped", **dict.fromkeys(GROUPS, "kept")}
+    assert ground.clouds() == NOTHING
+
+
+def test_google_is_added_later_and_trusts_the_issuer_that_is_there(ground: All) -> None:
+    where = ("--cloud", "aws", "--cloud", "azure", "--name", NAME, *EACH[:-2])
+    assert ground.cwiictl("create-all", *where, *ground.asking).code == 0
+    before = ground.clouds()
+    exists = ("--issuer-url", aws.ISSUER, "--issuer-exists", *ground.asking)
+
+    done = ground.cwiictl("create-all", *GcpGround.where, *exists, "-o", "json")
+
+    assert done.code == 0, done.out
+    assert ground.believed(aws.ISSUER) == (True,) * 3
+    after_ = ground.clouds()
+    assert after_["gcp"]["buckets"] == {}
+    assert {**after_, "gcp": before["gcp"]} == before
+    assert ground.create_all().but("as wanted", "repaired") == {}  # the bucket learns that Google trusts it too
+
+
+def test_keys_that_only_google_has_are_refused_for_others_before_the_first_call(ground: All) -> None:
+    done = ground.create_all("--issuer-in", "gcp", "--key-storage-method", "pool-jwk-file", "-o", "text")
+
+    assert done.code == 2, done.out
+    assert "aws, azure could not read the keys of --key-storage-method pool-jwk-file" in done.err
+    assert ground.mutating() == []
+    both = ground.create_all("--issuer-in", "aws", "--key-storage-method", "pool-jwk-file")
+    assert both.code == 0, both.out
+    assert ground.believed(aws.ISSUER) == (True,) * 3
+    assert "jwksJson" in ground.gcp.clouds()["pools"][NAME]["providers"][NAME]["oidc"]
+
+
+@pytest.mark.parametrize("writes", after(range(4, 25, 4)))
+def test_killed_in_the_middle_all_are_finished_by_the_next_run_or_taken_down(ground: All, writes: int) -> None:
+    ground.killed(writes, "create-all", *ground.where, *ground.asking, "--issuer-in", "gcp")
+
+    done = ground.create_all("--issuer-in", "gcp")
+
+    assert done.code == 0, done.out
+    assert ground.believed(gcp.ISSUER) == (True,) * 3
+    assert ground.delete("--yes").code == 0
+    assert ground.clouds() == NOTHING
