@@ -25,6 +25,7 @@ from cwiictl import oidc
 from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
 from tests.examples import ACCOUNT
+from tests.journeys.warm import ran
 
 PROGRAMS = Path(sysconfig.get_path("scripts"))
 REGION = "us-east-1"
@@ -126,10 +127,9 @@ class Ground:
         )
 
     def cwiictl(self, *arguments: str | Path, **variables: str) -> Done:
-        with self.started(*arguments, **variables) as process:
-            out, err = process.communicate(timeout=120)
-        assert "Traceback" not in err or "--debug" in arguments, err
-        return Done(process.returncode, out, err)
+        done = Done(*ran([*map(str, arguments)], self.folder, {**self.sandbox.environment(), **variables}))
+        assert "Traceback" not in done.err or "--debug" in arguments, done.err
+        return done
 
     def _cluster(self, command: str, arguments: tuple[str | Path, ...], variables: dict[str, str]) -> Done:
         form = () if {"-o", "--output"} & set(arguments) else ("-o", "json")
