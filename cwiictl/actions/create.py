@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from cwiictl import files, names
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.outdated import outdated
-from cwiictl.actions.result import DONE, FOUND, Result, failure, left_over, present, ran, removed
+from cwiictl.actions.result import DONE, FOUND, Result, Row, failure, kept, left_over, present, ran, removed
 from cwiictl.actions.result import doomed as rows
 from cwiictl.actions.stage import Stage, giving_back, staged
 from cwiictl.cluster_file.preset import summary
@@ -78,6 +78,7 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     whole = order.parts == WHOLE and not outcome.interrupted
     found = _ours(stage, report) if whole else Holdings((), {}, {})
     left = _beyond(stage, outcome.known, found)
+    result = result.plus(_serving(stage, outcome.known, found))
     if not writes:
         result = result.plus(present(_others(stage, found)))
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
@@ -87,15 +88,10 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
 def _doomed(stage: Stage, report: Report) -> Holdings | None:
     """What --prune drops, known before anything is written. If not all can be read, nothing is."""
     outcome = preview(stage.plan, stage.mark, stage.pace, stage.order.adopt, report)
-    left = _left_over(stage, outcome.known, report)
+    left = _beyond(stage, outcome.known, _ours(stage, report))
     for e in left.failed.values():
         raise e
     return left if list(left) and not left.interrupted else None
-
-
-def _left_over(stage: Stage, known: Known, report: Report) -> Holdings:
-    """Ours, and not asked for by this run. What another command made is that command's, and what is only not followed today stays."""
-    return _beyond(stage, known, _ours(stage, report))
 
 
 def _ours(stage: Stage, report: Report) -> Holdings:
@@ -108,11 +104,22 @@ def _others(stage: Stage, found: Holdings) -> Holdings:
 
 
 def _beyond(stage: Stage, known: Known, found: Holdings) -> Holdings:
-    asked = {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()} | stage.spared
-    left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in asked}
+    """Ours, and not asked for by this run. What another command made is that command's, and what is only not followed today stays."""
+    stays = _asked(stage, known) | found.kept(stage.order.clouds).keys()
+    left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in stays}
     kinds = {resource.store.kind for resource in stage.plan.values()}
     failed = {kind: e for kind, e in found.failed.items() if kind in kinds or not isinstance(e, Denied)}  # who never made any need not look for them
     return replace(found.only(left), failed=failed, interrupted=found.interrupted)
+
+
+def _asked(stage: Stage, known: Known) -> set[str]:
+    return {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()} | stage.spared
+
+
+def _serving(stage: Stage, known: Known, found: Holdings) -> Iterator[Row]:
+    """What is not asked for and stays all the same: whoever took its place would be believed by clouds that this run does not move."""
+    asked = _asked(stage, known)
+    return kept({address: clouds for address, clouds in found.kept(stage.order.clouds).items() if address not in asked})
 
 
 def _inherited(stage: Stage, result: Result, report: Report) -> Result:
@@ -131,10 +138,11 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
         result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
         told = outdated(stage.order.output, removal.dropped)
         result = replace(result, outdated=tuple(path for path in told if path not in result.files))
-    left = _left_over(stage, known, report)
+    found = _ours(stage, report)
+    left = _beyond(stage, known, found)
     gone = {thing.address for thing in doomed or ()}
     rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
-    return result.plus(left_over(rest), left.failed.values(), interrupted=left.interrupted)
+    return result.plus((*_serving(stage, known, found), *left_over(rest)), left.failed.values(), interrupted=left.interrupted)
 
 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:

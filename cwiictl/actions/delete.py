@@ -27,7 +27,7 @@ def _deleted(order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, 
     found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
     trusted = {} if order.issuer_too else found.kept(order.clouds)
     goes = replace(found.only({thing.address for thing in found} - trusted.keys()), failed=found.failed)
-    result = Result(tuple(site.caller for site in sites), rows=(*kept(trusted), *staying(found)), interrupted=found.interrupted)
+    result = Result(tuple(site.caller for site in sites), rows=(*kept(trusted, ", or add --issuer"), *staying(found)), interrupted=found.interrupted)
     against = _against(sites, goes, pace, report)
     shown = result.plus(doomed(goes, against.failed), (*found.failed.values(), *against.failed.values()), interrupted=against.interrupted)
     if agreed is None:

@@ -142,11 +142,12 @@ def left_over(holdings: Holdings) -> Iterator[Row]:
     yield from (failure(address, e) for address, e in holdings.failed.items())
 
 
-def kept(staying: Mapping[str, Iterable[str]]) -> Iterator[Row]:
+def kept(staying: Mapping[str, Iterable[str]], or_else: str = "") -> Iterator[Row]:
     """What serves an issuer that other clouds were made to trust."""
     for address, clouds in staying.items():
-        names = ", ".join(sorted(clouds))
-        yield Row(address, "kept", problem=f"{names} may still trust it", remedy=f"give --cloud {names} too, or --issuer")
+        names = sorted(clouds)
+        flags = " ".join(f"--cloud {name}" for name in names)
+        yield Row(address, "kept", problem=f"{', '.join(names)} may still trust it", remedy=f"give {flags} too{or_else}")
 
 
 def staying(holdings: Holdings) -> Iterator[Row]:

@@ -144,8 +144,8 @@ def _summary(result: Result) -> str:
         told.append("Interrupted: run the same command again to go on")
     elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
         told.append("Nothing was changed")
-    elif any(row.condition == "kept" and row.remedy for row in result.rows):
-        told.append("What is kept goes with all clouds, or with --issuer")
+    elif way := next((row.remedy for row in result.rows if row.condition == "kept" and row.remedy), ""):
+        told.append(f"To drop what is kept, {way}")
     elif "left over" in counts:
         told.append("What is left over goes with create-all --prune")
     return " ".join(f"{part}." for part in told)

@@ -77,6 +77,20 @@ def made(ground: Both) -> Callable[[str], Both]:
     return make
 
 
+def test_prune_does_not_drop_what_serves_an_issuer_that_another_cloud_may_still_trust(made: Callable[[str], Both]) -> None:
+    """Whoever took the bucket's name would be believed by Azure."""
+    ground = made("aws")
+    bucket = f"aws/bucket/{aws.BUCKET}"
+    moved = (*AWS, *ASKING, "--issuer-url", "https://elsewhere.example.org", "--move-issuer", "--prune")
+
+    shown = ground.cwiictl("create-all", *moved, "--dry-run", "-o", "json")
+    assert shown.things[bucket] == "kept"
+    ground.cwiictl("create-all", *moved, "--yes")
+
+    assert bucket in ground.cwiictl("status", *AWS, *ASKING, "--issuer-in", "aws", "-o", "json").things
+    assert ground.believed(aws.ISSUER)[1]
+
+
 def hosting(of: str) -> set[str]:
     return {
         "aws": {f"aws/bucket/{aws.BUCKET}"},
