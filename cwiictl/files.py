@@ -142,6 +142,12 @@ def write(root: Path, tree: Mapping[str, Content] | Mapping[str, bytes]) -> tupl
     return tuple(name for name, (path, content) in targets.items() if _wrote(root, path, content))
 
 
+def unlike(root: Path, tree: Mapping[str, Content] | Mapping[str, bytes]) -> tuple[str, ...]:
+    """The names that `write` would write."""
+    targets = {name: (_target(root, name), *_meant(content)) for name, content in tree.items()}
+    return tuple(name for name, (path, data, mode) in targets.items() if not _is_so(path, data, mode))
+
+
 def create(path: Path, data: bytes, mode: int = PRIVATE) -> None:
     """For what must never be lost to a second run. The file appears whole, and only where there was none."""
     with _telling(path):
@@ -152,7 +158,7 @@ def create(path: Path, data: bytes, mode: int = PRIVATE) -> None:
 
 
 def _wrote(root: Path, path: Path, content: Content) -> bool:
-    data, mode = (content.data, OPEN) if isinstance(content, Public) else (content, PRIVATE)
+    data, mode = _meant(content)
     with _telling(path):
         if _is_so(path, data, mode):
             return False
@@ -161,6 +167,10 @@ def _wrote(root: Path, path: Path, content: Content) -> bool:
             fresh.replace(path)
         _settle(path.parent)
     return True
+
+
+def _meant(content: Content) -> tuple[bytes, int]:
+    return (content.data, OPEN) if isinstance(content, Public) else (content, PRIVATE)
 
 
 def _is_so(path: Path, data: bytes, mode: int) -> bool:

@@ -40,6 +40,8 @@ def told(document: Document, shape: type[_Shape]) -> _Shape:
 
 def nearest(word: str, known: Collection[str], *, key: str = "") -> str:
     """A remedy for a word that is none of those that are known."""
+    if not known:
+        return "it takes none"
     near = difflib.get_close_matches(word, known, 1)
     return f"did you mean {key}{near[0]}?" if near else f"use one of: {', '.join(known)}"
 

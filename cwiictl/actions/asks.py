@@ -41,7 +41,7 @@ def asks(order: Order) -> Asks:
             raise BadInput(
                 f"nobody asks {name} for anything, so --prune would drop every identity there", remedy="give the right requests, or leave --prune out"
             )
-    return Asks(wanted, gated, tuple(_skipped(requests, clouds)))
+    return Asks(wanted, gated, (*_skipped(requests, clouds), *_nothing(order, clouds)))
 
 
 def chosen(order: Order) -> dict[str, Cloud]:
@@ -77,6 +77,12 @@ def _skipped(requests: Requests, clouds: Mapping[str, Cloud]) -> Iterator[Row]:
     for request in requests.wanted:
         if request.kind not in kinds:
             yield Row(request.name, "not tried", problem=_elsewhere(request))
+
+
+def _nothing(order: Order, clouds: Mapping[str, Cloud]) -> Iterator[Row]:
+    for asked in order.workloads:
+        if not asked.asks.keys() & clouds.keys():
+            yield Row(asked.workload.title, "not tried", problem=f"it asks nothing of {' or '.join(clouds)}")
 
 
 def _elsewhere(request: Request) -> str:

@@ -38,8 +38,7 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     order = stage.order
     doomed = _doomed(stage, report) if order.prune else None
     checksum = stage.checksum(thing.address for thing in doomed or ())
-    if order.expect and order.expect != checksum:
-        raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+    _expected(order, checksum)
     if doomed and not agreed(Result(stage.callers, checksum, tuple(rows(doomed)))):
         return Result(stage.callers, checksum, tuple(rows(doomed)))
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
@@ -51,9 +50,17 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     return _tidied(stage, _inherited(stage, result, report), outcome.known, report, doomed)
 
 
+def _expected(order: Order, checksum: str) -> None:
+    if order.expect and order.expect != checksum:
+        raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+
+
 def planned(order: Order, report: Report) -> Result:
     """What `create` would do. Nothing is written anywhere."""
-    return replace(_previewed(order, report, writes=True), planned=True)
+    result = replace(_previewed(order, report, writes=True), planned=True)
+    if result.checksum and not result.failures:
+        _expected(order, result.checksum)
+    return result
 
 
 def status(order: Order, report: Report) -> Result:
@@ -71,18 +78,19 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
-    if writes:
-        result = replace(result, files=(*_paths(stage, outcome, _tree(stage, outcome)), *map(str, _summary(stage, outcome))))
-    else:
-        result = replace(result, rows=tuple(row for row in result.rows if row.condition != "may be lent"))
-    whole = order.parts == WHOLE and not outcome.interrupted
-    found = _ours(stage, report) if whole else Holdings((), {}, {})
+    result = _told(stage, outcome, result) if writes else _unlent(result)
+    looks = (order.parts == WHOLE or not writes) and not outcome.interrupted
+    found = _ours(stage, report) if looks else Holdings((), {}, {})
     left = _beyond(stage, outcome.known, found)
     result = result.plus(_serving(stage, outcome.known, found))
     if not writes:
-        result = result.plus(present(_others(stage, found)))
+        result = result.plus(present(_others(stage, outcome.known, found)))
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
     return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
+
+
+def _unlent(result: Result) -> Result:
+    return replace(result, rows=tuple(row for row in result.rows if row.condition != "may be lent"))
 
 
 def _doomed(stage: Stage, report: Report) -> Holdings | None:
@@ -98,13 +106,16 @@ def _ours(stage: Stage, report: Report) -> Holdings:
     return holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
 
 
-def _others(stage: Stage, found: Holdings) -> Holdings:
-    """What other commands made for the cluster."""
-    return found.only({thing.address for thing in found if thing.mark.origin != stage.mark.origin and thing.address not in stage.plan})
+def _others(stage: Stage, known: Known, found: Holdings) -> Holdings:
+    """What other commands made for the cluster; and all of it, where it is not asked who should have an identity."""
+    asked, judged = _asked(stage, known), stage.order.parts == WHOLE
+    return found.only({thing.address for thing in found if thing.address not in asked and not (judged and thing.mark.origin == stage.mark.origin)})
 
 
 def _beyond(stage: Stage, known: Known, found: Holdings) -> Holdings:
     """Ours, and not asked for by this run. What another command made is that command's, and what is only not followed today stays."""
+    if stage.order.parts != WHOLE:
+        return found.only(())
     stays = _asked(stage, known) | found.kept(stage.order.clouds).keys()
     left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in stays}
     kinds = {resource.store.kind for resource in stage.plan.values()}
@@ -148,7 +159,7 @@ def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     """Of what succeeded: an identity that is there can be used, whatever became of the others."""
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
-    written = {str(stage.order.output / name) for name in renewed(outcome, stage.issuer.key)} if stage.issuer else set[str]()
+    written = {str(stage.order.output / name) for name in _renewed(stage, outcome)}
     try:
         written |= {str(stage.order.output / name) for name in files.write(stage.order.output, tree)}
         for path, text in told.items():
@@ -156,6 +167,18 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     except Problem as e:
         return result.plus([failure(str(stage.order.output), e)], [e])
     return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written))
+
+
+def _told(stage: Stage, outcome: Outcome, result: Result) -> Result:
+    """The same, foretold."""
+    tree, told = _tree(stage, outcome), _summary(stage, outcome)
+    written = {str(stage.order.output / name) for name in (*_renewed(stage, outcome), *files.unlike(stage.order.output, tree))}
+    written |= {str(path) for path, text in told.items() if files.unlike(path.parent, {path.name: files.Public(text)})}
+    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written))
+
+
+def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
+    return renewed(outcome, stage.issuer.key) if stage.issuer else frozenset()
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from cwiictl.model import Cluster, Workload
 
 Part = Literal["issuer", "identities"]
 WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
+ISSUER: frozenset[Part] = frozenset({"issuer"})
 
 
 @dataclass(frozen=True)

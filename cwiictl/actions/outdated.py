@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from cwiictl import files
 from cwiictl.errors import Problem
 
-FOLDERS = ("manifests", "kubeadm")
+FOLDERS = ("manifests", "kubeadm", "kubeadm/credentials")
+FILE = re.compile(rb"^  \S+: ((?:[A-Za-z0-9+/]{4}){20,}(?:[A-Za-z0-9+/=]{4})?)$", re.MULTILINE)  # in a Secret
 SECRET = "-credentials.yaml"  # noqa: S105 - the end of a file's name
 
 
@@ -31,4 +34,6 @@ def _written(output: Path) -> Iterator[tuple[Path, bytes]]:
 def _tells(name: str, text: bytes, title: str) -> bool:
     """Of an identity by its workload, which is the end of its name, or by that name; of an issuer by its host."""
     workload = name.removesuffix(SECRET)
-    return (workload != name and title.endswith(f"-{workload}")) or f"/{title}\n".encode() in text or f"https://{title}.".encode() in text
+    told = b"".join((text, *map(base64.b64decode, FILE.findall(text))))
+    words = (f"/{title}\n", f"https://{title}.", f"/{title}@")
+    return (workload != name and title.endswith(f"-{workload}")) or any(word.encode() in told for word in words)

@@ -47,7 +47,7 @@ class Console:
             self._move(event)
         elif event.what == "waiting" and event.address not in self.waited:
             self.waited.add(event.address)
-            click.echo(f"waiting for {event.address}: {event.why}", err=True)
+            click.echo(f"waiting for {_why(event)}", err=True)
         elif event.phase != "reading" and (word := _changed(event)):
             click.echo(f"{word} {event.address}", err=True)
 
@@ -56,8 +56,7 @@ class Console:
         if now - self.moved < 0.05 and event.what != "waiting":
             return
         self.moved = now
-        why = f": {event.why}" if event.what == "waiting" else ""
-        line = f"{event.ended}/{event.total} {event.what} {event.address}{why}"
+        line = f"{event.ended}/{event.total} {event.what} {_why(event) if event.what == 'waiting' else event.address}"
         click.echo(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}", err=True, nl=False)
 
     def _wipe(self) -> None:
@@ -110,6 +109,11 @@ class Console:
         elif not self.declined:
             for line in lines(result):
                 click.echo(line)
+
+
+def _why(event: Event) -> str:
+    """What is waited for, named once."""
+    return event.why if event.why.startswith(event.address) else f"{event.address}: {event.why}"
 
 
 def _changed(event: Event) -> str:

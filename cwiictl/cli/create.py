@@ -9,7 +9,7 @@ import click
 
 from cwiictl.actions import create, key_pair
 from cwiictl.actions.aso import declare
-from cwiictl.actions.order import WHOLE, Order, Part
+from cwiictl.actions.order import ISSUER, WHOLE, Order, Part
 from cwiictl.cli import aso, cloud_options, options, preset
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
@@ -74,7 +74,7 @@ def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:
       cwiictl create-identity-provider --cloud aws --name prod --region eu-west-1 \\
         --public-key-file serviceaccount-signer.public
     """
-    _create(frozenset({"issuer"}), "create-identity-provider", clouds, given)
+    _create(ISSUER, "create-identity-provider", clouds, given)
 
 
 @click.command("create-identities", cls=cloud_options.Command)

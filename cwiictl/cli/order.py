@@ -38,7 +38,7 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
         cluster=_cluster(given, file),
         clouds={cloud: spec(cloud, command, chosen, given, file.clouds.get(cloud, {})) for cloud in chosen},
         parts=parts,
-        requests=_requests(given, file),
+        requests=_requests(given, file, needed=command != "status"),
         workloads=tuple(ask for ask in file.workloads if "identities" in parts),
         output=given.get("output_dir") or file.output or Path(),
         public_key=given.get("public_key") or file.public_key,
@@ -80,9 +80,9 @@ def _cluster(given: Mapping[str, Any], file: ClusterFile) -> Cluster:
     return Cluster(name, {**file.cluster.tags, **given.get("user_tags", {})})
 
 
-def _requests(given: Mapping[str, Any], file: ClusterFile) -> Path | None:
+def _requests(given: Mapping[str, Any], file: ClusterFile, *, needed: bool) -> Path | None:
     found: Path | None = given.get("requests") or file.requests
-    if "requests" in given and not (found or file.workloads or given.get("preset")):
+    if needed and "requests" in given and not (found or file.workloads or given.get("preset")):
         raise BadInput("nobody asks for an identity", remedy="give --credentials-requests-dir DIR, or a cluster.yaml with workloads")
     return found
 

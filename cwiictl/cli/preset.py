@@ -24,13 +24,14 @@ def ordered(what: Order, given: Mapping[str, Any]) -> Order:
         return what
     text = _read(name)
     _judge_clouds(name, clouds(name, text, WORDS), what)
-    asked, path = preset(name, text, WORDS, given["variables"], _known(what)), given["output_file"]
-    _judge_file(name, asked, path, given)
+    asked, path = preset(name, text, WORDS, given["variables"], _known(what)), given.get("output_file")
+    if "output_file" in given:
+        _judge_file(name, asked, path, given)
     return replace(
         what,
         workloads=asked.workloads,
         requests=None,
-        installers=given["installers"],
+        installers=given.get("installers", ()),
         origin=f"preset-{name}",
         summary=path,
         parts_of_summary=asked.parts,

@@ -32,15 +32,25 @@ def lines(result: Result) -> Iterator[str]:
     yield _summary(result)
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
-    if result.files:
-        yield "These files would be written:" if result.planned else f"What {result.taker} takes:"
-    yield from (f"  {path}" if result.planned else f"  {'written' if path in result.written else 'as it was':<10}  {path}" for path in result.files)
+    yield from _files(result)
     if result.outdated:
         yield "These tell of what is gone, and are yours to remove:"
     yield from (f"  {path}" for path in result.outdated)
     if result.manifest:
         yield "For kubectl apply:"
         yield from result.manifest.decode().splitlines()
+
+
+def _files(result: Result) -> Iterator[str]:
+    """Where something stands against everything, no file is worth a word."""
+    if not result.files or (result.failures and not result.written) or (result.planned and not (result.written and not result.failures)):
+        return
+    yield "These files would be written:" if result.planned else f"What {result.taker} takes:"
+    for path in result.files:
+        if not result.planned:
+            yield f"  {'written' if path in result.written else 'as it was':<10}  {path}"
+        elif path in result.written:
+            yield f"  {path}"
 
 
 def problems(result: Result) -> Iterator[str]:

@@ -44,6 +44,12 @@ def test_it_makes_the_identities_tells_hypershift_who_they_are_and_all_of_it_goe
     again = run(guest)
     assert (again.code, guest.mutating()) == (0, [])
 
+    where = ("status", *guest.where, *PLACE, "--output-dir", "out", "-o", "json")
+    judged, shown = guest.cwiictl(*where, "--preset", "hypershift-gcp"), guest.cwiictl(*where)
+    assert (judged.code, judged.but("as wanted")) == (0, {})
+    assert (shown.code, set(shown.but("as wanted").values())) == (0, {"present"})  # who should have an identity was not said
+    assert shown.but("as wanted").keys() < judged.things.keys()
+
     gone = guest.cwiictl("delete", *guest.where, *PLACE[:4], "--yes", "-o", "json")
     assert gone.code == 0, gone.out
     assert {**guest.clouds(), "pools": {}} == NOTHING

@@ -1,0 +1,26 @@
+"""What tells of what is gone is found by the names in it, however they are written there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cwiictl import files, manifests
+from cwiictl.actions.outdated import outdated
+from cwiictl.model import Binding, Workload
+
+EMAIL = "demo-shop-71be9df0@example.iam.gserviceaccount.com"
+IMPERSONATION = f"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{EMAIL}:generateAccessToken"
+FILE = json.dumps({"type": "external_account", "service_account_impersonation_url": IMPERSONATION}, indent=2).encode()
+WORKLOAD = Workload("shop", "billing", ("billing",))
+
+
+def test_a_file_in_a_secret_and_one_by_itself_tell_of_the_service_account_that_is_in_them(tmp_path: Path) -> None:
+    secret = manifests.secret(files.template("openshift/secret.yaml"), [Binding(WORKLOAD, "gcp", {"service_account.json": FILE}, {})])
+    files.write(tmp_path, {"manifests/billing.yaml": manifests.dump(secret), "kubeadm/credentials/billing.json": FILE, "manifests/other.yaml": b"a: b\n"})
+
+    assert outdated(tmp_path, ["gcp/service-account/demo-shop-71be9df0"]) == (
+        str(tmp_path / "manifests/billing.yaml"),
+        str(tmp_path / "kubeadm/credentials/billing.json"),
+    )
+    assert outdated(tmp_path, ["gcp/service-account/demo-shop-71be9df1", "gcp/service-account/shop-71be9df0"]) == ()
