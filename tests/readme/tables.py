@@ -81,7 +81,8 @@ def files() -> Iterator[str]:
     yield "| `manifests/cluster-authentication-02-config.yaml` | the issuer, as the Authentication resource `cluster` |"
     yield "| `manifests/NAMESPACE-NAME-credentials.yaml` | for each CredentialsRequest, the Secret that tells its workload |"
     yield "| `manifests/azure-ad-pod-identity-webhook-config.yaml` | in Azure, the tenant, for the webhook that OpenShift runs |"
-    yield "| `kubeadm/` | with `--installer kubeadm`, patches of ClusterConfiguration with the flags that kube-apiserver needs |"
+    taken = "flags for kube-apiserver in patches of ClusterConfiguration, the key pair, annotated ServiceAccounts, Google's credentials files"
+    yield f"| `kubeadm/` | with `--installer kubeadm`, {taken}, and a README.txt that says what to do |"
     yield "| `issuer/` | with a host of your own, the two documents for it to serve |"
 
 
