@@ -87,9 +87,9 @@ class Door:
                     self._threads.discard(threading.current_thread())
 
         thread = threading.Thread(target=run, name="sandbox", daemon=True)
-        with self._lock:
+        with self._lock:  # what close() finds here has begun, and can be waited for
             self._threads.add(thread)
-        thread.start()
+            thread.start()
 
     def _accept(self) -> None:
         while not self._closing:
