@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -130,6 +131,57 @@ def test_another_clusters_documents_in_the_same_place_are_refused(brought: Groun
     assert done.things[DISCOVERY] == done.things[KEYS] == "foreign"
     assert brought.mutating() == []
     assert brought.clouds() == before
+
+
+def test_documents_of_this_issuer_that_lay_there_before_are_mended_and_stay(brought: Ground) -> None:
+    """Nobody but their owner may take them away, whatever was done to them."""
+    keys, discovery = (f"{PREFIX}/{name}" for name in ("keys.json", ".well-known/openid-configuration"))
+    bodies = {key: item["body"].encode() for key, item in brought.clouds()["buckets"][OWN]["objects"].items()}
+    assert brought.delete("--yes").code == 0
+    with brought.aws("s3") as s3:
+        for key in (keys, discovery):
+            s3.put_object(Bucket=OWN, Key=key, Body=bodies[key], ContentType="text/plain", Tagging="team=house")
+
+    done = brought.create_all(*BROUGHT)
+    assert done.code == 0, done.out
+    assert {done.things[DISCOVERY], done.things[KEYS]} == {"repaired"}
+    brought.fresh()
+    assert brought.create_all(*BROUGHT).but("as wanted") == {}
+    assert brought.mutating() == []
+    shown, gone = brought.delete("--dry-run"), brought.delete("--yes")
+
+    assert {shown.things[DISCOVERY], shown.things[KEYS]} == {"to release"}
+    assert gone.code == 0, gone.out
+    assert {gone.things[DISCOVERY], gone.things[KEYS]} == {"released"}
+    left = brought.clouds()["buckets"][OWN]["objects"]
+    assert {key: (left[key]["body"].encode(), left[key]["tags"]) for key in bodies if key in (keys, discovery)} == {
+        key: (bodies[key], {"team": "house"}) for key in (keys, discovery)
+    }
+    assert brought.delete("--yes").data["things"] == []
+
+
+def test_a_host_of_the_users_own_before_it_serves_what_lies_in_it(enter: Enter, tmp_path: Path) -> None:
+    folder = tmp_path / "front"
+    (folder / ".well-known").mkdir(parents=True)
+    ground = enter(serve={"id.example.org": folder})
+    ground.keys()
+    before = a_house(ground)
+    fronted = (*BROUGHT, "--issuer-url", "https://id.example.org")
+    waits = ground.create_all(*fronted)
+    assert waits.code == 1
+    assert "have that host serve what was published" in waits.out.lower()
+    for name in ("keys.json", ".well-known/openid-configuration"):
+        (folder / name).write_text(ground.clouds()["buckets"][OWN]["objects"][f"{PREFIX}/{name}"]["body"], encoding="utf-8")
+
+    done = ground.create_all(*fronted)
+
+    assert done.code == 0, done.out
+    assert done.but("as wanted") == {"aws/oidc-provider/id.example.org": "created"}
+    ground.fresh()
+    assert ground.create_all(*fronted).but("as wanted") == {}
+    assert ground.mutating() == []
+    assert ground.delete("--yes").code == 0
+    assert ground.clouds() == before
 
 
 @pytest.mark.parametrize("denied", ["s3:DeleteObject", "s3:PutBucketTagging"])

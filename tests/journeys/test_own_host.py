@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ EXISTS = (*OWN, "--issuer-exists")
 ISSUER, PROVIDER = f"issuer/{URL}", f"aws/oidc-provider/{HOST}"
 ROLES = {f"aws/role/{INGRESS}", f"aws/role/{REGISTRY}"}
 DOCUMENTS = {"local/document/.well-known/openid-configuration", "local/key-set/keys.json"}
+WRITES = 5  # in the cloud: two roles, two permissions, provider; and as many when they go
+CUTS = [n if n == WRITES else pytest.param(n, marks=pytest.mark.soak) for n in range(1, WRITES + 1)]
 
 
 @pytest.fixture
@@ -131,6 +134,45 @@ def test_an_issuer_that_is_there_is_only_trusted_and_nothing_is_published(truste
     trusted.fresh()
     assert trusted.create_all(*EXISTS, *key).but("as wanted") == {}
     assert trusted.mutating() == []
+
+
+@pytest.mark.parametrize("writes", CUTS)
+@pytest.mark.parametrize("command", [OWN, EXISTS], ids=["own", "exists"])
+def test_killed_after_any_write_it_ends_as_a_clean_run_and_goes_whole(trusted: Ground, command: tuple[str, ...], writes: int) -> None:
+    clean, files = trusted.clouds(), trusted.tree()
+    assert trusted.delete("--yes").code == 0
+    assert trusted.killed(writes, "create-all", *trusted.where, *trusted.asking, *command) == -signal.SIGKILL
+
+    done = trusted.create_all(*command)
+
+    assert done.code == 0, done.out
+    assert (trusted.clouds(), trusted.tree()) == (clean, files)
+    assert trusted.killed(writes, "delete", *trusted.where, "--yes") == -signal.SIGKILL
+    gone = trusted.delete("--yes")
+    assert gone.code == 0, gone.out
+    assert trusted.clouds() == NOTHING
+
+
+@pytest.mark.parametrize("command", [OWN, EXISTS], ids=["own", "exists"])
+def test_what_was_changed_by_hand_is_named_and_repaired(trusted: Ground, command: tuple[str, ...]) -> None:
+    clouds, files = trusted.clouds(), trusted.tree()
+    trusted.write("out/issuer/.well-known/openid-configuration", "{}")
+    with trusted.aws("iam") as iam:
+        arn = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
+        iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=arn, ClientID="openshift")
+        iam.update_assume_role_policy(RoleName=INGRESS, PolicyDocument=json.dumps(clouds["roles"][REGISTRY]["trust"]))
+    drifted = {PROVIDER: ["audiences"], f"aws/role/{INGRESS}": ["trust"]}
+    written = {min(DOCUMENTS): ["body"]} if command == OWN else {}
+
+    seen = trusted.status(*command)
+    assert (seen.code, seen.fields) == (3, drifted | written)
+    done = trusted.create_all(*command)
+
+    assert done.code == 0, done.out
+    assert done.fields == drifted | written
+    assert trusted.clouds() == clouds
+    assert trusted.tree() == files or command == EXISTS
+    assert trusted.status(*command).code == 0
 
 
 def test_an_issuer_that_is_said_to_be_there_and_is_not_is_not_trusted(served: Ground) -> None:
