@@ -87,6 +87,29 @@ def test_a_workload_of_the_file_is_made_trusted_for_what_the_webhook_projects_an
     assert ground.mutating() == []
 
 
+def test_a_run_for_workloads_alone_leaves_what_others_are_left_over_the_audience_of_their_tokens(ground: Ground) -> None:
+    """Whoever forgot the requests has a list of what is left over to read, and not a cluster without its clouds."""
+    ground.keys()
+    ground.create_all()
+    with ground.aws("iam") as iam:
+        iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, ClientID="mallory")
+    ground.write("cluster.yaml", cluster(workloads=[WORKLOAD]))
+
+    done = ground.cwiictl("create-all", *FILE, "-o", "json")
+
+    assert done.code == 0, done.err
+    assert {thing for thing, condition in done.things.items() if condition == "left over"} == {f"aws/role/{INGRESS}", f"aws/role/{REGISTRY}"}
+    (told,) = [thing for thing in done.data["things"] if thing["thing"] == f"aws/oidc-provider/{HOST}"]
+    assert [(each["have"], each["want"]) for each in told["differences"]] == [(["mallory", "sts.amazonaws.com"], ["sts.amazonaws.com"])]
+    assert ground.clouds()["providers"][PROVIDER]["audiences"] == ["openshift", "sts.amazonaws.com"]
+    with ground.aws("sts") as sts:
+        role = f"arn:aws:iam::{ACCOUNT}:role/{INGRESS}"
+        assert sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName="pod", WebIdentityToken=ground.token(aud="openshift"))["Credentials"]
+    ground.fresh()
+    assert ground.cwiictl("create-all", *FILE, "-o", "json").but("as wanted", "left over") == {}
+    assert ground.mutating() == []
+
+
 def test_the_command_line_has_the_last_word(ground: Ground) -> None:
     ground.write("cluster.yaml", cluster(credentialsRequests={"dir": "requests"}, name="other", outputDir="elsewhere"))
 

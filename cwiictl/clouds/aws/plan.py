@@ -76,10 +76,10 @@ def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
 
 
 def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[OidcProvider]:
-    """Believed for all audiences that anybody's tokens are for."""
-    audiences = frozenset(audience for asker in askers or ASKERS for audience in AWS[asker])
+    """Believed for all audiences that anybody's tokens are for; those of whom this run does not know stay."""
+    audiences, ever = (frozenset(audience for asker in each for audience in AWS[asker]) for each in (askers or ASKERS, ASKERS))
     lent = f"{spec.bucket}/{spec.folder}" if spec.bucket else ""
-    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences, lent)
+    yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences, ever, lent)
 
 
 def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cwiictl import names
-from cwiictl.engine.resource import Known, Resource, State, part
+from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences, part
 from cwiictl.issuer.documents import Issuer
 from cwiictl.model import Cluster
 
@@ -18,6 +18,7 @@ class OidcProviderState(State):
     url: str
     audiences: frozenset[str]
     tags: Mapping[str, str] = part()
+    spared: tuple[str, ...] = aside()  # of the wanted one: audiences that are not taken away, whoever asked for them
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class OidcProvider(Resource[OidcProviderState]):
     cluster: Cluster
     issuer: Issuer
     audiences: frozenset[str]
+    spared: frozenset[str]  # what tokens of the cluster may be for: a run that does not ask for it does not know who does
     lent: str = ""  # the place of the user's own that the documents are in: so that they are found again
 
     @property
@@ -38,4 +40,10 @@ class OidcProvider(Resource[OidcProviderState]):
 
     def want(self, known: Known) -> OidcProviderState:
         lent = {names.DOCUMENTS_KEY: self.lent} if self.lent else {}
-        return OidcProviderState(url=known[self.issuer].url, audiences=self.audiences, tags={**names.tags(self.cluster), **lent})
+        return OidcProviderState(
+            url=known[self.issuer].url, audiences=self.audiences, tags={**names.tags(self.cluster), **lent}, spared=tuple(sorted(self.spared))
+        )
+
+    def differing(self, want: OidcProviderState, have: OidcProviderState) -> tuple[Difference, ...]:
+        """What is left over stays usable until it is dropped. An audience that is spared lets nobody in whom no role names."""
+        return differences(want, replace(have, audiences=have.audiences - (self.spared - want.audiences)))

@@ -46,7 +46,7 @@ class OidcProviders:
             return want
         for audience in sorted(want.audiences - have.audiences):
             self.iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
-        for audience in sorted(have.audiences - want.audiences):
+        for audience in sorted(have.audiences - want.audiences - set(want.spared)):
             self.iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
         provider = {"OpenIDConnectProviderArn": self.arn + place}
         retag(want, have, partial(self.iam.tag_open_id_connect_provider, **provider), partial(self.iam.untag_open_id_connect_provider, **provider))

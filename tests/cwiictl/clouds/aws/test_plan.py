@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ from cwiictl.clouds.aws import plan, policy
 from cwiictl.clouds.aws.partitions import partition
 from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketState
 from cwiictl.clouds.aws.resources.managed_policy import LIMIT, ManagedPolicy, ManagedPolicyState, parts
+from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, OidcProviderState
 from cwiictl.clouds.aws.resources.role import Role, RoleState, trust
 from cwiictl.clouds.aws.spec import Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
@@ -213,6 +214,21 @@ def test_a_provider_believes_tokens_for_whom_they_are_made_and_for_nobody_else(a
 
     (provider,) = (want for address, want in wants.items() if address.startswith("aws/providers/"))
     assert provider.audiences == audiences
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [({"sts.amazonaws.com"}, None), ({"openshift", "sts.amazonaws.com"}, None), ({"openshift", "vault", "sts.amazonaws.com"}, {"vault", "sts.amazonaws.com"})],
+)
+def test_an_audience_that_tokens_of_the_cluster_may_be_for_stays_where_it_is_and_no_other(there: set[str], told: set[str] | None) -> None:
+    made = whole("us-east-1", a_workload(asker="webhook"))
+    (provider,) = (thing for thing in made.values() if isinstance(thing, OidcProvider))
+    wants: Any = foretold(made)
+    want: OidcProviderState = wants[provider.address]
+
+    differing = provider.differing(want, replace(want, audiences=frozenset(there)))
+
+    assert [(each.have, each.want) for each in differing] == ([(told, {"sts.amazonaws.com"})] if told else [])
 
 
 # --- where a role is not as wanted ---
