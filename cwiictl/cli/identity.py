@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from cwiictl.actions import create, identity
+from cwiictl.actions.order import Order
 from cwiictl.cli import aso, cloud_options, options
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import identity as order
+from cwiictl.clouds import ALL
 
 
 @click.command("create-identity", cls=cloud_options.Command)
@@ -45,3 +48,14 @@ def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **
         else:
             acts = not given["dry_run"]
             console.show(identity.create_identity(what, console.report, write=write if acts else None, apply=apply and acts))
+    for line in _given_nothing(what):
+        click.echo(line, err=True)
+
+
+def _given_nothing(what: Order) -> Iterator[str]:
+    """It may be meant, for others can give it something, and it may be forgotten."""
+    for asked in what.workloads:
+        for cloud, section in asked.asks.items():
+            if not section.value:
+                flag = ALL[cloud].WISHES[0].flag
+                yield f"{asked.workload.title} is given nothing in {ALL[cloud].title}: say it with {flag}, unless others give it something."

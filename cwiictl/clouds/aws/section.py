@@ -54,7 +54,10 @@ def ask_of(section: Document) -> Ask:
     asked = told(section, Section)
     grants = None if isinstance(asked.policy, UnsetType) else policy.read(msgspec.to_builtins(asked.policy))
     if grants is None and not asked.managed_policy_arns:
-        raise BadInput(f"{section.source}: it asks AWS for nothing", remedy="give it managedPolicyArns or a policy")
+        raise BadInput(
+            f"{section.source}: it asks AWS for nothing",
+            remedy="give it managedPolicyArns or a policy; to create-identity, --managed-policy-arn or --policy-file",
+        )
     for arn in asked.managed_policy_arns:
         if not POLICY_ARN.fullmatch(arn):
             raise BadInput(f"{section.where('managedPolicyArns')}: {arn} is not the ARN of an IAM policy", remedy="write it like arn:aws:iam::aws:policy/NAME")

@@ -211,3 +211,12 @@ def test_an_identity_of_a_cluster_with_another_issuer_does_not_believe_the_usual
     assert done.code == 2
     assert "--issuer-url https://oidc.example.org" in done.err
     assert made.mutating() == []
+
+
+def test_an_identity_that_is_given_nothing_is_made_and_that_is_said(made: AzureGround) -> None:
+    done = made.cwiictl("create-identity", *made.where, "-n", "shop", "--service-account", "billing", "-o", "yaml")
+
+    assert done.code == 0, done.err
+    assert "shop/billing is given nothing in Azure: say it with --role, unless others give it something." in done.err
+    assert BILLING in made.clouds()["identities"]
+    assert "is given nothing" not in identity(made, "--dry-run").err
