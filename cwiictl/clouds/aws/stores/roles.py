@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -173,6 +173,7 @@ class _Crowd:
         self.iam = iam
         self.lock = threading.Lock()
         self.asked: set[str] = set()
+        self.readings = (_Reading(self._details), _Reading(self.listed))
         self.roles: dict[str, dict[str, Any]] | None = None
         self.alone = ""  # the first, while its own reading is under way
         self.closed = False  # IAM does not let us
@@ -182,19 +183,30 @@ class _Crowd:
         with self.lock:
             if role in self.asked or self.closed:
                 return UNKNOWN
-            if self.asked and self.roles is None:
-                self._load()
             self.alone = self.alone if self.asked else role
+            first, odd = not self.asked, len(self.asked) % 2 == 1
             self.asked.add(role)
+        return UNKNOWN if first else self._found(role, odd=odd)
+
+    def _found(self, role: str, *, odd: bool) -> dict[str, Any] | None:
+        """Of two who ask one begins with the one reading, and one with the other."""
+        try:
+            for reading in self.readings if odd else self.readings[::-1]:
+                reading.do()
+        except BaseException:
+            self.asked.discard(role)  # it will be asked for again, and has had no answer
+            raise
+        with self.lock:
+            self._join()
             return UNKNOWN if self.roles is None else self.roles.get(role)
 
     def early(self, role: str) -> dict[str, Any] | None:
-        """Of the one that was asked for before anybody knew that many would be."""
+        """Of the one that was asked for before anybody knew that many would be. Where all are being read, that is waited for."""
         with self.lock:
-            if self.alone != role:
-                return None
-            self.alone = ""
-            return self.roles.get(role) if self.roles is not None else None
+            alone, many = self.alone == role, len(self.asked) > 1
+            self.alone = "" if alone else self.alone
+        found = self._found(role, odd=True) if alone and many else None
+        return None if found is UNKNOWN else found
 
     def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
         """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""
@@ -213,18 +225,13 @@ class _Crowd:
             if self.roles is not None and role in self.roles:
                 self.roles[role]["Tags"] = tags
 
-    def _load(self) -> None:
-        try:
-            details = {role["RoleName"]: dict(role) for role in self._details()}
-            for role in self.listed():  # it alone knows these two
-                if role["RoleName"] in details:
-                    details[role["RoleName"]] |= {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role}
-        except ClientError as e:
-            if not denied(e):
-                raise
-            self.closed = True
-            return
-        self.roles = details
+    def _join(self) -> None:
+        """What the second reading alone knows, beside what the first does."""
+        details, listed = (reading.roles for reading in self.readings)
+        self.closed = details is None or listed is None
+        if self.roles is None and details is not None and listed is not None:
+            extra = {name: {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role} for name, role in listed.items()}
+            self.roles = {name: {**role, **extra.get(name, {})} for name, role in details.items()}
 
     def _details(self) -> Iterator[Any]:
         for page in self.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig=PAGE):
@@ -233,6 +240,26 @@ class _Crowd:
     def listed(self) -> Iterator[Any]:
         for page in self.iam.get_paginator("list_roles").paginate(PaginationConfig=PAGE):
             yield from page["Roles"]
+
+
+class _Reading:
+    """Of all roles, done once: who comes meanwhile waits for it, and does it if it failed."""
+
+    def __init__(self, roles: Callable[[], Iterator[Any]]) -> None:
+        self.lock, self.listing = threading.Lock(), roles
+        self.roles: dict[str, dict[str, Any]] | None = None  # as it stays where IAM does not let us
+        self.done = False
+
+    def do(self) -> None:
+        with self.lock:
+            if self.done:
+                return
+            try:
+                self.roles = {role["RoleName"]: role for role in self.listing()}
+            except ClientError as e:
+                if not denied(e):
+                    raise
+            self.done = True
 
 
 def _path(arn: str) -> str:

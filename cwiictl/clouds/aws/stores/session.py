@@ -6,6 +6,7 @@ import difflib
 import logging
 import re
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from types_boto3_iam import IAMClient
     from types_boto3_s3 import S3Client
     from types_boto3_sts import STSClient
+    from types_boto3_sts.type_defs import GetCallerIdentityResponseTypeDef
 
 log = logging.getLogger("cwiictl.aws")
 
@@ -45,14 +47,13 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     with translating("sts"):
         where = partition(spec.region)
         clients = Clients(spec.region, where, width)
-        who = clients.sts.get_caller_identity()
+        who = clients.asked()
     if spec.account and who["Account"] != spec.account:
         raise BadInput(
             f"the AWS credentials are of account {who['Account']}, and --aws-account says {spec.account}",
             remedy="log in to the right account, or change the pin",
         )
-    with translating("sts"):
-        clients.act(who["Account"])
+    clients.keep_to(who["Account"])
     return stores(spec, cluster, clients, Caller(who["Account"], caller(who["Arn"]), where))
 
 
@@ -78,11 +79,17 @@ class Clients:
         self.config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
         self.sts: STSClient = self._made("sts")
 
-    def act(self, account: str) -> None:
-        """In this account and in no other."""
+    def asked(self) -> GetCallerIdentityResponseTypeDef:
+        """Who we are. To make the other clients takes as long as the answer."""
+        with ThreadPoolExecutor(1) as beside:
+            who = beside.submit(self.sts.get_caller_identity)
+            self.iam, self.cloudfront, self.s3 = (self._made(service) for service in ("iam", "cloudfront", "s3"))
+            return who.result()
+
+    def keep_to(self, account: str) -> None:
+        """To this account and to no other."""
         ours: Any = partial(_of_ours, account)
-        self.session.events.register("provide-client-params.s3", ours)
-        self.iam, self.cloudfront, self.s3 = (self._made(service) for service in ("iam", "cloudfront", "s3"))
+        self.s3.meta.events.register("provide-client-params.s3", ours)
 
     def close(self) -> None:
         for client in (self.sts, self.iam, self.cloudfront, self.s3):
