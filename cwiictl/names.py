@@ -28,6 +28,12 @@ _CCOCTLS = re.compile(r"Created By OpenShift ccoctl(?P<account> for service acco
 _ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 _CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _CREDENTIAL = re.compile(r"[a-zA-Z0-9][-\w]{2,119}", re.ASCII)
+_WITHHELD = re.compile(r"microsoft|windows|\Alogin", re.IGNORECASE)  # which Azure takes in no name that it serves, wherever they are in it
+_TRADEMARKS = {
+    "access", "azure", "bing", "bizspark", "biztalk", "cortana", "directx", "dotnet", "dynamics", "excel", "exchange", "forefront", "groove", "hololens",
+    "hyperv", "kinect", "lync", "msdn", "o365", "office", "office365", "onedrive", "onenote", "outlook", "powerpoint", "sharepoint", "skype", "visio",
+    "visualstudio", "xbox",
+}  # fmt: skip
 _SPACE = uuid.UUID("f2c9a1a8-7a0b-5d57-9f7a-6c1a5e0f4c11")  # of the names that Azure wants to be UUIDs
 
 PRIVATE_KEY = "serviceaccount-signer.private"
@@ -45,7 +51,7 @@ def fit(name: str, limit: int) -> str:
 
 
 def _hashed(begin: str, whole: str, limit: int) -> str:
-    return f"{begin[: limit - 9].rstrip('-.')}-{_hash(whole)}"
+    return f"{begin[: limit - 9].rstrip('-.')}-{_hash(whole)}".lstrip("-")
 
 
 def _hash(text: str) -> str:
@@ -80,11 +86,23 @@ def installation(cluster: Cluster) -> str:
     return cluster.name
 
 
+def withheld(name: str) -> bool:
+    """Whether Azure gives such a name to nobody, because of a word in it or because it is one."""
+    return name.lower() in _TRADEMARKS or _WITHHELD.search(name) is not None
+
+
+def _without(name: str) -> str:
+    """The rest of it, without such words."""
+    while (rest := _WITHHELD.sub("", name).lstrip("-")) != name:
+        name = rest
+    return name
+
+
 def account(cluster: Cluster, subscription: str) -> str:
     """A storage account's name is the world's, and has neither hyphens nor room: one that does not fit is told apart by its subscription too."""
-    if _ACCOUNT.fullmatch(cluster.name):
+    if _ACCOUNT.fullmatch(cluster.name) and not withheld(cluster.name):
         return cluster.name
-    return f"{cluster.name.replace('-', '')[:16]}{_hash(f'{cluster.name} {subscription}')}"
+    return f"{_without(cluster.name.replace('-', ''))[:16]}{_hash(f'{cluster.name} {subscription}')}"
 
 
 def container(cluster: Cluster) -> str:
@@ -94,14 +112,14 @@ def container(cluster: Cluster) -> str:
 def identity(cluster: Cluster, workload: Workload) -> str:
     """Azure takes no dots: a name that had some gets a hash, so that it does not become one that had hyphens there."""
     name = f"{cluster.name}-{workload.namespace}-{workload.name}"
-    return _hashed(name.replace(".", "-"), name, 128) if "." in name else fit(name, 128)
+    return _hashed(_without(name.replace(".", "-")), name, 128) if "." in name or withheld(name) else fit(name, 128)
 
 
 def credential(service_account: str) -> str:
     """ccoctl's own name for it, which is the ServiceAccount's, wherever Azure takes that."""
-    if _CREDENTIAL.fullmatch(service_account):
+    if _CREDENTIAL.fullmatch(service_account) and not withheld(service_account):
         return service_account
-    return _hashed(service_account.replace(".", "-"), service_account, 120)
+    return _hashed(_without(service_account.replace(".", "-")), service_account, 120)
 
 
 def kubernetes(name: str) -> str:

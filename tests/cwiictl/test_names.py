@@ -7,6 +7,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -202,6 +203,21 @@ def test_every_service_account_has_a_credential_that_azure_takes_by_ccoctls_name
 
     assert re.fullmatch(r"[a-z0-9][-a-z0-9]{2,119}", credential)
     assert (credential == name) == (3 <= len(name) <= 120 and "." not in name)
+
+
+@pytest.mark.parametrize("cluster", ["azure", "windows", "windows-prod", "win-dows", "my-microsoft", "login-1", "windows-login", "micromicrosoftsoft"])
+def test_no_name_holds_a_word_that_azure_keeps_for_itself(cluster: str) -> None:
+    for workload in (a_workload(namespace="windows", name="windows"), a_workload(namespace="openshift-windows-machine-config-operator", name="login")):
+        found = (names.account(a_cluster(cluster), "s"), names.identity(a_cluster(cluster), workload), names.credential(f"{cluster}-windows"))
+
+        assert not any(names.withheld(name) for name in found), found
+        assert re.fullmatch(r"[a-z0-9]{3,24}", found[0])
+        assert all(re.fullmatch(r"[a-z0-9][-a-z0-9]{2,119}", name) for name in found[1:])
+
+
+def test_what_is_only_like_such_a_word_is_a_name_like_others() -> None:
+    for cluster in ("azured", "blogin", "plumbing", "window"):
+        assert names.account(a_cluster(cluster), "s") == cluster
 
 
 def test_azures_names_are_those_of_ccoctl_as_long_as_azure_takes_them() -> None:

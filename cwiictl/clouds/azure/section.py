@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from cwiictl import names
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.spec import Ask, Role, powers
 from cwiictl.clouds.spec import Wish
@@ -74,6 +75,8 @@ def ask_of(section: Document) -> Ask:
 def _check_names(section: Document, identity: str, credentials: Mapping[str, str]) -> None:
     if identity and not IDENTITY.fullmatch(identity):
         raise BadInput(f"{section.where('identityName')}: {identity} is no name of an identity", remedy="use 3 to 128 letters, digits, '-' and '_'")
+    if names.withheld(identity):
+        raise BadInput(f"{section.where('identityName')}: {identity} holds a word that Azure keeps for itself", remedy="give another name")
     for account, name in credentials.items():
         if not CREDENTIAL.fullmatch(name):
             where = section.where("credentialNames", account)

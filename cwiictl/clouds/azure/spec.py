@@ -79,6 +79,8 @@ class Spec:
         _check("--subscription-id", self.subscription, GUID, "the id of a subscription", required=True)
         _check("--tenant-id", self.tenant, GUID, "the id of a tenant")
         _check("--storage-account-name", self.account, ACCOUNT, "a name of 3 to 24 letters and digits")
+        if names.withheld(self.account):
+            raise BadInput(f"--storage-account-name {self.account!r} holds a word that Azure keeps for itself", remedy="give another name")
         _check("--blob-container-name", self.container, CONTAINER, "a name of 3 to 63 letters, digits and single '-'")
         for flag, group in (
             ("--oidc-resource-group-name", self.group),

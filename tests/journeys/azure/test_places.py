@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from cwiictl.sandbox.azure.world import OPERATOR
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import BLOBS, JWKS, LENDING, container_id, tags
 from tests.journeys.azure.conftest import Enter
-from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, SITE, WHOLE, AzureGround
+from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, NOTHING, SITE, WHOLE, AzureGround
 
 # --- elsewhere ---
 
@@ -24,6 +26,24 @@ def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_o
     assert {each["location"] for each in made["groups"].values()} == {"westeurope"}
     assert {each["location"] for each in (*made["accounts"].values(), *made["identities"].values())} == {"eastus"}
     assert ground.create_all("--region", "westus2").but("as wanted") == {}  # nothing moves
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize("name", ["azure", "login-windows"])
+def test_a_cluster_may_be_called_what_azure_takes_in_no_name_of_its_own(ground: AzureGround, name: str) -> None:
+    where = tuple(name if word == NAME else word for word in ground.where)
+
+    done = ground.cwiictl("create-all", *where, *ground.asking, "--bits", "2048", "-o", "json")
+
+    assert done.code == 0, done.out
+    made = ground.clouds()
+    assert len(made["identities"]) == 2
+    assert len(made["accounts"]) == 1
+    gone = ground.cwiictl("delete", *where, "--yes", "--delete-oidc-resource-group", "-o", "json")
+    assert gone.code == 0, gone.out
+    assert ground.clouds() == NOTHING
 
 
 # --- who may write, and who may grant ---

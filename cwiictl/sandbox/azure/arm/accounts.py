@@ -9,7 +9,7 @@ from cwiictl.sandbox.azure.rights import covers
 from cwiictl.sandbox.azure.world import Account
 from cwiictl.sandbox.exchange import Response
 
-from . import account_settings, keys, locations, tagging
+from . import account_settings, keys, locations, reserved, tagging
 from .account_names import KIND, Names
 from .call import Call, Routes
 from .identities import elsewhere
@@ -82,6 +82,7 @@ class Accounts:
 
     def _begun(self, call: Call, location: str) -> Response:
         self._names.check_new(call.address.name)
+        reserved.check(call.address.name)
         sku, kind = account_settings.sku(call.body), account_settings.kind(call.body)
         properties = account_settings.merged(account_settings.defaults(), call.properties)
         tags, now, due = tagging.read(call.body.get("tags"), _TAG), self._state.now(), self._state.operations.due()

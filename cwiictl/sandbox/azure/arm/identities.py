@@ -11,7 +11,7 @@ from cwiictl.sandbox.azure.rights import covers
 from cwiictl.sandbox.azure.world import TENANT, Identity, Principal
 from cwiictl.sandbox.exchange import Response
 
-from . import locations, tagging
+from . import locations, reserved, tagging
 from .call import Call, Routes
 from .pages import listed
 from .state import State
@@ -78,6 +78,7 @@ class Identities:
                 " '_', and start with a letter or a digit."
             )
             raise Refusal(400, "InvalidResourceName", words)
+        reserved.check(call.address.name)
         made = Identity(_id(call), call.address.name, str(uuid.uuid4()), str(uuid.uuid4()), TENANT, self._state.now(), location=location, tags=tags)
         world = self._state.world
         world.identities[made.id.lower()] = made

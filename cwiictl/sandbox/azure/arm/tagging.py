@@ -11,6 +11,7 @@ from .call import malformed
 
 _MOST = 50
 _RESERVED = re.compile(r"[<>%&\\?/\x00-\x1f]")
+_PREFIXES = ("microsoft", "azure", "windows")
 
 
 def read(found: object, longest: int = 512) -> dict[str, str]:
@@ -34,6 +35,8 @@ def _check(tags: dict[str, str], longest: int) -> None:
         if _RESERVED.search(name):
             words = f"The tag names '{name}' have reserved characters '<,>,%,&,\\,?,/' or control characters."
             raise Refusal(400, "InvalidTagNameCharacters", words)
+        if name.lower().startswith(_PREFIXES):
+            raise Refusal(400, "InvalidTagName", f"The tag name '{name}' has a prefix that is reserved: 'microsoft', 'azure' or 'windows'.")
         if not name or len(name) > longest:
             words = (
                 f"Tag name too large. Following tag name '{name}' exceeded the maximum length. Maximum allowed length for tag name - '{longest}' characters."

@@ -63,6 +63,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"identityName": "ab"}, "cluster.yaml:1: ab is no name of an identity"),
     ({"identityName": "-abc"}, "cluster.yaml:1: -abc is no name of an identity"),
     ({"identityName": "a" * 129}, "is no name of an identity"),
+    ({"identityName": "Guest-Windows-x7"}, "cluster.yaml:1: Guest-Windows-x7 holds a word that Azure keeps for itself"),
     ({"credentialNames": {"one": "a.b"}}, "cluster.yaml:1: a.b is no name of a federated credential"),
     ({"credentialNames": {"one": "a" * 121}}, "is no name of a federated credential"),
     ({"credentialNames": {"one": "Same", "two": "same"}}, "the federated credential same is asked for twice"),

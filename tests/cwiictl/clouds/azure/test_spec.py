@@ -57,6 +57,8 @@ def test_a_world_that_does_not_exist_is_refused_with_the_nearest() -> None:
         ("account", "ab"),
         ("account", "with-hyphen"),
         ("account", "a" * 25),
+        ("account", "azure"),
+        ("account", "ourwindows"),
         ("container", "ab"),
         ("container", "a--b"),
         ("container", "-ab"),

@@ -64,6 +64,11 @@ def test_anonymous_reading_is_off_unless_it_is_asked_for(ready: Manager) -> None
     assert ready.account().properties.allow_blob_public_access is False
 
 
+@pytest.mark.parametrize("name", ["azure", "ourwindows", "loginhere", "xbox"])
+def test_words_that_azure_keeps_for_itself_are_in_no_name(ready: Manager, name: str) -> None:
+    assert error(put(ready, f"{ACCOUNTS}/{name}"))[:2] == (400, "ReservedResourceName")
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
@@ -73,6 +78,7 @@ def test_anonymous_reading_is_off_unless_it_is_asked_for(ready: Manager) -> None
         ({"properties": {"minimumTlsVersion": "SSL3"}}, "InvalidValuesForRequestParameters"),
         ({"properties": {"allowBlobPublicAccess": "yes"}}, "InvalidValuesForRequestParameters"),
         ({"tags": {"k" * 129: "v"}}, "InvalidTagNameLength"),
+        ({"tags": {"Azure-costs": "v"}}, "InvalidTagName"),
     ],
 )
 def test_what_is_no_account(ready: Manager, changes: dict[str, Any], code: str) -> None:

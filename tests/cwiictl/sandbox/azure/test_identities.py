@@ -47,7 +47,7 @@ def test_its_id_spells_groups_in_its_own_way(manager: Manager) -> None:
     assert found.id.lower() == f"{IDENTITIES}/one".lower()
 
 
-@pytest.mark.parametrize("name", ["ab", "-abc", "a.b.c", "x" * 129])
+@pytest.mark.parametrize("name", ["ab", "-abc", "a.b.c", "x" * 129, "demo-windows-one", "Login-one"])
 def test_names_that_are_none(manager: Manager, name: str) -> None:
     manager.group()
     assert error(manager.ask("PUT", f"{IDENTITIES}/{name}", {"location": WEST}, VERSION))[0] == 400
