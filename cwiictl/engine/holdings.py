@@ -210,7 +210,8 @@ def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
     """Why what others are in must stay: with it would go what could not go by itself, or the mark by which that is found."""
     for walk in held.walks:
         inside = [*walk.around, *walk.hosting] if walk.around else []
-        lent = [each.address for each in held.of(walk.lent) if each.address in bad]
+        unseen = [f"{store.kind} could not be read, and" for store in walk.lent if store.kind in held.failed]
+        lent = [*unseen, *(each.address for each in held.of(walk.lent) if each.address in bad)]
         if lent and thing.mark.hold != "owned" and any(store.kind == thing.store.kind for store in inside):
             return f"{lent[0]} is found by it"
         stuck = [each.address for each in held.of(inside) if each.address in bad]

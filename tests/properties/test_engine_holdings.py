@@ -244,6 +244,24 @@ def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go
     assert not any(shelf.things for shelf in (room, *shelves.values()))
 
 
+@pytest.mark.parametrize("trouble", ["east/lent", "east/lent/x"])
+def test_a_place_of_the_users_own_keeps_our_mark_as_long_as_something_of_ours_may_be_in_it(trouble: str) -> None:
+    """By that it is found."""
+    world, shelves, clouds = two_clouds()
+    room, host = Shelf(world, "east/room"), shelves["east/host"]
+    room.things["x"] = Thing(value="", owner=replace(OURS, hold="brought"))
+    host.things["x"] = replace(host.things["x"], owner=replace(OURS, hold="brought"))
+    clouds[0] = replace(clouds[0], around=[room])
+    world.hitches[trouble] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    assert {"east/room/x", "east/host/x"} <= done.skipped.keys()
+    assert all(shelf.things["x"].owner for shelf in (room, host))
+    assert gone(clouds).whole
+    assert [room.things["x"].owner, host.things["x"].owner] == [None, None]
+
+
 @pytest.mark.parametrize("trouble", ["east/role", "east/role/x"])
 def test_what_another_is_found_by_stays_with_it(trouble: str) -> None:
     world, shelves, clouds = two_clouds()

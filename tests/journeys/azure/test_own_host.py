@@ -9,18 +9,18 @@ import pytest
 
 from tests.journeys import cuts
 from tests.journeys.azure import by_hand
-from tests.journeys.azure.by_hand import DISCOVERY, HOUSE, JWKS, LENDING, STORE, a_house, writer
+from tests.journeys.azure.by_hand import DISCOVERY, HOUSE, JWKS, LENDING, SHELF, STORE, a_house, a_shelf, writer
 from tests.journeys.azure.conftest import Enter
-from tests.journeys.azure.ground import ACCOUNT, CONTAINER, NOTHING, AzureGround
+from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NOTHING, AzureGround
 
 HOST = "id.example.org"
 PRIVATE = ("--create-private-storage-account", "--issuer-url", f"https://{HOST}")
 IN_STORE = ("--oidc-resource-group-name", HOUSE, "--storage-account-name", STORE)
 
 
-def publish(ground: AzureGround, account: str = ACCOUNT, container: str = CONTAINER) -> None:
+def publish(ground: AzureGround, account: str = ACCOUNT, container: str = CONTAINER, group: str = GROUP) -> None:
     """As the user's front door does, which may read what is in there."""
-    given = writer(ground, account)
+    given = writer(ground, account, group)
     with by_hand.blobs(ground, account, key=False) as client:
         for path in (DISCOVERY, JWKS):
             file: Path = ground.sandbox.settings.serve[HOST] / path
@@ -77,6 +77,30 @@ def test_a_private_account_that_was_cut_in_its_making_is_finished_by_the_next_ru
     assert served.create_all(*PRIVATE).but("as wanted") == {}
     assert served.mutating() == []
     by_hand.unassigned(served, given)
+
+
+def test_a_private_place_of_the_users_own_is_not_let_go_of_by_whoever_may_not_look_for_what_is_ours_in_it(served: AzureGround) -> None:
+    a_house(served)
+    a_shelf(served, "None")
+    place = (*IN_STORE, "--blob-container-name", SHELF, "--issuer-url", f"https://{HOST}")
+    before = by_hand.inside(served, STORE, SHELF, HOUSE)
+    assert served.create_all(*place).code == 1  # nobody serves it yet
+    publish(served, STORE, SHELF, HOUSE)
+    done = served.create_all(*place)
+    assert done.code == 0, done.out
+
+    stuck = served.delete("--yes")
+    assert stuck.code == 1
+    assert "az role assignment create --role 'Storage Blob Data Contributor'" in stuck.out
+    theirs = [f"azure/resource-group/{HOUSE}", f"azure/storage-account/{HOUSE}/{STORE}", f"azure/container/{STORE}/{SHELF}"]
+    assert {stuck.things[each] for each in theirs} == {"not tried"}
+
+    given = writer(served, STORE, HOUSE)
+    gone = served.delete("--yes")
+    by_hand.unassigned(served, given)
+    assert gone.code == 0, gone.out
+    assert {gone.things[each] for each in theirs} == {"released"}
+    assert by_hand.inside(served, STORE, SHELF, HOUSE) == before
 
 
 def test_a_private_account_without_a_host_that_serves_it_is_refused_before_anything_is_made(ground: AzureGround) -> None:
