@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,7 +37,8 @@ from cwiictl.shapes import nearest
 MOST = 20  # credentials of an identity
 LENGTH = 600  # of a credential's issuer, and of its subject
 TAG_KEY = 128  # a storage account's: those of others may be longer
-TAGS = 45  # of a thing's fifty; the others are ours
+TAGS = 40  # of a thing's fifty; the others are ours
+OUTSIDE = 5  # of ours, for where an identity is given roles outside of its subscription
 NO_TAG_KEY = frozenset("<>%&\\?/")
 NO_TAG_BEGIN = ("microsoft", "azure", "windows")
 
@@ -186,13 +188,13 @@ def _assignable(spec: Spec, scopes: Iterable[str]) -> frozenset[str]:
     return frozenset({ids.subscription(spec.subscription), *(ids.subscription_of(scope) or scope for scope in scopes)})
 
 
-def _outside(spec: Spec, workload: Workload, scopes: Iterable[str]) -> str:
-    """Where else to look for the roles of an identity: exactly, or where that is too long by subscription."""
+def _outside(spec: Spec, workload: Workload, scopes: Iterable[str]) -> tuple[str, ...]:
+    """Where else to look for the roles of an identity, as the texts of tags: exactly, or where that is too long by subscription."""
     exact = {scope for scope in scopes if not ids.within(scope, ids.subscription(spec.subscription))}
-    for told in (exact, {ids.subscription_of(scope) or scope for scope in exact}):
-        text = " ".join(sorted(told))
-        if len(text) <= TAG_VALUE:
-            return text
+    for told, most in ((exact, 1), ({ids.subscription_of(scope) or scope for scope in exact}, OUTSIDE)):
+        texts = tuple(textwrap.wrap(" ".join(sorted(told)), TAG_VALUE, break_long_words=False, break_on_hyphens=False))
+        if len(texts) <= most and all(len(text) <= TAG_VALUE for text in texts):
+            return texts
     raise BadInput(
         f"{workload.source or workload.title}: {workload.title} is given roles in more subscriptions than can be written on its identity",
         remedy="split it over two workloads, or give it the roles in a management group",

@@ -57,7 +57,7 @@ def refused(ground: AzureGround, done: Done, *words: str, reads: bool = False) -
         (("--user-tags", "Azure-x=c"), ("azure-x", "do not begin with")),
         (("--user-tags", f"a={'x' * 257}"), ("256 characters",)),
         (("--user-tags", "a=1,A=2"), ("differ only in case",)),
-        (("--user-tags", ",".join(f"k{n}=v" for n in range(46))), ("46 tags", "45")),
+        (("--user-tags", ",".join(f"k{n}=v" for n in range(41))), ("41 tags", "40")),
         (("--user-tags", "a"), ("no list of tags",)),
         (("--s3-bucket", "house"), ("--s3-bucket is for AWS", "add --cloud aws, or leave --s3-bucket out")),
         (("--aws-region", "us-east-1"), ("--aws-region is for AWS",)),

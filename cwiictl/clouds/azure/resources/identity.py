@@ -55,7 +55,7 @@ class Identity(Resource[IdentityState]):
     subscription: Subscription
     group: ResourceGroup
     home: Home
-    outside: str = ""  # where else than in its subscription it is given roles: so that they are found again
+    outside: tuple[str, ...] = ()  # where else than in its subscription it is given roles: so that they are found again
     titles: Mapping[str, str] = field(default_factory=dict[str, str])  # what credentials are to be called, by ServiceAccount, if not as we would
 
     @property
@@ -75,7 +75,7 @@ class Identity(Resource[IdentityState]):
     def want(self, known: Known) -> IdentityState:
         url = self.home.url(known)
         titles = {Credential(url, subject, self.audience): title for subject, title in self.entitled.items()}
-        outside = {names.SCOPES_KEY: self.outside} if self.outside else {}
+        outside = {f"{names.SCOPES_KEY}{number or ''}": text for number, text in enumerate(self.outside)}
         issuer = {names.ISSUER_KEY: url} if len(url) <= TAG_VALUE else {}  # of all identities at once, their credentials cannot be read
         tags = {**names.tags(self.cluster), **issuer, **outside}
         return IdentityState(region=self.subscription.region, credentials=frozenset(titles), titles=titles, tags=tags)

@@ -187,7 +187,7 @@ def _name(seen: Any) -> str:
 
 def _principal(seen: Any, cluster: str) -> Principal:
     found = tags.read(seen.tags)
-    scopes = found.get(names.SCOPES_KEY, "").replace(",", " ").split()
+    scopes = " ".join(text for key, text in found.items() if key.startswith(names.SCOPES_KEY)).replace(",", " ").split()
     return Principal(str(seen.principal_id).lower(), tuple(scopes), names.mark(found, cluster))
 
 
