@@ -13,7 +13,7 @@ from cwiictl.clouds.azure.resources.storage_account import ContainerState
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import Conflict, NotYet
-from cwiictl.sandbox import Sandbox
+from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.azure.world import SUBSCRIPTION
 from tests.contracts.azure.ground import (
     ACCOUNT,
@@ -21,6 +21,7 @@ from tests.contracts.azure.ground import (
     CONTAINER,
     GROUP,
     an_account,
+    connected,
     looking,
 )
 from tests.contracts.store import Specimen, StoreContract
@@ -93,6 +94,18 @@ class TestStorageAccounts(StoreContract):
         specimen.put(specimen.other, specimen.mark)
 
         assert specimen.get().tags == {"Name": "another", "costs": "theirs"}
+
+
+def test_a_name_whose_owner_is_not_seen_is_a_strangers_at_the_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An account that was made a moment ago may not show yet."""
+    account = f"{GROUP}/{ACCOUNT}"
+    with Sandbox(Settings(strangers=frozenset({ACCOUNT}))) as running:
+        for name, value in running.variables().items():
+            monkeypatch.setenv(name, value)
+        for stores in connected():
+            with pytest.raises(NotYet, match="does not show yet"):
+                stores.accounts.get([account])
+            assert stores.accounts.get([account])[account].id == ""
 
 
 class TestContainers(StoreContract):

@@ -84,17 +84,13 @@ class _Documents:
 
     @told("Microsoft.Storage")
     def drop(self, name: str, /) -> None:
-        """Of the user's own container exactly what bears our mark: who came in between is not dropped."""
-        if self.containers.known(_container(name)) is None:
+        """Exactly what was seen, in a container of ours or with our mark: who came in between is not dropped."""
+        seen = self._fetch(name)
+        if seen is None or (self._shared(name) and (seen.owner is None or seen.owner.cluster != self.cluster)):
             return
-        shared = self._shared(name)
-        seen = self._fetch(name) if shared else None
-        if shared and (seen is None or seen.owner is None or seen.owner.cluster != self.cluster):
-            return
-        condition: Any = {"etag": seen.headers[2], "match_condition": MatchConditions.IfNotModified} if seen else {}
         try:
             with gone():
-                self.blobs.blob(name).delete_blob(**condition)
+                self.blobs.blob(name).delete_blob(etag=seen.headers[2], match_condition=MatchConditions.IfNotModified)
         except HttpResponseError as e:
             raise self._lending(name, e) from e
 

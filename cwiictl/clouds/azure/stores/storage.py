@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MARK = "cwii_mark"  # the key of a mark in the metadata of what has no tags
 RELEASED = "released"  # for nobody knows whether Azure takes an empty metadata for a wish or for none
+SECOND_LOOK = 2.0  # seconds
 PROPERTIES = {  # of an account, as Azure calls them
     "minimum_tls": "minimumTlsVersion",
     "https_only": "supportsHttpsTrafficOnly",
@@ -42,6 +43,7 @@ class StorageAccounts:
         self.groups: dict[str, str] = {}  # of the accounts that were seen
         self.ccoctls: dict[str, Mark | None] = {}  # ccoctl's marks on them, which ours stand beside
         self.listed = False
+        self.doubted = frozenset[str]()  # names that somebody has who was not seen
 
     @told("Microsoft.Storage")
     def get(self, accounts: Collection[str], /) -> Mapping[str, StorageAccountState]:
@@ -153,10 +155,15 @@ class StorageAccounts:
         return self._state(seen)
 
     def _elsewhere(self, name: str) -> StorageAccountState | None:
-        """In another group of ours, or somebody else's: there is one of a name in the world."""
+        """In another group of ours, or somebody else's: there is one of a name in the world. One that was made a moment ago shows at the second look."""
         if self.storage.storage_accounts.check_name_availability({"name": name, "type": "Microsoft.Storage/storageAccounts"}).name_available is not False:
             return None
-        return next((self._state(seen) for seen in self._all() if seen.name == name), StorageAccountState(id="", region=""))
+        found = next((self._state(seen) for seen in self._all() if seen.name == name), None)
+        with self.lock:
+            first, self.doubted = name not in self.doubted, self.doubted | {name}
+        if found is None and first:
+            raise NotYet(f"the name {name} is taken, and who has it does not show yet", remedy="run again", after=SECOND_LOOK)
+        return found or StorageAccountState(id="", region="")
 
     def _state(self, seen: Any) -> StorageAccountState:
         if seen.provisioning_state not in {None, "Succeeded"}:
