@@ -111,6 +111,30 @@ def test_another_issuers_documents_in_a_container_of_the_users_own_are_left_alon
     assert shelf.clouds() == before
 
 
+def test_the_issuers_documents_that_were_there_unmarked_are_put_right_and_stay_when_it_goes(shelf: AzureGround) -> None:
+    """As another tool has published them."""
+    assert shelf.create_all(*ON_SHELF).code == 0
+    published = by_hand.inside(shelf, STORE, SHELF, HOUSE)
+    assert shelf.delete("--yes").code == 0
+    for path in (DISCOVERY, JWKS):
+        by_hand.upload(shelf, (STORE, SHELF), path, published[path]["body"], HOUSE, content_type="text/plain", metadata={"of": "house"})
+
+    done = shelf.create_all(*ON_SHELF)
+    assert done.code == 0, done.out
+    documents = {f"azure/{kind}/{STORE}/{SHELF}/{path}" for kind, path in (("document", DISCOVERY), ("key-set", JWKS))}
+    assert {done.things[each] for each in documents} == {"repaired"}
+    assert by_hand.inside(shelf, STORE, SHELF, HOUSE)[JWKS]["metadata"]["of"] == "house"
+    assert shelf.create_all(*ON_SHELF).but("as wanted") == {}
+
+    gone = shelf.delete("--yes")
+    assert gone.code == 0, gone.out
+    assert {gone.things[each] for each in documents} == {"released"}
+    left = by_hand.inside(shelf, STORE, SHELF, HOUSE)
+    assert {path: left[path] for path in (DISCOVERY, JWKS)} == {
+        path: {"body": published[path]["body"], "metadata": {"of": "house"}} for path in (DISCOVERY, JWKS)
+    }
+
+
 @pytest.mark.parametrize(
     ("account", "public", "code", "named"),
     [
