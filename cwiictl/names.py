@@ -119,7 +119,7 @@ def credential(service_account: str) -> str:
     """ccoctl's own name for it, which is the ServiceAccount's, wherever Azure takes that."""
     if _CREDENTIAL.fullmatch(service_account) and not withheld(service_account):
         return service_account
-    return _hashed(_without(service_account.replace(".", "-")), service_account, 120)
+    return _hashed(_without(re.sub(r"[^-a-zA-Z0-9_]", "-", service_account)), service_account, 120)
 
 
 def kubernetes(name: str) -> str:

@@ -43,6 +43,17 @@ class TestIdentities(StoreContract):
 
         assert dict(specimen.get().titles) == {wrong: "one"}
 
+    @pytest.mark.parametrize("title", ["two", "Two"])
+    def test_one_whose_name_another_holds_gets_a_name_of_its_own(self, specimen: Specimen, title: str) -> None:
+        """Azure compares them without case."""
+        (one,) = (each for each in self.WANT.credentials if each.subject.endswith(":one"))
+        specimen.put(replace(self.WANT, credentials=frozenset({one}), titles={one: title}), specimen.mark)
+
+        specimen.put(self.WANT, specimen.mark)
+
+        assert specimen.get() == self.WANT
+        assert specimen.get().titles[one] == title
+
     def test_twenty_give_way_to_twenty_others(self, specimen: Specimen) -> None:
         twenty = [an_identity(*((f"{word}{number}", "openshift") for number in range(20))) for word in ("first-", "second-")]
         for want in twenty:

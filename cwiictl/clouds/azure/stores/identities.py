@@ -200,5 +200,6 @@ def _titled(want: IdentityState, have: IdentityState) -> dict[Credential, str]:
     """Who is found keeps its name. Whoever would get a name that is kept gets another."""
     found = {(each.issuer, each.subject): title for each, title in have.titles.items()}
     kept = {each: found[each.issuer, each.subject] for each in want.credentials if (each.issuer, each.subject) in found}
+    held = {title.lower() for title in kept.values()}
     new = {each: want.titles.get(each) or names.credential(each.subject.rpartition(":")[2]) for each in want.credentials - kept.keys()}
-    return kept | {each: names.credential(f"{title}.{each.subject}") if title in kept.values() else title for each, title in new.items()}
+    return kept | {each: names.credential(f"{title}.{each.subject}") if title.lower() in held else title for each, title in new.items()}
