@@ -63,6 +63,19 @@ def test_delete_from_an_empty_folder_finds_and_drops_them(ground: AzureGround) -
     assert {**ground.clouds(), "groups": {}} == NOTHING
 
 
+def test_what_took_more_than_one_tag_is_found_by_all_of_them(ground: AzureGround) -> None:
+    made(ground)
+    for title in (TITLE, f"{NAME}-shop-zones"):
+        found = ground.arm("GET", by_hand.identity_id(title))
+        found["tags"][f"{TAG}1"], found["tags"][TAG] = found["tags"][TAG], WHOLE
+        ground.arm("PUT", by_hand.identity_id(title), found)
+
+    gone = ground.delete("--yes")
+
+    assert gone.code == 0, gone.out
+    assert ground.clouds()["assignments"] == []
+
+
 @pytest.mark.parametrize("writes", cuts.after([11, 14]))
 def test_killed_among_its_roles_delete_finds_them_all_the_same(ground: AzureGround, writes: int) -> None:
     by_hand.a_group(ground, "zones", subscription=SECOND)
