@@ -59,6 +59,7 @@ class Row:
     thing: str
     condition: Condition
     differences: tuple[Difference, ...] = ()
+    remarks: tuple[str, ...] = ()  # of what nobody asked for, and stays
     problem: str = ""
     remedy: str = ""
     want: Any = None
@@ -127,7 +128,7 @@ def _lent(changes: Mapping[str, Change], resource: Resource[Any], words: dict[Ve
 def _changed(change: Change, outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Row:
     known = outcome.known.get(plan[change.address])
     foretold = words is FOUND and change.verb == "create"
-    return Row(change.address, words[change.verb], change.differing, want=(wanted if foretold else plain)(known) if known else None)
+    return Row(change.address, words[change.verb], change.differing, change.remarks, want=(wanted if foretold else plain)(known) if known else None)
 
 
 def failure(address: str, e: Exception) -> Row:

@@ -102,6 +102,8 @@ def data(result: Result) -> dict[str, Any]:
 def _thing(row: Row) -> dict[str, Any]:
     differences = [{"field": d.field, "have": plain(d.have), "want": plain(d.want)} for d in row.differences]
     told: dict[str, Any] = {"thing": row.thing, "condition": row.condition, "differences": differences}
+    if row.remarks:
+        told |= {"remarks": list(row.remarks)}
     if row.problem:
         told |= {"problem": row.problem, "remedy": row.remedy}
     return told | ({"want": row.want} if row.want is not None else {})
@@ -114,6 +116,8 @@ def _row(row: Row, result: Result) -> Iterator[str]:
     yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
         yield from _wrapped(f"{difference.field}: {_changed(plain(difference.have), plain(difference.want))}")
+    for remark in row.remarks:
+        yield from _wrapped(remark)
     if result.planned and row.condition == "missing" and row.want:
         for field, value in row.want.items():
             if value not in ("", None, [], {}, False):

@@ -181,6 +181,10 @@ class Resource(ABC, Generic[S]):
         """Where the found one is not as we want it. A shared document looks only at its own part."""
         return differences(want, have)
 
+    def remarks(self, want: S, have: S) -> tuple[str, ...]:  # noqa: ARG002 - most have none
+        """What of the found one nobody asked for and stays, and is worth telling all the same."""
+        return ()
+
     def objection(self, found: Known) -> Problem | None:  # noqa: ARG002 - most have none, whatever was found
         """Why nothing at all may be written, judged from what was found before the first write."""
         return None

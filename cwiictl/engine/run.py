@@ -23,6 +23,7 @@ class Change:
     verb: Verb
     address: str
     differing: tuple[Difference, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class _Run:
             differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
         elif have.owner and not have.owner.whole:
             differing = (Difference("mark", "damaged", self.mark.cluster), *differing)
-        return Change("update" if differing else "keep", resource.address, differing), want
+        return Change("update" if differing else "keep", resource.address, differing, resource.remarks(want, have)), want
 
     def read(self, resource: Resource[Any], tried: int) -> State | None:
         if tried == 1 and not resource.late:

@@ -84,6 +84,11 @@ class Done:
         """What is not as wanted, field by field."""
         return {thing["thing"]: [d["field"] for d in thing["differences"]] for thing in self.data["things"] if thing["differences"]}
 
+    @property
+    def remarks(self) -> dict[str, list[str]]:
+        """What is told of a thing beside that."""
+        return {thing["thing"]: thing["remarks"] for thing in self.data["things"] if "remarks" in thing}
+
 
 @dataclass
 class Ground:

@@ -247,6 +247,9 @@ def test_roles_that_others_gave_go_where_that_is_asked_for(ground: GcpGround, ma
     assert len(kept["policies"][PROJECT]) == len(made["policies"][PROJECT]) + 1
     by_hand.granted(ground, "roles/viewer", ingress)
     by_hand.granted(ground, "roles/dns.admin", ingress, title="soon", expression="true")
-    assert ground.status().code == 0
+    seen = ground.status()
+    assert seen.code == 0
+    assert seen.remarks == {POLICY: [f"{ingress} has roles/dns.admin if soon, roles/viewer too: not asked for, and kept without --exact-roles"]}
+    assert seen.remarks[POLICY][0] in " ".join(ground.status("-o", "text").out.split())
 
     mended(ground, kept, {POLICY: ["grants"]}, [SET], "--exact-roles")

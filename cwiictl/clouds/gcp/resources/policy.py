@@ -126,6 +126,14 @@ class Policy(Resource[PolicyState]):
         then = after(want, have.grants)
         return () if then == have.grants else (Difference("grants", _of(want, have.grants), _of(want, then)),)
 
+    def remarks(self, want: PolicyState, have: PolicyState) -> tuple[str, ...]:
+        """What others gave, or we gave when it was asked for: nobody can tell these apart, and they are power."""
+        beyond = sorted(after(want, have.grants) - want.grants, key=lambda grant: (grant.role, grant.member))
+        given: dict[str, list[str]] = {}
+        for grant in (each for each in beyond if each.member in want.of):
+            given.setdefault(grant.member, []).append(f"{grant.role} if {grant.condition.title}" if grant.condition else grant.role)
+        return tuple(f"{member} has {', '.join(roles)} too: not asked for, and kept without --exact-roles" for member, roles in sorted(given.items()))
+
 
 def _id(granted: Granted, known: Known) -> str:
     return known[granted.role].id if isinstance(granted.role, CustomRole) else granted.role
