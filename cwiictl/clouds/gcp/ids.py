@@ -74,6 +74,11 @@ def role(project: str, id_: str) -> str:
     return f"projects/{project}/roles/{id_}"
 
 
+def home(role_: str) -> str:
+    """The only project in which it can be granted; empty if it is no project's own."""
+    return role_.split("/")[1] if role_.startswith("projects/") else ""
+
+
 def is_ours(role_: str) -> bool:
     """Whether its name is one that we give."""
     return bool(_OURS.fullmatch(role_))

@@ -204,11 +204,24 @@ def _granted(spec: Spec, cluster: Cluster, stores: Stores, who: ServiceAccount |
     """Each with its project. A custom role is the cluster's project's, and can be given in no other."""
     members = sorted(who.members) if isinstance(who, Principal) else [who.member]
     for each in asked.roles:
+        places = each.projects or (spec.project,)
+        _grantable(each.name, places, who.workload)
         name = stores.role(each.name)
         yield from ((place, Granted(name, member, each.condition)) for place in each.projects or (spec.project,) for member in members)
     if asked.permissions:
         role = _custom_role(spec, cluster, stores, who.workload, asked)
         yield from ((spec.project, Granted(role, member)) for member in members)
+
+
+def _grantable(role: str, places: Iterable[str], workload: Workload) -> None:
+    """Google would say that it does not exist, which may be true of what was made a moment ago: it would be waited for."""
+    home = ids.home(role)
+    strange = next((place for place in places if home and place != home), "")
+    if strange:
+        raise BadInput(
+            f"{workload.source or workload.title}: {role} is a role of the project {home}, and cannot be given in {strange}",
+            remedy=f"give one of {strange}'s own, or one that begins with roles/ or organizations/",
+        )
 
 
 def _custom_role(spec: Spec, cluster: Cluster, stores: Stores, workload: Workload, asked: Ask) -> CustomRole:

@@ -23,6 +23,7 @@ WISHES = (
 )
 
 UNIQUE = {"uniqueItems": True}
+BASIC = frozenset({"roles/owner", "roles/editor", "roles/viewer"})
 ACCOUNT = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 
 
@@ -76,6 +77,8 @@ def _role(section: Document, number: int, asked: str | RoleGrant, projects: tupl
         return Role(role(where, asked), projects)
     found = None if isinstance(asked.condition, UnsetType) else asked.condition
     condition = Condition(found.title, found.expression, found.description) if found else None
+    if condition and asked.role in BASIC:
+        raise BadInput(f"{where}: Google takes no condition on the basic role {asked.role}", remedy="give it without one, or a role that allows less")
     return Role(role(where, asked.role), tuple(_projects(section, asked.projects, "predefinedRoles", number)) or projects, condition)
 
 

@@ -12,6 +12,7 @@ from .world import Binding, Project, World
 
 EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
 _MOST = 1500
+_BASIC = frozenset({"roles/owner", "roles/editor", "roles/viewer"})
 _KINDS = ("user", "group", "domain", "serviceAccount", "projectOwner", "projectEditor", "projectViewer", "deleted")
 _POOL = re.compile(
     r"principal(?:Set)?://iam\.googleapis\.com/projects/(\d+)/locations/global/workloadIdentityPools/([^/]+)/(?:subject/.+|group/.+|attribute\.[^/]+/.+|\*)"
@@ -39,6 +40,8 @@ def check(world: World, new: Iterable[Binding], old: Iterable[Binding], where: P
     if sum(len(one.members) for one in new) > _MOST:
         raise invalid(f"The number of members in the policy ({sum(len(one.members) for one in new):,}) is larger than the maximum allowed size {_MOST:,}.")
     for one in new:
+        if one.condition and one.role in _BASIC:
+            raise invalid("Conditions can't be set on primitive roles")
         if (one.role, one.condition) not in known:
             _check_role(world, one.role, where)
     for member in sorted(members):

@@ -42,7 +42,7 @@ class TestPolicies(WithPool):
         stores.service_accounts.put("theirs", an_account("theirs"), None)
         theirs = ids.account_member(ids.email("theirs", PROJECT))
         have = specimen.get()
-        grant = Grant(VIEWER, theirs, WHEN)
+        grant = Grant("roles/browser", theirs, WHEN)
         rival.policies.put(PROJECT, PolicyState(grants=frozenset({grant}), of=frozenset({theirs})), None)
 
         with pytest.raises(NotYet):

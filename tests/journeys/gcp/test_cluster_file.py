@@ -107,7 +107,7 @@ def test_a_workload_of_the_file_is_trusted_for_what_the_webhook_projects_and_lef
 def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their_conditions_and_may_have_one_later(ground: GcpGround) -> None:
     ground.keys()
     condition = {"title": "till then", "expression": "request.time < timestamp('2100-01-01T00:00:00Z')"}
-    asked: dict[str, Any] = {"predefinedRoles": ["roles/dns.admin", {"role": "roles/viewer", "condition": condition}], "permissions": ["compute.disks.get"]}
+    asked: dict[str, Any] = {"predefinedRoles": ["roles/dns.admin", {"role": "roles/browser", "condition": condition}], "permissions": ["compute.disks.get"]}
     ground.write("cluster.yaml", cluster(workloads=[{**WORKLOAD, "gcp": {**asked, "serviceAccount": False}}]))
     done = ground.cwiictl("create-all", *FILE, "-o", "json")
     assert done.code == 0, done.out
@@ -115,7 +115,7 @@ def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their
     made = ground.clouds()
     members = [principal(f"system:serviceaccount:shop:{account}") for account in ("billing", "billing-jobs")]
     (custom,) = made["roles"]
-    wanted = [("roles/dns.admin", None), ("roles/viewer", condition), (f"projects/{PROJECT}/roles/{custom}", None)]
+    wanted = [("roles/dns.admin", None), ("roles/browser", condition), (f"projects/{PROJECT}/roles/{custom}", None)]
     assert sorted((each["role"], each.get("condition")) for each in made["policies"][PROJECT]) == sorted(wanted, key=str)
     assert all(sorted(each["members"]) == members for each in made["policies"][PROJECT])
     assert made["accounts"] == {}
@@ -146,8 +146,12 @@ def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their
         (cluster(workloads=[{**WORKLOAD, "gcp": {"permissions": ["disks.*"]}}]), ("'disks.*' is not a permission",)),
         (cluster(workloads=[{**WORKLOAD, "gcp": {"serviceAccount": "x"}}]), ("'x' is no id of a service account",)),
         (cluster(workloads=[{**WORKLOAD, "gcp": {"predefinedRoles": [{"role": "roles/viewer", "condition": {"title": "x"}}]}}]), ("expression",)),
+        (
+            cluster(workloads=[{**WORKLOAD, "gcp": {"predefinedRoles": [{"role": "roles/viewer", "condition": {"title": "x", "expression": "true"}}]}}]),
+            ("predefinedRoles[0]", "no condition on the basic role roles/viewer"),
+        ),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_what_the_file_says_wrongly_is_told_with_its_place_before_any_call(ground: GcpGround, text: str, words: tuple[str, ...]) -> None:
     ground.write("cluster.yaml", text)

@@ -230,7 +230,7 @@ def test_what_was_taken_away_is_granted_again_and_what_only_we_grant_goes_where_
     ingress, registry = (f"serviceAccount:{ground.account(title)}" for title in (INGRESS, REGISTRY))
     shared = f"projects/{PROJECT}/roles/{SHARED}"
     by_hand.granted(ground, "roles/viewer", registry)
-    by_hand.granted(ground, "roles/viewer", f"projectViewer:{PROJECT}", title="soon", expression="request.time < timestamp('2100-01-01T00:00:00Z')")
+    by_hand.granted(ground, "roles/browser", f"projectViewer:{PROJECT}", title="soon", expression="request.time < timestamp('2100-01-01T00:00:00Z')")
     kept = ground.clouds()
     by_hand.revoked(ground, shared, registry)
     by_hand.granted(ground, shared, ingress)

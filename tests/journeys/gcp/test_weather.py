@@ -122,7 +122,7 @@ class Somebody:
         condition = {"condition": {"title": f"until {number}", "expression": "true"}} if number % 2 else {}
         if policy is None:
             return False
-        bound = [*policy.get("bindings", ()), {"role": "roles/viewer", "members": [member], **condition}]
+        bound = [*policy.get("bindings", ()), {"role": "roles/browser", "members": [member], **condition}]
         written = self.ask("POST", host, f"{path}:setIamPolicy", {"policy": {**policy, "version": 3, "bindings": bound}}) is not None
         if written:
             self.members.setdefault(path, []).append(member)

@@ -23,7 +23,7 @@ from cwiictl.model import Cluster
 READER = "roles/storage.legacyObjectReader"  # lets one read objects, and not list them
 READERS = frozenset({READER, "roles/storage.objectViewer"})
 EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
-FORBIDDEN = re.compile(r"public access prevention|permitted customer|organization policy|not allowed", re.IGNORECASE)
+FORBIDDEN = re.compile(r"public access prevention|permitted customer|org(anization)? policy|not allowed", re.IGNORECASE)
 WAY_ON = (
     "have that lifted for the project, or publish nothing: --key-storage-method pool-jwk-file gives Google the keys themselves,"
     " and --issuer-url names a host of your own"

@@ -26,6 +26,7 @@ UNREACHED = re.compile(
 )
 DISTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed", re.IGNORECASE)
 FULL = re.compile(r"maximum number of|limit .*reached", re.IGNORECASE)  # what no waiting makes room for
+BOUND = re.compile(r"violates constraint|org(anization)? policy|permitted customer", re.IGNORECASE)  # by those whose organization it is
 PERMISSION = re.compile(
     r"[Pp]ermission '?(?P<one>[a-zA-Z]+\.[\w.]+\w)'?|does not have (?P<other>[a-zA-Z]+\.[\w.]+\w) access|with the (?P<last>[a-zA-Z]+\.[\w.]+\w) permission"
 )
@@ -65,6 +66,11 @@ def off(e: GoogleAPICallError) -> bool:
 
 def denied(e: GoogleAPICallError) -> bool:
     return status(e) == 403 and not off(e) and reason(e) not in BUSY
+
+
+def bound(e: GoogleAPICallError) -> bool:
+    """The organization has said no: no waiting helps, whatever precondition it is that Google calls it."""
+    return status(e) in {400, 412} and BOUND.search(message(e)) is not None
 
 
 @contextmanager
@@ -133,7 +139,7 @@ def answered(service: str, e: GoogleAPICallError) -> Problem:
         return Failed(f"Google refuses {said}", remedy=QUOTA)
     if status(e) in {429, 503} or reason(e) in BUSY:
         return Throttled(f"Google asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
-    if status(e) in {404, 408, 409, 412} or status(e) >= 499 or (status(e) == 400 and EARLY.search(message(e))):
+    if not bound(e) and (status(e) in {404, 408, 409, 412} or status(e) >= 499 or (status(e) == 400 and EARLY.search(message(e)))):
         return NotYet(f"Google is not ready for {said}", remedy="run again later", after=_retry_after(e))
     return _no(service, e, said)
 
@@ -147,6 +153,8 @@ def _no(service: str, e: GoogleAPICallError, said: str) -> Problem:
         )
     if status(e) == 403:
         return Denied(f"Google does not allow {said}", remedy=f"have {permission(e) or 'that'} granted to who runs this")
+    if bound(e):
+        return Denied(f"a policy of your organization does not allow {said}", remedy="ask for what it allows, such as another --region, or have it changed")
     return Failed(f"Google refuses {said}", remedy="mend what it says and run again")
 
 

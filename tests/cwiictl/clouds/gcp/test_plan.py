@@ -325,6 +325,26 @@ def test_there_is_one_policy_for_each_project_whoever_is_granted_something_in_it
     assert len(mine.grants) == 2
 
 
+@pytest.mark.parametrize(("role", "places"), [(f"projects/{OTHER}/roles/theirs", ()), (f"projects/{PROJECT}/roles/ours", (PROJECT, OTHER))])
+def test_a_role_of_a_project_is_given_in_no_other(role: str, places: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput, match=f"{role} is a role of the project .*, and cannot be given in"):
+        planned((a_workload(), Ask((Role(role, places),))))
+    planned((a_workload(), Ask((Role(f"projects/{OTHER}/roles/theirs", (OTHER,)), Role("organizations/1/roles/x", (OTHER,))))))
+
+
+def test_what_ours_have_and_nobody_asks_for_is_told_and_nothing_else() -> None:
+    granted: Policy = only(Policy, planned((a_workload(), DIRECT)))
+    want = wanted(granted)
+    mine, soon = Given("roles/editor", PRINCIPAL), Given("roles/dns.admin", PRINCIPAL, Condition("soon", "true"))
+    have = PolicyState(
+        grants=want.grants | {mine, soon, Given("roles/owner", "user:somebody@example.org"), Given("roles/editor", f"deleted:{PRINCIPAL}?uid=1")}
+    )
+
+    assert granted.remarks(want, have) == (f"{PRINCIPAL} has roles/dns.admin if soon, roles/editor too: not asked for, and kept without --exact-roles",)
+    assert granted.remarks(want, want) == ()
+    assert granted.remarks(replace(want, exact=True), have) == (), "these go"
+
+
 def test_roles_are_granted_to_the_service_accounts_themselves_if_there_is_none_of_googles() -> None:
     things = planned((a_workload(), DIRECT))
     want = wanted(only(Policy, things))

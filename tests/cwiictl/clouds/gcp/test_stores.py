@@ -77,6 +77,8 @@ def a_storage_error(reason: str, status: int, message: str = "some words") -> Go
         (an_error("ALREADY_EXISTS", 409), NotYet),
         (an_error("ABORTED", 409), NotYet),
         (a_storage_error("conditionNotMet", 412), NotYet),
+        (a_storage_error("conditionNotMet", 412, "'us' violates constraint 'constraints/gcp.resourceLocations'"), Denied),
+        (an_error("FAILED_PRECONDITION", 400, "One or more users named in the policy do not belong to a permitted customer."), Denied),
         (an_error("INVALID_ARGUMENT", 400, "Service account x@p does not exist."), NotYet),
         (an_error("INVALID_ARGUMENT", 400, "Identity Pool does not exist (projects/1/...)."), NotYet),
         (an_error("UNAUTHENTICATED", 401), BadInput),

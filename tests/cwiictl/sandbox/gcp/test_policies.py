@@ -37,22 +37,22 @@ def test_who_writes_after_somebody_else_is_told(manager: Manager) -> None:
 
 
 def test_without_an_etag_everything_is_overwritten(manager: Manager) -> None:
-    manager.set(binding("roles/viewer", MEMBER, condition=CONDITION), version=3)
+    manager.set(binding("roles/browser", MEMBER, condition=CONDITION), version=3)
     manager.set()
     assert manager.policy()["bindings"] == [OPERATORS]
 
 
 def test_conditions_are_hidden_from_who_does_not_know_them(manager: Manager) -> None:
-    manager.set(binding("roles/viewer", MEMBER, condition=CONDITION), version=3)
+    manager.set(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=3)
     known, unknown = manager.policy(), manager.policy(version=1)
     assert (known["version"], known["bindings"][1]["condition"]) == (3, {"title": "some", "expression": CONDITION})
     assert unknown["version"] == 1
-    assert unknown["bindings"][1]["role"].startswith("roles/viewer_withcond_")
+    assert unknown["bindings"][1]["role"].startswith("roles/storage.admin_withcond_")
     assert "condition" not in unknown["bindings"][1]
 
 
 def test_who_does_not_know_conditions_does_not_remove_them(manager: Manager) -> None:
-    manager.set(binding("roles/viewer", MEMBER, condition=CONDITION), version=3)
+    manager.set(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=3)
     read = manager.policy(version=1)
     words = (
         "Specified policy version (1) cannot be less than the existing policy version (3). For more information, please refer to"
@@ -60,7 +60,7 @@ def test_who_does_not_know_conditions_does_not_remove_them(manager: Manager) -> 
     )
     assert manager.unset(etag=read["etag"], version=1) == (400, "INVALID_ARGUMENT", words)
     assert manager.unset(*read["bindings"][1:])[:2] == (400, "INVALID_ARGUMENT")
-    assert manager.unset(binding("roles/viewer", MEMBER, condition=CONDITION), version=1)[0] == 400
+    assert manager.unset(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=1)[0] == 400
     assert len(manager.policy()["bindings"]) == 2
 
 
@@ -76,7 +76,7 @@ def test_who_does_not_know_conditions_does_not_remove_them(manager: Manager) -> 
     ],
 )
 def test_a_binding_holds_under_its_condition(manager: Manager, condition: str, *, holds: bool) -> None:
-    manager.set(binding("roles/viewer", MEMBER, condition=condition), version=3)
+    manager.set(binding("roles/browser", MEMBER, condition=condition), version=3)
     assert manager.other(EMAIL).tested(GET) == [GET] * holds
 
 
@@ -89,13 +89,14 @@ def test_a_binding_holds_under_its_condition(manager: Manager, condition: str, *
         (binding("roles/nonsense", MEMBER), "Role roles/nonsense is not supported for this resource."),
         (binding(f"{HERE}/roles/nonsense", MEMBER), f"Role ({HERE}/roles/nonsense) does not exist in the resource's hierarchy."),
         (binding("roles/viewer", "allUsers"), "Member allUsers is not supported for this resource."),
+        (binding("roles/viewer", MEMBER, condition=CONDITION), "Conditions can't be set on primitive roles"),
         (binding("roles/viewer", "principal://nonsense"), "Invalid principal identifier: principal://nonsense"),
         (binding("roles/viewer", *(f"user:{number}@example.org" for number in range(1500))),
          "The number of members in the policy (1,501) is larger than the maximum allowed size 1,500."),
     ],
 )  # fmt: skip
 def test_whom_and_what_a_policy_cannot_name(manager: Manager, given: dict[str, Any], words: str) -> None:
-    assert manager.unset(given) == (400, "INVALID_ARGUMENT", words)
+    assert manager.unset(given, version=3) == (400, "INVALID_ARGUMENT", words)
     assert manager.policy()["bindings"] == [OPERATORS]
 
 
