@@ -46,6 +46,7 @@ DROP: Mapping[str, tuple[str, ...]] = {
     "role": (f"{ROLE}.delete", f"{ROLE}.update"),
     "policy": (f"{PROJECT}.setIamPolicy",),
 }
+WITHDRAW = (f"{ACCOUNT}.update", f"{POOL}.update")  # to say no more that something has roles in another project
 ROTATE: Mapping[str, tuple[str, ...]] = {"object": WRITE["object"], "provider": (f"{PROVIDER}.update",)}
 ENABLE: Mapping[str, tuple[str, ...]] = {"api": (f"{API}.enable", "serviceusage.operations.get")}
 ASKED: Mapping[str, tuple[str, ...]] = {

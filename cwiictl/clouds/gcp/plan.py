@@ -11,7 +11,7 @@ from typing import Any
 from cwiictl import names
 from cwiictl.audiences import ASKERS, GCP, Asker
 from cwiictl.clouds.gcp import ids
-from cwiictl.clouds.gcp.permissions import WRITE, dropping, making
+from cwiictl.clouds.gcp.permissions import WITHDRAW, WRITE, dropping, making
 from cwiictl.clouds.gcp.permissions import Grant as Asked
 from cwiictl.clouds.gcp.resources.api import IDENTITIES, STORAGE, Api
 from cwiictl.clouds.gcp.resources.bucket import CLOSED, READABLE, Access, Bucket
@@ -207,7 +207,7 @@ def _granted(spec: Spec, cluster: Cluster, stores: Stores, who: ServiceAccount |
         places = each.projects or (spec.project,)
         _grantable(each.name, places, who.workload)
         name = stores.role(each.name)
-        yield from ((place, Granted(name, member, each.condition)) for place in each.projects or (spec.project,) for member in members)
+        yield from ((place, Granted(name, member, each.condition)) for place in places for member in members)
     if asked.permissions:
         role = _custom_role(spec, cluster, stores, who.workload, asked)
         yield from ((spec.project, Granted(role, member)) for member in members)
@@ -278,9 +278,11 @@ def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
         stores.policies.kind: "policy",
     }
     found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
+    beyond = any(thing.store.kind == stores.policies.kind and thing.name != stores.account for thing in things)
     places = ((kind, thing.name if thing.store.kind == stores.policies.kind else stores.account, thing.mark.hold == "owned") for kind, thing in found)
     asked = (Asked(dropping(kind, owned=owned), place) for kind, place, owned in dict.fromkeys(places))
-    return Leave(stores.caller, stores.permissions(tuple(each for each in asked if each.permissions)), stores.caller)
+    told = (Asked(WITHDRAW, stores.account),) if beyond else ()
+    return Leave(stores.caller, stores.permissions((*told, *(each for each in asked if each.permissions))), stores.caller)
 
 
 def walk(stores: Stores) -> Walk:

@@ -81,6 +81,41 @@ class TestPolicies(WithPool):
         assert specimen.get().grants == before
         assert rival.policies.owned(CLUSTER) == {}
 
+    def test_what_has_no_roles_in_a_project_any_more_says_so(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+        """Whether there were any, or only what says that there may be; and of other projects and of others nothing changes."""
+        have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
+        both, theirs = frozenset({SECOND, PROJECT}), an_account("theirs", scopes=frozenset({SECOND}), owner=Mark("another"))
+        stores.service_accounts.put(ACCOUNT, replace(have, scopes=both, owner=Mark(CLUSTER)), have)
+        stores.service_accounts.put("theirs", theirs, None)
+        put_pool(stores, Mark(CLUSTER))
+        stores.reaches.put(CLUSTER, ReachState(scopes=both), None)
+        assert set(rival.policies.owned(CLUSTER)) == {PROJECT, SECOND}
+
+        specimen.patiently(lambda: rival.policies.drop(SECOND))
+
+        assert rival.service_accounts.get([ACCOUNT])[ACCOUNT].scopes == {PROJECT}
+        assert rival.service_accounts.get(["theirs"])["theirs"].scopes == {SECOND}
+        assert rival.reaches.get([CLUSTER])[CLUSTER].scopes == {PROJECT}
+        assert SECOND not in rival.policies.owned(CLUSTER)
+
+    def test_who_grants_something_meanwhile_makes_it_begin_anew(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+        have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
+        stores.service_accounts.put(ACCOUNT, replace(have, scopes=frozenset({SECOND}), owner=Mark(CLUSTER)), have)
+        inside: Any = rival.policies
+        withdraw = inside.store.accounts.withdraw
+
+        def late(project: str) -> None:
+            withdraw(project)
+            stores.policies.put(SECOND, PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})), None)
+            inside.store.accounts.withdraw = withdraw
+
+        inside.store.accounts.withdraw = late
+        with pytest.raises(NotYet, match=f"granted roles in {SECOND}"):
+            rival.policies.drop(SECOND)
+        rival.policies.drop(SECOND)
+
+        assert specimen.store.get([SECOND])[SECOND].grants.isdisjoint({Grant(VIEWER, MEMBER)})
+
     def test_of_an_account_that_is_only_let_go_what_only_we_can_have_given_goes(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
         stores.service_accounts.put(ACCOUNT, replace(have, owner=Mark(CLUSTER, "adopted")), have)

@@ -88,6 +88,14 @@ class TestServiceAccounts(WithPool):
 
         assert specimen.get() == an_account(title="Another", scopes=frozenset({SECOND}))
 
+    def test_what_is_let_go_of_says_nothing_of_other_projects(self, specimen: Specimen, stores: Stores) -> None:
+        specimen.put(an_account(scopes=frozenset({SECOND})), Mark(CLUSTER, "adopted"))
+        have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
+
+        stores.service_accounts.put(ACCOUNT, replace(have, owner=None), have)
+
+        assert specimen.get() == an_account()
+
     def test_it_leaves_no_dead_members_behind(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
         specimen.put(an_account(scopes=frozenset({SECOND})), specimen.mark)
         for project in (PROJECT, SECOND):

@@ -85,6 +85,29 @@ def test_killed_wherever_it_is_delete_finds_them_all_the_same(there: GcpGround, 
     nothing_left(there)
 
 
+def test_where_nobody_reaches_out_any_more_is_left_over_and_forgotten_when_it_is_pruned(made: GcpGround) -> None:
+    """So that a project may go in its turn: nothing looks into it from then on."""
+    told = yaml.safe_load(cluster())
+    for workload in told["workloads"]:
+        workload["gcp"] = {"predefinedRoles": ["roles/viewer"], "serviceAccount": workload["gcp"].get("serviceAccount", True)}
+    made.write("cluster.yaml", yaml.safe_dump(told))
+    policy = f"gcp/policy/{SECOND}"
+    assert made.cwiictl("status", *FILE, "-o", "json").but("as wanted", "drifted") == {policy: "left over"}
+    assert made.cwiictl("create-all", *FILE, "-o", "json").things[policy] == "left over"
+    assert SCOPES in made.clouds()["pools"][POOL]["description"]
+
+    pruned = made.cwiictl("create-all", *FILE, "--prune", "--yes", "-o", "json")
+
+    assert (pruned.code, pruned.but("as wanted")) == (0, {policy: "dropped"})
+    assert made.bindings(SECOND) == [THEIRS]
+    assert "cwii.dev/scopes" not in str(made.clouds())
+    made.fresh()
+    assert made.cwiictl("status", *FILE, "-o", "json").but("as wanted") == {}
+    assert made.cwiictl("create-all", *FILE, "-o", "json").code == 0
+    assert made.mutating() == []
+    assert f"projects/{SECOND}" not in str(list(made.sandbox.record)[made.before :])
+
+
 def test_what_stands_nowhere_is_found_where_one_is_told_to_look(made: GcpGround) -> None:
     """As after somebody has written over the descriptions, and where they reach out with them."""
     made.iam("PATCH", f"{POOLS}/{POOL}?updateMask=description", {"description": "cwii.dev/cluster/demo=owned cwii.dev/origin=create-all"})

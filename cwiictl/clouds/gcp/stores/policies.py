@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from cwiictl.clouds.gcp.stores.ledger import Document, Ledger, grants
 from cwiictl.clouds.gcp.stores.pools import Pools
 from cwiictl.clouds.gcp.stores.service_accounts import ServiceAccounts
 from cwiictl.engine.resource import Mark
-from cwiictl.errors import Denied
+from cwiictl.errors import Denied, NotYet
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Policies:
     def __init__(self, ledger: Ledger, accounts: ServiceAccounts, pools: Pools, projects: Collection[str]) -> None:
         self.ledger, self.accounts, self.pools, self.projects = ledger, accounts, pools, projects
         self.marks: dict[str, Mark] = {}  # of those that hold something of ours, once that was asked
+        self.withdrawing = threading.Lock()  # a description is written whole, and may name many
 
     def get(self, projects: Collection[str], /) -> Mapping[str, PolicyState]:
         return {project: self._state(project, self.ledger.read(project)) for project in projects}
@@ -51,7 +53,7 @@ class Policies:
         return replace(self._state(project, self.ledger.change(project, lambda have: after(want, have))), owner=None)
 
     def drop(self, project: str, /) -> None:
-        """A project that is gone for good answers like one that is closed: only its people know."""
+        """And then nothing of ours says any more that it has roles there. A project that is gone for good answers like one that is closed."""
         ours = self._ours(names.own(self.accounts.cluster))
         try:
             self.ledger.change(project, lambda have: [grant for grant in have if not ours.mark(grant)])
@@ -60,7 +62,18 @@ class Policies:
                 raise
             away = f"take it out of {names.SCOPES_KEY} in the descriptions of the cluster's pool and service accounts"
             raise Denied(e.problem, remedy=f"{e.remedy}; or, if {project} is no more, {away}") from e
+        if project in ours.scopes:
+            self._withdrawn(project, ours)
         self.marks.pop(project, None)
+
+    @told("iam")
+    def _withdrawn(self, project: str, ours: Ours) -> None:
+        """Who was granted something meanwhile would never be found again: all of it is done once more."""
+        with self.withdrawing:
+            self.accounts.withdraw(project)
+            self.pools.withdraw(project)
+        if any(ours.mark(grant) for grant in grants(self.ledger.read(project))):
+            raise NotYet(f"somebody has granted roles in {project} to what is ours")
 
     @told("cloudresourcemanager")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -74,13 +87,14 @@ class Policies:
         return dict(self.marks)
 
     def _origins(self, project: str, ours: Ours) -> list[str]:
-        """Of all that is granted there to ours. Of a project that is closed to us nobody knows: it is tried, and fails for itself."""
+        """Of all that is granted there to ours, or says that it was. Of a project that is closed to us nobody knows: it is tried, and fails for itself."""
+        said = [ours.scopes[project]] if project in ours.scopes else []
         try:
-            return [mark.origin for grant in grants(self.ledger.read(project)) if (mark := ours.mark(grant))]
+            return said + [mark.origin for grant in grants(self.ledger.read(project)) if (mark := ours.mark(grant))]
         except Denied:
             if project == self.accounts.project:
                 raise
-            return [ours.scopes.get(project, Mark("").origin)]
+            return said or [Mark("").origin]
 
     @told("iam")
     def direct(self, cluster: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -94,13 +94,23 @@ class Pools:
         return []
 
     def reach(self, pool: str, scopes: frozenset[str]) -> frozenset[str]:
+        return self._scoped(pool, lambda before: before | scopes)
+
+    def withdraw(self, project: str) -> None:
+        """Members of the cluster's pools have no roles there any more."""
+        for pool, (owner, scopes) in self.everybody(self.cluster).items():
+            if owner.cluster == self.cluster and project in scopes:
+                self._scoped(pool, lambda before: before - {project})
+
+    def _scoped(self, pool: str, alter: Callable[[frozenset[str]], frozenset[str]]) -> frozenset[str]:
         """Written behind what it says, and before its mark."""
         seen = self._read(pool)
         if not seen or seen.get("state") == DELETED:
             raise NotYet(f"{self.kind}/{pool} is not there yet", remedy="make it with create-identity-provider")
         have = self._state(pool, seen)
-        self._write(pool, replace(have, scopes=have.scopes | scopes), have)
-        return have.scopes | scopes
+        after = alter(have.scopes)
+        self._write(pool, replace(have, scopes=after), have)
+        return after
 
     def url(self, pool: str) -> str:
         return f"{self.root}/{ids.pool(self.project, pool)}"

@@ -45,6 +45,7 @@ class ServiceAccounts:
         self.iam, self.ledger, self.project, self.pool, self.cluster = iam, ledger, project, pool, cluster
         self.crowd = Crowd(iam, project)
         self.policies: dict[str, Policy] = {}  # as each was last seen in this run
+        self.scopes: dict[str, frozenset[str]] = {}  # as each was written in this run: what Google shows is late
 
     @told("iam")
     def get(self, accounts: Collection[str], /) -> Mapping[str, ServiceAccountState]:
@@ -57,6 +58,7 @@ class ServiceAccounts:
             seen = self._create(account, want)
             have = self._state(seen, self.policies.setdefault(account, Policy(etag=UNWRITTEN)))
         self._describe(account, want, have)
+        self.scopes[account] = want.scopes | have.scopes
         if want.disabled != have.disabled:
             self.iam.call("disable_service_account" if want.disabled else "enable_service_account", {"name": self._path(account)})
         if want.principals != have.principals:
@@ -97,6 +99,17 @@ class ServiceAccounts:
         found = ((seen, descriptions.read(seen.description, cluster)) for seen in self.crowd.everybody())
         return [Member(ids.account_member(seen.email), said.scopes, said.owner) for seen, said in found if said.owner and said.owner.cluster == cluster]
 
+    def withdraw(self, project: str) -> None:
+        """Those of the cluster have no roles there any more."""
+        for seen in self.crowd.everybody():
+            said = descriptions.read(seen.description, self.cluster)
+            if said.owner and said.owner.cluster == self.cluster and project in said.scopes:
+                account = ids.account(seen.email)
+                scopes = (said.scopes | self.scopes.get(account, frozenset())) - {project}
+                with gone():
+                    self._patch(account, {"description": descriptions.written(said.sentence, said.owner, scopes)})
+                self.scopes[account] = scopes
+
     @told("iam")
     def entitled(self, account: str, title: str) -> str:
         """One whose id is ours; or one of that title that is the cluster's, or ccoctl's for it; or none yet."""
@@ -123,12 +136,16 @@ class ServiceAccounts:
         return seen
 
     def _describe(self, account: str, want: ServiceAccountState, have: ServiceAccountState) -> None:
-        description = descriptions.written(want.description, want.owner, want.scopes | have.scopes)
-        before = descriptions.found(have.description, have.owner, have.scopes)
-        fields = [field for field, differs in (("display_name", want.title != have.title), ("description", description != before)) if differs]
-        if fields:
-            wish = {"name": self._path(account), "display_name": want.title, "description": description}
-            self.iam.call("patch_service_account", {"service_account": wish, "update_mask": {"paths": fields}})
+        """What is let go of keeps none of our words."""
+        description = descriptions.written(want.description, want.owner, want.scopes | have.scopes if want.owner else ())
+        before = {"display_name": have.title, "description": descriptions.found(have.description, have.owner, have.scopes)}
+        after = {"display_name": want.title, "description": description}
+        if changed := {field: text for field, text in after.items() if text != before[field]}:
+            self._patch(account, changed)
+
+    def _patch(self, account: str, changed: Mapping[str, str]) -> None:
+        wish = {"name": self._path(account), **changed}
+        self.iam.call("patch_service_account", {"service_account": wish, "update_mask": {"paths": list(changed)}})
 
     def _entrust(self, account: str, principals: Collection[str]) -> None:
         """Over what was seen: whoever came in between makes it fail, and all is decided anew."""
