@@ -32,8 +32,8 @@ def _written(output: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def _tells(name: str, text: bytes, title: str) -> bool:
-    """Of an identity by its workload, which is the end of its name, or by that name; of an issuer by its host."""
+    """Of an identity by its workload, which is the end of its name, or by that name; of an issuer by its host, and of what believes it."""
     workload = name.removesuffix(SECRET)
     told = b"".join((text, *map(base64.b64decode, FILE.findall(text))))
-    words = (f"/{title}\n", f"https://{title}.", f"/{title}@")
+    words = (f"/{title}\n", f"https://{title}.", f"/{title}@", f'/providers/{title}"')
     return (workload != name and title.endswith(f"-{workload}")) or any(word.encode() in told for word in words)

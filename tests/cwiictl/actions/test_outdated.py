@@ -23,4 +23,7 @@ def test_a_file_in_a_secret_and_one_by_itself_tell_of_the_service_account_that_i
         str(tmp_path / "manifests/billing.yaml"),
         str(tmp_path / "kubeadm/credentials/billing.json"),
     )
-    assert outdated(tmp_path, ["gcp/service-account/demo-shop-71be9df1", "gcp/service-account/shop-71be9df0"]) == ()
+    without = json.dumps({"type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/demo/providers/demo"})
+    files.write(tmp_path, {"kubeadm/credentials/without.json": without.encode()})
+    assert outdated(tmp_path, ["gcp/provider/demo/demo"]) == (str(tmp_path / "kubeadm/credentials/without.json"),)
+    assert outdated(tmp_path, ["gcp/provider/demo/dem", "gcp/service-account/demo-shop-71be9df1", "gcp/service-account/shop-71be9df0"]) == ()

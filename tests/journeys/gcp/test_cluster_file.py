@@ -148,7 +148,7 @@ def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their
         (cluster(workloads=[{**WORKLOAD, "gcp": {"predefinedRoles": [{"role": "roles/viewer", "condition": {"title": "x"}}]}}]), ("expression",)),
         (
             cluster(workloads=[{**WORKLOAD, "gcp": {"predefinedRoles": [{"role": "roles/viewer", "condition": {"title": "x", "expression": "true"}}]}}]),
-            ("predefinedRoles[0]", "no condition on the basic role roles/viewer"),
+            ("cluster.yaml:", "no condition on the basic role roles/viewer"),
         ),
     ],
     ids=range(10),
