@@ -1,0 +1,88 @@
+"""An informer at work before an API server, by a clock that a test moves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from cwii_webhook.cluster.access import Access, Server
+from cwii_webhook.cluster.identity import Identity, Same, Shown
+from cwii_webhook.cluster.informer import Informer
+from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, Kind
+from cwii_webhook.cluster.lookups import Bounds, Sight
+from cwii_webhook.picture import Ref, Unknown, account
+from tests.webhook.apiserver.ground import Ground
+from tests.webhook.clock import FakeClock, until
+
+ROLE = "cwii.dev/role"
+ALL = (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)
+WEB = account("shop", "web")
+DEADLINE = 8.0  # seconds that a review has
+
+
+@dataclass
+class Running:
+    informer: Informer
+    clock: FakeClock
+    ground: Ground
+    told: list[str] = field(default_factory=list[str])
+
+    def sight(self) -> Sight:
+        return self.informer.sight(self.clock.now() + DEADLINE)
+
+    def role(self, ref: Ref = WEB) -> str:
+        """What is known without asking anybody."""
+        try:
+            seen = self.sight().seen(ref)
+        except Unknown:
+            return "unknown"
+        return seen.annotations.get(ROLE, "") if seen else "none"
+
+    async def looked(self, ref: Ref = WEB) -> str:
+        """What is known after a look, as a review would have it."""
+        sight = self.sight()
+        await sight.look(ref)
+        seen = sight.seen(ref)
+        return seen.annotations.get(ROLE, "") if seen else "none"
+
+    def give(self, role: str, name: str = "web") -> None:
+        self.ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
+
+    def asked(self, verb: str, kind: Kind = SERVICE_ACCOUNTS) -> int:
+        return self.ground.do(lambda: self.ground.double.count(verb))[kind.plural]
+
+    def trouble(self) -> str:
+        return " ".join(self.informer.troubles())
+
+
+@asynccontextmanager
+async def running(
+    ground: Ground,
+    kinds: Collection[Kind] = (SERVICE_ACCOUNTS,),
+    *,
+    identity: Identity | None = None,
+    clock: FakeClock | None = None,
+    bounds: Bounds | None = None,
+) -> AsyncGenerator[Running]:
+    """It has begun; see `ready` for when it has read all."""
+    clock = clock or FakeClock()
+    access = Access(Server.at(ground.url, ca=ground.ca), identity or Same(Shown("first")), clock)
+    told: list[str] = []
+    informer = Informer(access, kinds, lambda key: key.startswith("cwii.dev/"), told.append, bounds)
+    task = asyncio.create_task(informer.run())
+    try:
+        yield Running(informer, clock, ground, told)
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+@asynccontextmanager
+async def ready(ground: Ground, kinds: Collection[Kind] = (SERVICE_ACCOUNTS,), *, bounds: Bounds | None = None) -> AsyncGenerator[Running]:
+    async with running(ground, kinds, bounds=bounds) as r:
+        await until(lambda: not r.informer.lacks())
+        yield r

@@ -1,0 +1,80 @@
+"""How to reach the API server: where it is, whom to trust there, and who we are. From inside a pod, or from a kubeconfig."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cwii_webhook.cluster.clock import Clock
+from cwii_webhook.cluster.errors import BadAccess
+from cwii_webhook.cluster.identity import FRESH, Identity, Shown, TokenFile
+from cwii_webhook.cluster.trust import Pair, context
+
+POD_FILES = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+@dataclass(frozen=True)
+class Server:
+    host: str
+    port: int
+    prefix: str = ""  # some API servers are behind a path
+    tls: bool = True
+    name: str = ""  # that its certificate must bear, if not the host
+    ca: bytes | Path | None = None
+    verify: bool = True
+
+    @property
+    def authority(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @classmethod
+    def at(cls, url: str, *, name: str = "", ca: bytes | Path | None = None, verify: bool = True) -> Server:
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise BadAccess(f"the API server's address {url!r} is no URL", remedy="write it as https://HOST:PORT")
+        tls = parts.scheme == "https"
+        return cls(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls, name, ca, verify)
+
+
+@dataclass
+class Access:
+    server: Server
+    identity: Identity
+    clock: Clock
+    _made: tuple[float, bytes | None, Pair | None, ssl.SSLContext] | None = field(default=None, repr=False)
+
+    def tls(self, shown: Shown) -> ssl.SSLContext | None:
+        """Made again when the CA or what we show has changed: both are renewed under a program that runs on."""
+        if not self.server.tls:
+            return None
+        now = self.clock.now()
+        if self._made and now - self._made[0] < FRESH and self._made[2] == shown.pair:
+            return self._made[3]
+        ca = self._ca()
+        same = self._made is not None and self._made[1:3] == (ca, shown.pair)
+        made = self._made[3] if self._made and same else context(ca, shown.pair, verify=self.server.verify)
+        self._made = now, ca, shown.pair, made
+        return made
+
+    def _ca(self) -> bytes | None:
+        if not isinstance(self.server.ca, Path):
+            return self.server.ca
+        try:
+            return self.server.ca.read_bytes()
+        except OSError as e:
+            raise BadAccess(f"the API server's CA certificate cannot be read ({e})", remedy="see that the file is mounted") from None
+
+
+def in_cluster(environment: Mapping[str, str], clock: Clock, files: Path = POD_FILES) -> Access:
+    """As every pod is told: two variables, a CA and a token that kubelet renews."""
+    host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "443")
+    if not host or not port.isdigit():
+        raise BadAccess("this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig")
+    return Access(Server(host, int(port), ca=files / "ca.crt"), TokenFile(files / "token", clock), clock)

@@ -1,0 +1,161 @@
+"""Requests to the API server: who we are, a few connections that are used again, and its errors in our words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from cwii_webhook.cluster.access import Access
+from cwii_webhook.cluster.clock import TimedOut, within
+from cwii_webhook.cluster.connection import Connection
+from cwii_webhook.cluster.errors import Refused, Unreachable
+from cwii_webhook.cluster.objects import status_of
+
+CONNECT = 10.0  # seconds until there must be a connection
+SILENCE = 30.0  # seconds until something of an answer must have come
+IDLE = 5.0  # seconds: an older connection may be dead without having said so
+MOST_IDLE = 4
+MOST_BODY = 64 << 20
+MOST_TOLD = 300  # characters of the API server's own words
+
+JSON: Final = "application/json"
+METADATA: Final = f"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
+METADATA_LIST: Final = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
+
+
+class Api:
+    def __init__(self, access: Access) -> None:
+        self._access, self._clock = access, access.clock
+        self._idle: list[tuple[float, Connection]] = []
+
+    async def get(self, target: str, accept: str = JSON) -> bytes:
+        return await self._whole("GET", target, accept, b"")
+
+    async def post(self, target: str, body: bytes) -> bytes:
+        return await self._whole("POST", target, JSON, body)
+
+    @asynccontextmanager
+    async def stream(self, target: str, accept: str) -> AsyncGenerator[Connection]:
+        """An answer of 200, to be read chunk by chunk. It has a connection to itself, which ends with it."""
+        connection = await self._asked("GET", target, accept, b"", new=True)
+        try:
+            await self._accept(connection)
+            yield connection
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop()[1].close()
+
+    async def _whole(self, method: str, target: str, accept: str, body: bytes) -> bytes:
+        connection = await self._asked(method, target, accept, body)
+        try:
+            await self._accept(connection)
+            return await self._body(connection)
+        finally:
+            self._give_back(connection)
+
+    async def _asked(self, method: str, target: str, accept: str, body: bytes, *, new: bool = False) -> Connection:
+        """The head of an answer. Who is refused with 401 shows what is newer, once."""
+        connection = await self._once(method, target, accept, body, new=new)
+        if connection.status != 401:
+            return connection
+        connection.close()
+        self._access.identity.refused()
+        return await self._once(method, target, accept, body, new=True)
+
+    async def _once(self, method: str, target: str, accept: str, body: bytes, *, new: bool) -> Connection:
+        shown = await self._access.identity.shown()
+        request = self._request(method, target, accept, shown.token, body)
+        while connection := None if new else self._take():
+            try:
+                return await self._sent(connection, request)
+            except Unreachable:
+                continue  # it was closed while it lay idle, which says nothing
+        return await self._sent(await self._connected(), request)
+
+    async def _sent(self, connection: Connection, request: bytes) -> Connection:
+        try:
+            await within(self._clock, SILENCE, connection.ask(request))
+        except TimedOut:
+            connection.close()
+            raise Unreachable(f"the API server has not answered for {SILENCE:.0f} seconds") from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    async def _connected(self) -> Connection:
+        server = self._access.server
+        tls = self._access.tls(await self._access.identity.shown())
+        loop = asyncio.get_running_loop()
+        name = (server.name or server.host) if tls else None
+        try:
+            _, made = await within(self._clock, CONNECT, loop.create_connection(Connection, server.host, server.port, ssl=tls, server_hostname=name))
+        except TimedOut:
+            raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
+        except OSError as e:  # ssl's are of this family
+            raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
+        return made
+
+    def _request(self, method: str, target: str, accept: str, token: str, body: bytes) -> bytes:
+        lines = [
+            f"{method} {self._access.server.prefix}{target} HTTP/1.1",
+            f"Host: {self._access.server.authority}",
+            "User-Agent: cwii-webhook",
+            f"Accept: {accept}",
+            *([f"Authorization: Bearer {token}"] if token else []),
+            *([f"Content-Type: {JSON}", f"Content-Length: {len(body)}"] if body else []),
+        ]
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
+    async def _accept(self, connection: Connection) -> None:
+        if not 200 <= connection.status < 300:
+            raise refusal(connection.status, await self._body(connection), connection.headers.get("retry-after", ""))
+
+    async def _body(self, connection: Connection) -> bytes:
+        parts: list[bytes] = []
+        held = 0
+        while part := await self._chunk(connection):
+            parts.append(part)
+            held += len(part)
+            if held > MOST_BODY:
+                raise Unreachable(f"the API server's answer is longer than {MOST_BODY} bytes")
+        return b"".join(parts)
+
+    async def _chunk(self, connection: Connection) -> bytes:
+        try:
+            return await within(self._clock, SILENCE, connection.chunk())
+        except TimedOut:
+            raise Unreachable(f"the API server stopped for {SILENCE:.0f} seconds in the middle of an answer") from None
+
+    def _take(self) -> Connection | None:
+        while self._idle:
+            since, connection = self._idle.pop()
+            if connection.usable and self._clock.now() - since < IDLE:
+                return connection
+            connection.close()
+        return None
+
+    def _give_back(self, connection: Connection) -> None:
+        if connection.usable and len(self._idle) < MOST_IDLE:
+            self._idle.append((self._clock.now(), connection))
+        else:
+            connection.close()
+
+
+def refusal(status: int, body: bytes, retry_after: str = "") -> Refused:
+    """In the API server's own words, if it has any; proxies before it speak HTML."""
+    after = float(retry_after) if retry_after.isdigit() else None
+    try:
+        told = status_of(body)
+    except msgspec.DecodeError:
+        return Refused(status, "", after)
+    if after is None and told.details and told.details.retry_after_seconds:
+        after = float(told.details.retry_after_seconds)
+    return Refused(told.code or status, " ".join(told.message.split())[:MOST_TOLD], after)

@@ -1,0 +1,58 @@
+"""The kinds of objects that a dialect may ask for, and where the API server keeps them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from cwii_webhook.picture import Ref
+
+# A name comes from whoever posts a review. What no object can be called is not asked for: `..` would be another place.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.:]{0,251}[a-z0-9])?")
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Kind:
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    optional: bool = False  # not every cluster has it
+
+    @property
+    def api(self) -> str:
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    @property
+    def path(self) -> str:
+        """Where all of them are."""
+        return f"{self.api}/{self.plural}"
+
+    @property
+    def resource(self) -> str:
+        """As in a ClusterRole and in messages: deployments.apps."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def one(self, ref: Ref) -> str | None:
+        """Where this one is; nowhere, if nothing can be called so."""
+        if not _NAME.fullmatch(ref.name) or (self.namespaced and not _NAMESPACE.fullmatch(ref.namespace)):
+            return None
+        within = f"namespaces/{quote(ref.namespace, safe='')}/" if self.namespaced else ""
+        return f"{self.api}/{within}{self.plural}/{quote(ref.name, safe='')}"
+
+
+SERVICE_ACCOUNTS: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+NAMESPACES: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+OWNERS: Final = (
+    Kind("apps", "v1", "ReplicaSet", "replicasets"),
+    Kind("apps", "v1", "Deployment", "deployments"),
+    Kind("apps", "v1", "StatefulSet", "statefulsets"),
+    Kind("apps", "v1", "DaemonSet", "daemonsets"),
+    Kind("batch", "v1", "Job", "jobs"),
+    Kind("batch", "v1", "CronJob", "cronjobs"),
+    Kind("argoproj.io", "v1alpha1", "Rollout", "rollouts", optional=True),
+)

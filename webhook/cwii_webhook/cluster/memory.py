@@ -1,0 +1,69 @@
+"""The picture: of each kind that is watched, all objects, and when they were last heard of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from cwii_webhook.cluster.clock import Clock
+from cwii_webhook.cluster.kinds import Kind
+from cwii_webhook.picture import Ref, Seen
+
+STALE = 180.0  # seconds: what was not heard of for longer is read directly before it is believed
+
+Things = dict[tuple[str, str], Seen]
+
+
+class Shelf:
+    """All objects of one kind. Its watch alone writes it."""
+
+    def __init__(self, kind: Kind, clock: Clock) -> None:
+        self.kind = kind
+        self.synced = False
+        self.absent = False  # the cluster does not have this kind
+        self._clock = clock
+        self._heard = clock.now()
+        self._things: Things = {}
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    @property
+    def age(self) -> float:
+        return self._clock.now() - self._heard
+
+    def hear(self) -> None:
+        self._heard = self._clock.now()
+
+    def replace(self, things: Things, *, absent: bool = False) -> None:
+        self._things, self.absent, self.synced = things, absent, True
+        self.hear()
+
+    def put(self, key: tuple[str, str], seen: Seen) -> None:
+        self._things[key] = seen
+
+    def drop(self, key: tuple[str, str]) -> None:
+        self._things.pop(key, None)
+
+    def get(self, ref: Ref) -> Seen | None:
+        return self._things.get((ref.namespace, ref.name))
+
+
+class Memory:
+    def __init__(self, kinds: Collection[Kind], clock: Clock) -> None:
+        self._shelves = {(kind.group, kind.kind): Shelf(kind, clock) for kind in kinds}
+
+    def shelves(self) -> Collection[Shelf]:
+        return self._shelves.values()
+
+    def shelf(self, ref: Ref) -> Shelf | None:
+        """Of a kind that no dialect asks for there is none: owners may be of any."""
+        return self._shelves.get((ref.group, ref.kind))
+
+    def known(self, ref: Ref) -> Seen | None:
+        """However old it is."""
+        shelf = self.shelf(ref)
+        return shelf.get(ref) if shelf else None
+
+    def ages(self) -> Mapping[str, float]:
+        """For each kind, seconds since its watch was last heard from."""
+        return {shelf.kind.resource: shelf.age for shelf in self.shelves()}

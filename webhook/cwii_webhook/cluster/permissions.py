@@ -1,0 +1,50 @@
+"""May we read what we must? Asked of the API server before we say that we are ready."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from cwii_webhook.cluster.api import Api
+from cwii_webhook.cluster.kinds import Kind
+
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+VERBS: Final = ("get", "list", "watch")
+AT_ONCE: Final = 4
+
+
+class _Verdict(Struct):
+    allowed: bool = False
+
+
+class _Review(Struct):
+    status: _Verdict
+
+
+_review_of = msgspec.json.Decoder(_Review).decode
+
+
+async def missing(api: Api, kinds: Collection[Kind]) -> list[str]:
+    """A sentence for each kind that we may not read, in the words of a ClusterRole."""
+    turn = asyncio.Semaphore(AT_ONCE)
+
+    async def denied(kind: Kind, verb: str) -> bool:
+        async with turn:
+            return not await _allowed(api, kind, verb)
+
+    told: list[str] = []
+    for kind in kinds:
+        verdicts = await asyncio.gather(*(denied(kind, verb) for verb in VERBS))
+        if verbs := [verb for verb, no in zip(VERBS, verdicts, strict=True) if no]:
+            told.append(f"the ServiceAccount may not {' or '.join(verbs)} {kind.resource}: give it that in a ClusterRole")
+    return told
+
+
+async def _allowed(api: Api, kind: Kind, verb: str) -> bool:
+    attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural}
+    asked = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": attributes}}
+    return _review_of(await api.post(REVIEWS, msgspec.json.encode(asked))).status.allowed
