@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from cwii_webhook.cluster.kinds import Kind
 from cwii_webhook.picture import Ref
+
 from tests.webhook.apiserver.certificates import Authority, Signed
 from tests.webhook.apiserver.double import ADMIN, Double
 from tests.webhook.apiserver.wire import Wire

@@ -43,7 +43,7 @@ async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Re
 
 
 def _user(writer: asyncio.StreamWriter) -> str:
-    shown = writer.get_extra_info("peercert") or {}
+    shown: dict[str, tuple[tuple[tuple[str, str], ...], ...]] = writer.get_extra_info("peercert") or {}
     return next((value for names in shown.get("subject", ()) for key, value in names if key == "commonName"), "")
 
 

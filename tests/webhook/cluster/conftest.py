@@ -10,13 +10,16 @@ import pytest
 
 from tests.webhook.apiserver.ground import Ground, an_apiserver
 
+PATIENCE = 30.0  # seconds: whoever waits for a clock that nobody moves would wait for ever
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     wanted = inspect.signature(pyfuncitem.obj).parameters
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    story = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted})
+    asyncio.run(asyncio.wait_for(story, PATIENCE))
     return True
 
 

@@ -14,8 +14,9 @@ from cwii_webhook.cluster.informer import Informer
 from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, Kind
 from cwii_webhook.cluster.lookups import Bounds, Sight
 from cwii_webhook.picture import Ref, Unknown, account
+
 from tests.webhook.apiserver.ground import Ground
-from tests.webhook.clock import FakeClock, until
+from tests.webhook.clock import FakeClock, passing, until
 
 ROLE = "cwii.dev/role"
 ALL = (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)
@@ -47,6 +48,14 @@ class Running:
         await sight.look(ref)
         seen = sight.seen(ref)
         return seen.annotations.get(ROLE, "") if seen else "none"
+
+    async def ended(self, looking: asyncio.Task[str]) -> str:
+        """Lets time pass until it has."""
+        await passing(self.clock, 0.02, looking.done)
+        return looking.result()
+
+    async def found(self, ref: Ref = WEB) -> str:
+        return await self.ended(asyncio.create_task(self.looked(ref)))
 
     def give(self, role: str, name: str = "web") -> None:
         self.ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})

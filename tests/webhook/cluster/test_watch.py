@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
 from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 from cwii_webhook.cluster.watch import PAGE, SILENT
 from cwii_webhook.picture import Owner, Ref, space
+
 from tests.webhook.apiserver.ground import Ground
 from tests.webhook.apiserver.ground import Owner as AnOwner
 from tests.webhook.clock import passing, until

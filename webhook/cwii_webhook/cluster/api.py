@@ -18,6 +18,7 @@ from cwii_webhook.cluster.objects import status_of
 CONNECT = 10.0  # seconds until there must be a connection
 SILENCE = 30.0  # seconds until something of an answer must have come
 IDLE = 5.0  # seconds: an older connection may be dead without having said so
+DEAD = 0.5  # seconds after which a connection that was used before, and says nothing, is taken to be dead
 MOST_IDLE = 4
 MOST_BODY = 64 << 20
 MOST_TOLD = 300  # characters of the API server's own words
@@ -74,17 +75,17 @@ class Api:
         request = self._request(method, target, accept, shown.token, body)
         while connection := None if new else self._take():
             try:
-                return await self._sent(connection, request)
+                return await self._sent(connection, request, DEAD)
             except Unreachable:
-                continue  # it was closed while it lay idle, which says nothing
-        return await self._sent(await self._connected(), request)
+                continue  # it was lost while it lay idle, which says nothing; all we ask can be asked twice
+        return await self._sent(await self._connected(), request, SILENCE)
 
-    async def _sent(self, connection: Connection, request: bytes) -> Connection:
+    async def _sent(self, connection: Connection, request: bytes, patience: float) -> Connection:
         try:
-            await within(self._clock, SILENCE, connection.ask(request))
+            await within(self._clock, patience, connection.ask(request))
         except TimedOut:
             connection.close()
-            raise Unreachable(f"the API server has not answered for {SILENCE:.0f} seconds") from None
+            raise Unreachable(f"the API server has not answered for {patience:.0f} seconds") from None
         except BaseException:
             connection.close()
             raise

@@ -14,7 +14,6 @@ MOST_HELD = 1 << 20  # bytes that nobody has taken yet; above it we stop reading
 
 class Connection(asyncio.Protocol):
     def __init__(self) -> None:
-        self.used = 0  # how many requests it has carried
         self.headers: dict[str, str] = {}
         self._lost: Unreachable | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -24,7 +23,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._chunks: deque[bytes] = deque()
         self._held = 0
-        self._head = self._ended = False
+        self._head = self._ended = self._keep = False
         self.headers = {}
 
     @property
@@ -34,7 +33,7 @@ class Connection(asyncio.Protocol):
     @property
     def usable(self) -> bool:
         """For one more request: the last answer came whole, and nobody hung up."""
-        return self._lost is None and (self._ended or not self.used) and (not self.used or self._parser.should_keep_alive())
+        return self._lost is None and self._ended and self._keep
 
     def close(self) -> None:
         """At once: a TLS farewell to an end that is gone would never be answered."""
@@ -43,7 +42,6 @@ class Connection(asyncio.Protocol):
     async def ask(self, request: bytes) -> int:
         """Sends a request; gives the answer's status as soon as its head is here."""
         self._begin()
-        self.used += 1
         self._transport.write(request)
         while not self._head:
             await self._news()
@@ -107,4 +105,4 @@ class Connection(asyncio.Protocol):
         self._held += len(body)
 
     def on_message_complete(self) -> None:
-        self._ended = True
+        self._ended, self._keep = True, self._parser.should_keep_alive()

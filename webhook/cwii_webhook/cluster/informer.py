@@ -57,7 +57,7 @@ class Informer:
         return self._memory.ages()
 
     def sizes(self) -> Mapping[str, int]:
-        return {shelf.kind.resource: len(shelf) for shelf in self._memory.shelves()}
+        return {shelf.kind.resource: shelf.size for shelf in self._memory.shelves()}
 
     async def _check(self) -> None:
         """Until nothing is missing: whoever gives a permission later need not start us again."""

@@ -55,8 +55,8 @@ class Lookups:
     def seen(self, ref: Ref) -> Seen | None:
         """What memory holds and was heard of lately, else what was read a moment ago."""
         shelf = self._memory.shelf(ref)
-        if shelf is None or shelf.absent or shelf.kind.one(ref) is None:
-            return None  # nobody asks for such owners, or there cannot be one
+        if shelf is None or not shelf.can_hold(ref):
+            return None
         if shelf.age < STALE and (known := shelf.get(ref)):
             return known
         answer = self._answers.get(ref)
@@ -66,6 +66,9 @@ class Lookups:
 
     async def look(self, ref: Ref, deadline: float) -> Seen | None:
         """Reads it, or waits for whoever reads it already."""
+        shelf = self._memory.shelf(ref)
+        if shelf is None or not shelf.can_hold(ref):
+            return None
         task = self._running.get(ref) or self._start(ref)
         if task is None:
             return self._believed(ref, f"too many objects are being looked up to look up {ref}")

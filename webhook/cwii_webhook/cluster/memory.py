@@ -24,12 +24,17 @@ class Shelf:
         self._heard = clock.now()
         self._things: Things = {}
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return len(self._things)
 
     @property
     def age(self) -> float:
         return self._clock.now() - self._heard
+
+    def can_hold(self, ref: Ref) -> bool:
+        """There is such a kind, and something can be called so."""
+        return not self.absent and self.kind.one(ref) is not None
 
     def hear(self) -> None:
         self._heard = self._clock.now()
