@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterator
 
 import pytest
+import uvloop
 
 from tests.webhook.apiserver.ground import Ground, an_apiserver
 
@@ -19,7 +20,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     wanted = inspect.signature(pyfuncitem.obj).parameters
     story = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted})
-    asyncio.run(asyncio.wait_for(story, PATIENCE))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # the image's own
+        runner.run(asyncio.wait_for(story, PATIENCE))
     return True
 
 

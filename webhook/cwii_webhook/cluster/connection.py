@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from typing import cast
 
 import httptools
 
@@ -75,8 +76,7 @@ class Connection(asyncio.Protocol):
     # What asyncio calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker: TCP has no other
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by descent
 
     def data_received(self, data: bytes) -> None:
         try:
