@@ -1,0 +1,122 @@
+"""The log: JSON lines. A name from a cluster can say anything, and still be no more than a part of its own line."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+LEVELS = ("debug", "info", "warning", "error")
+PIPE = 4096  # so much is written to a pipe as a whole, also where several processes write
+TEXT = 512  # characters of one value
+MANY = 16  # parts of one value
+
+Value = str | int | float | bool | None | tuple[str, ...]
+
+
+class Log:
+    """Never waits for its reader: what cannot be written at once is left out, and counted in the next line that can.
+
+    `later` is how lines of one moment are gathered into one write; without it, each is written at once.
+    """
+
+    def __init__(self, file: int, level: str = "info", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.later: Callable[[Callable[[], None]], object] | None = None
+        self._file = file
+        self._least = LEVELS.index(level)
+        self._now = now
+        self._lines: list[bytes] = []
+        self._lost = 0
+        self._poll = select.poll()
+        self._poll.register(file, select.POLLOUT)
+
+    def says(self, level: str) -> bool:
+        return LEVELS.index(level) >= self._least
+
+    def debug(self, what: str, **more: Value) -> None:
+        self._say("debug", what, more)
+
+    def info(self, what: str, **more: Value) -> None:
+        self._say("info", what, more)
+
+    def warning(self, what: str, **more: Value) -> None:
+        self._say("warning", what, more)
+
+    def error(self, what: str, **more: Value) -> None:
+        self._say("error", what, more)
+
+    def _say(self, level: str, what: str, more: Mapping[str, Value]) -> None:
+        if LEVELS.index(level) < self._least:
+            return
+        self._lines.append(line(self._now(), level, what, more))
+        if self.later is None:
+            self.flush()
+        elif len(self._lines) == 1:
+            self.later(self.flush)
+
+    def flush(self) -> None:
+        lines, self._lines = self._lines, []
+        held = b""
+        for one in lines:
+            if len(held) + len(one) > PIPE:
+                self._write(held)
+                held = b""
+            held += one
+        self._write(held)
+
+    def _write(self, lines: bytes) -> None:
+        if not lines:
+            return
+        if self._lost:
+            told = line(self._now(), "warning", "nobody read the log, and lines were lost", {"lines": self._lost})
+            if not self._fits(told):
+                self._lost += lines.count(b"\n")
+                return
+            self._lost = 0
+        if not self._fits(lines):
+            self._lost += lines.count(b"\n")
+
+    def _fits(self, lines: bytes) -> bool:
+        """A pipe that can be written to takes at least `PIPE` bytes, so this does not wait."""
+        if not self._poll.poll(0):
+            return False
+        try:
+            os.write(self._file, lines)
+        except OSError:  # whoever read it is gone: serving goes on
+            return False
+        return True
+
+
+def line(now: datetime, level: str, what: str, more: Mapping[str, Value]) -> bytes:
+    """ASCII alone: there are more characters that end a line, or drive a terminal, than JSON escapes."""
+    own = {"time": now, "level": level, "what": _cut(what)}
+    text = _ascii(msgspec.json.encode({**{key: _cut(value) for key, value in more.items()}, **own}))
+    if len(text) >= PIPE:
+        text = _ascii(msgspec.json.encode({"cut": True, **own}))
+    return text + b"\n"
+
+
+def _cut(value: Value) -> Value:
+    if isinstance(value, str):
+        kept = value if len(value) <= TEXT else value[:TEXT] + "..."
+        return kept if kept.isascii() else kept.encode(errors="backslashreplace").decode()
+    if isinstance(value, tuple):
+        return tuple(str(_cut(part)) for part in value[:MANY])
+    return value
+
+
+def _ascii(text: bytes) -> bytes:
+    if text.isascii() and b"\x7f" not in text:
+        return text
+    return re.sub(r"[^\x00-\x7e]", lambda found: _escape(ord(found[0])), text.decode()).encode()
+
+
+def _escape(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
