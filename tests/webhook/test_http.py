@@ -1,0 +1,518 @@
+"""One connection: HTTP/1.1 as it should be, and as nobody should speak it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable
+
+import pytest
+from cwii_webhook.connections import MIB, Limits, Stage
+from cwii_webhook.exchange import Asked, Reply
+from cwii_webhook.exchange import told as telling
+
+from tests.webhook.serving import Client, Ground, echo, memory, post, serving, told, until
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def chunked(*pieces: bytes) -> bytes:
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+
+
+CHUNKED = b"POST /mutate HTTP/1.1\r\nhost: webhook\r\ntransfer-encoding: chunked\r\n"
+
+
+# What an API server does.
+
+
+def test_one_connection_carries_many_requests() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            for size in (0, 1, 7000, 100_000, 3):
+                answer = await client.ask(b"x" * size, "/mutate?timeout=10s")
+                assert (answer.status, answer.body) == (200, b"POST /mutate application/json %d" % size)
+                assert answer.headers["content-type"] == "application/json"
+                assert not answer.closes
+            assert ground.number("cwii_http_request_duration_seconds_count") == 5
+            assert ground.room.held == 0
+
+    told(story)
+
+
+def test_header_names_are_known_however_they_are_written() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(b"POST /a HTTP/1.1\r\nhOST: w\r\nCoNtEnT-tYpE: text/x\r\nCONTENT-LENGTH: 2\r\n\r\nhi")
+            assert (await client.answer()).body == b"POST /a text/x 2"
+
+    told(story)
+
+
+def test_a_request_may_come_byte_by_byte() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            for byte in post(b"abc", "/long/path"):
+                client.say(bytes([byte]))
+                await asyncio.sleep(0)
+            assert (await client.answer()).body == b"POST /long/path application/json 3"
+
+    told(story)
+
+
+def test_a_chunked_body_is_one_body() -> None:
+    def whole(asked: Asked) -> Reply:
+        return Reply(200, asked.body)
+
+    async def story() -> None:
+        async with serving(whole) as ground:
+            client = await ground.connect()
+            client.say(CHUNKED, b"\r\n", chunked(b"ab", b"c", b"d" * 70_000))
+            assert (await client.answer()).body == b"abc" + b"d" * 70_000
+            assert (await client.ask(b"again")).body == b"again"
+
+    told(story)
+
+
+def test_who_asks_first_is_told_to_go_on() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+            assert (await client.answer()).status == 100
+            client.say(b"{}")
+            assert (await client.answer()).body == b"POST /mutate  2"
+            client.say(b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: miracles\r\ncontent-length: 2\r\n\r\n")
+            assert (await client.answer()).status == 417
+
+    told(story)
+
+
+def test_a_request_to_go_on_waits_for_the_answers_before_it() -> None:
+    async def story() -> None:
+        go = asyncio.Event()
+
+        async def later() -> Reply:
+            await go.wait()
+            return Reply(200, b"first")
+
+        async with serving(lambda asked: later() if asked.path == b"/later" else echo(asked)) as ground:
+            client = await ground.connect()
+            client.say(post(path="/later"), b"POST /b HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+            await until(lambda: ground.room.count(Stage.BUSY) == 1)
+            go.set()
+            assert (await client.answer()).body == b"first"
+            assert (await client.answer()).status == 100
+            client.say(b"{}")
+            assert (await client.answer()).body == b"POST /b  2"
+
+    told(story)
+
+
+def test_a_head_is_answered_without_a_body() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(b"HEAD /a HTTP/1.1\r\nhost: w\r\n\r\n", post(path="/b"))
+            assert (await client.answer("HEAD")).headers["content-length"] == "10"
+            assert (await client.answer()).body == b"POST /b application/json 2"
+
+    told(story)
+
+
+@pytest.mark.parametrize("head", [b"POST /a HTTP/1.0\r\n", b"POST /a HTTP/1.1\r\nconnection: close\r\n"])
+def test_who_wants_no_more_gets_an_answer_and_the_end(head: bytes) -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(head, b"content-length: 2\r\n\r\n{}")
+            answer = await client.answer()
+            assert (answer.status, answer.closes) == (200, True)
+            assert await client.ended() == b""
+
+    told(story)
+
+
+def test_an_upgrade_is_not_taken_up() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(b"GET /a HTTP/1.1\r\nhost: w\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n")
+            answer = await client.answer()
+            assert (answer.status, answer.closes) == (200, True)
+            assert await client.ended() == b""
+
+    told(story)
+
+
+# Order, and what waits.
+
+
+def test_pipelined_requests_are_answered_in_order_however_long_each_takes() -> None:
+    async def story() -> None:
+        turns = random.Random(1)
+
+        async def slow(path: bytes) -> Reply:
+            for _ in range(turns.randrange(4)):
+                await asyncio.sleep(0)
+            return Reply(200, path)
+
+        def either(asked: Asked) -> Reply | Awaitable[Reply]:
+            return slow(asked.path) if turns.random() < 0.5 else Reply(200, asked.path)
+
+        async with serving(either) as ground:
+            client = await ground.connect()
+            client.say(*(post(b"x" * turns.randrange(2000), f"/{number}") for number in range(500)))
+            assert [(await client.answer()).body for _ in range(500)] == [b"/%d" % number for number in range(500)]
+            assert ground.room.held == 0
+
+    told(story)
+
+
+def test_little_is_taken_in_while_an_answer_has_to_wait() -> None:
+    async def story() -> None:
+        go = asyncio.Event()
+        seen: list[bytes] = []
+
+        async def waits(asked: Asked) -> Reply:
+            seen.append(asked.path)
+            await go.wait()
+            return Reply(200, b"x")
+
+        async with serving(waits) as ground:
+            client = await ground.connect()
+            client.say(post(b"y" * 1000) * 2000)
+            await until(lambda: ground.room.count(Stage.BUSY) == 1)
+            for _ in range(100):
+                await asyncio.sleep(0.001)
+            assert len(seen) == 1
+            assert ground.room.held <= 32 << 10
+            go.set()
+            for _ in range(2000):
+                assert (await client.answer()).status == 200
+
+    told(story)
+
+
+def test_who_does_not_read_is_not_written_to() -> None:
+    async def story() -> None:
+        asked_for = 0
+
+        def much(_: Asked) -> Reply:
+            nonlocal asked_for
+            asked_for += 1
+            return Reply(200, b"z" * 100_000)
+
+        clock = Clock()
+        async with serving(much, clock=clock) as ground:
+            client = await ground.connect()
+            client.writer.transport.set_write_buffer_limits(high=1 << 30)
+            before = memory()
+            client.say(post(b"") * 20_000)  # 2 GB of answers
+            client.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            await until(lambda: ground.room.count(Stage.STUCK) == 1)
+            for _ in range(100):
+                await asyncio.sleep(0.001)
+            assert asked_for < 2000
+            assert memory() - before < 100 * MIB
+            clock.time += 31
+            ground.room.sweep()
+            await until(lambda: len(ground.room) == 0)
+
+    told(story)
+
+
+def test_who_reads_again_gets_the_rest() -> None:
+    async def story() -> None:
+        async with serving(lambda _: Reply(200, b"z" * 100_000)) as ground:
+            client = await ground.connect()
+            client.say(post(b"") * 300)
+            await until(lambda: ground.room.count(Stage.STUCK) == 1)
+            for _ in range(300):
+                assert len((await client.answer()).body) == 100_000
+            assert (await client.ask()).status == 200
+
+    told(story)
+
+
+def test_an_answer_that_nobody_waits_for_is_not_made() -> None:
+    async def story() -> None:
+        ended = asyncio.Event()
+
+        async def forever() -> Reply:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            return Reply()
+
+        async with serving(lambda _: forever()) as ground:
+            client = await ground.connect()
+            client.say(post(b"x" * 100))
+            await until(lambda: ground.room.count(Stage.BUSY) == 1)
+            await client.close()
+            await ended.wait()
+            await until(lambda: len(ground.room) == 0)
+            assert ground.room.held == 0
+
+    told(story)
+
+
+# What goes wrong in us.
+
+
+def test_a_handler_that_fails_is_a_500_and_a_line_in_the_log() -> None:
+    def fails(asked: Asked) -> Reply:
+        raise KeyError(asked.path)
+
+    async def also_fails() -> Reply:
+        raise KeyError("later")
+
+    async def story() -> None:
+        async with serving(lambda asked: also_fails() if asked.path == b"/later" else fails(asked)) as ground:
+            client = await ground.connect()
+            for path in ("/now", "/later", "/now"):
+                answer = await client.ask(b"secret", path)
+                assert (answer.status, answer.closes) == (500, False)
+                assert b"KeyError" not in answer.body
+            lines = ground.lines()
+            assert [(line["level"], line["path"]) for line in lines] == [("error", "/now"), ("error", "/later"), ("error", "/now")]
+            assert "KeyError: 'later'" in str(lines[1]["error"])
+            assert "secret" not in str(lines)
+
+    told(story)
+
+
+def test_a_503_says_to_come_again_on_another_connection() -> None:
+    async def story() -> None:
+        async with serving(lambda _: telling(503, "not synced yet")) as ground:
+            client = await ground.connect()
+            answer = await client.ask()
+            assert (answer.status, answer.headers["retry-after"], answer.closes) == (503, "1", True)
+            assert await client.ended() == b""
+
+    told(story)
+
+
+# Strangers.
+
+
+async def refused(client: Client, status: int) -> None:
+    """Told why, heard out, and left."""
+    answer = await client.answer()
+    assert (answer.status, answer.closes) == (status, True), answer
+    await client.close()
+
+
+def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            assert (await (await ground.connect()).ask(b"x" * (8 * MIB))).status == 200
+            client = await ground.connect()
+            client.say(b"POST /a HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % (8 * MIB + 1))
+            await refused(client, 413)
+            client = await ground.connect()
+            client.say(b"POST /a HTTP/1.1\r\nhost: w\r\ncontent-length: 99999999999999999999999999\r\n\r\n")
+            assert (await client.answer()).status in {400, 413}
+
+    told(story)
+
+
+def test_who_sends_too_much_all_the_same_can_read_the_answer() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(post(b"x" * (9 * MIB)))
+            await refused(client, 413)
+            await until(lambda: ground.room.held == 0)
+
+    told(story)
+
+
+def test_a_chunked_body_cannot_be_too_large_either() -> None:
+    async def story() -> None:
+        async with serving(limits=Limits(body=100_000)) as ground:
+            client = await ground.connect()
+            client.say(CHUNKED, b"\r\n", chunked(*[b"x" * 10_000] * 11))
+            await refused(client, 413)
+
+    told(story)
+
+
+def test_small_pieces_weigh_no_more_than_large_ones() -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            before = memory()
+            client.say(CHUNKED, b"\r\n")
+            for _ in range(64):
+                client.say(b"2\r\nxx\r\n" * 10_000)
+                await client.writer.drain()
+            await until(lambda: ground.room.held == 64 * 20_000)
+            assert memory() - before < 40 * MIB
+            client.say(b"0\r\n\r\n")
+            assert (await client.answer()).body.endswith(b" 1280000")
+
+    told(story)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (b"GET /" + b"a" * 70_000, 431),
+        (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 20_000, 431),
+        (b"GET / HTTP/1.1\r\na: " + b"b" * 200_000, 431),
+        (b"GET / HTTP/1.1\r\n" + b"a" * 200_000, 431),
+        (CHUNKED + b"\r\n1;" + b"a" * 200_000, 431),
+        (CHUNKED + b"\r\n1\r\nx\r\n0\r\na: " + b"b" * 200_000, 431),
+        (b"\r\n" * 100_000, 431),
+        (b"nonsense\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01", 400),
+        (b"POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab", 400),
+        (b"POST / HTTP/1.1\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (CHUNKED + b"\r\nzz\r\n", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+    ],
+)
+def test_what_is_no_request_is_told_so(said: bytes, status: int) -> None:
+    async def story() -> None:
+        async with serving() as ground:
+            client = await ground.connect()
+            client.say(said)
+            await refused(client, status)
+            await until(lambda: ground.room.held == 0)
+
+    told(story)
+
+
+def test_garbage_after_good_requests_is_told_so_after_their_answers() -> None:
+    async def story() -> None:
+        async def later(asked: Asked) -> Reply:
+            await asyncio.sleep(0)
+            return echo(asked)
+
+        async with serving(later) as ground:
+            client = await ground.connect()
+            client.say(post(path="/1"), post(path="/2"), b"\0\0\0\0")
+            assert [(await client.answer()).body.split()[1] for _ in range(2)] == [b"/1", b"/2"]
+            await refused(client, 400)
+
+    told(story)
+
+
+def test_ten_million_bytes_of_garbage_leave_nothing_behind() -> None:
+    async def rubbish(ground: Ground, chance: random.Random) -> None:
+        client = await ground.connect()
+        start = chance.choice([b"", b"POST / HTTP/1.1\r\n", CHUNKED + b"\r\n", post(b"")[:-2], b"GET /"])
+        client.say(start, chance.randbytes(10_000))
+        await client.close()
+
+    async def story() -> None:
+        async with serving() as ground:
+            chance = random.Random(7)
+            await rubbish(ground, chance)
+            before = memory()
+            for _ in range(100):
+                await asyncio.gather(*(rubbish(ground, chance) for _ in range(10)))
+            await until(lambda: len(ground.room) == 0)
+            assert ground.room.held == 0
+            assert memory() - before < 20 * MIB
+            assert (await (await ground.connect()).ask()).status == 200
+            assert ground.lines() == []
+
+    told(story)
+
+
+# Time, which passes when the test says so.
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds", "status"),
+    [
+        (b"POST / HT", 11, 408),
+        (b"POST / HTTP/1.1\r\ncontent-length: 10\r\n\r\n123", 31, 408),
+        (CHUNKED + b"\r\n3\r\nabc\r\n", 31, 408),
+    ],
+)
+def test_who_does_not_finish_is_told_so(said: bytes, seconds: float, status: int) -> None:
+    async def story() -> None:
+        clock = Clock()
+        async with serving(clock=clock) as ground:
+            client = await ground.connect()
+            client.say(said)
+            await until(lambda: ground.room.count(Stage.HEAD, Stage.BODY) == 1)
+            clock.time = seconds - 2
+            ground.room.sweep()
+            assert ground.room.count(Stage.HEAD, Stage.BODY) == 1
+            clock.time = seconds
+            ground.room.sweep()
+            assert (await client.answer()).status == status
+            assert ground.room.held == 0
+            assert ground.number("cwii_http_unfinished_total") == 1
+            clock.time += 6
+            ground.room.sweep()  # it was heard out for long enough
+            assert await client.ended() == b""
+
+    told(story)
+
+
+def test_bytes_that_drip_do_not_make_time_stand_still() -> None:
+    async def story() -> None:
+        clock = Clock()
+        async with serving(clock=clock) as ground:
+            client = await ground.connect()
+            for byte in b"POST / HT":
+                client.say(bytes([byte]))
+                await until(lambda: ground.room.count(Stage.HEAD) == 1)
+                clock.time += 1
+                ground.room.sweep()
+            clock.time += 2
+            ground.room.sweep()
+            assert (await client.answer()).status == 408
+
+    told(story)
+
+
+def test_an_idle_connection_outlives_the_api_server_s_patience() -> None:
+    async def story() -> None:
+        clock = Clock()
+        async with serving(clock=clock) as ground:
+            client = await ground.connect()
+            await client.ask()
+            clock.time += 119
+            ground.room.sweep()
+            assert (await client.ask()).status == 200
+            clock.time += 121
+            ground.room.sweep()
+            assert await client.ended() == b""
+
+    told(story)
+
+
+def test_a_reply_takes_what_time_it_takes() -> None:
+    async def story() -> None:
+        clock, go = Clock(), asyncio.Event()
+
+        async def later() -> Reply:
+            await go.wait()
+            return Reply(200, b"at last")
+
+        async with serving(lambda _: later(), clock=clock) as ground:
+            client = await ground.connect()
+            client.say(post())
+            await until(lambda: ground.room.count(Stage.BUSY) == 1)
+            clock.time += 1000
+            ground.room.sweep()
+            go.set()
+            assert (await client.answer()).body == b"at last"
+
+    told(story)

@@ -1,0 +1,48 @@
+"""What a kubelet and Prometheus ask, on a plain port: alive, ready, and the numbers."""
+
+from __future__ import annotations
+
+from cwii_webhook.exchange import TEXT, Asked, Handler, Reply, told
+from cwii_webhook.metrics import Metrics
+
+EXPOSITION = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+class Readiness:
+    """Named reasons why this process cannot answer rightly. Ready is having none, in every process that serves the port."""
+
+    def __init__(self, metrics: Metrics, *waiting_for: str) -> None:
+        self._metrics = metrics
+        self._ready = metrics.gauge("cwii_ready", "1 if all processes are ready to decide.", min)
+        self._reasons = dict.fromkeys(waiting_for, "not yet there")
+
+    def say(self, name: str, reason: str) -> None:
+        """No reason is good news."""
+        if reason:
+            self._reasons[name] = reason
+        else:
+            self._reasons.pop(name, None)
+        self._ready.set(float(not self._reasons))
+
+    def reasons(self) -> list[str]:
+        own = [f"{name}: {reason}" for name, reason in self._reasons.items()]
+        values = self._metrics.values(self._ready)
+        return own or [f"worker {number}: not ready" for number, value in enumerate(values) if not value]
+
+
+def answers(readiness: Readiness, metrics: Metrics) -> Handler:
+    def handle(asked: Asked) -> Reply:
+        if asked.method not in {b"GET", b"HEAD"}:
+            return told(405, "only GET is answered here")
+        match asked.path:
+            case b"/healthz":
+                return told(200, "ok")
+            case b"/readyz":
+                reasons = readiness.reasons()
+                return told(503, "\n".join(reasons)) if reasons else told(200, "ok")
+            case b"/metrics":
+                return Reply(200, metrics.exposition(), EXPOSITION)
+            case _:
+                return Reply(404, b"there is /healthz, /readyz and /metrics\n", TEXT)
+
+    return handle

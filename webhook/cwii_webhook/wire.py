@@ -1,0 +1,49 @@
+"""HTTP/1.1 as bytes: what is looked at in a head, and how an answer is written."""
+
+from __future__ import annotations
+
+from cwii_webhook.exchange import JSON, Reply
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+# As they are mostly written: whoever writes them in another way is understood too, a little later.
+WATCHED = {
+    name: word
+    for words, word in (((b"content-type", b"Content-Type"), "type"), ((b"content-length", b"Content-Length"), "length"), ((b"expect", b"Expect"), "expect"))
+    for name in words
+}
+REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    403: b"Forbidden",
+    404: b"Not Found",
+    405: b"Method Not Allowed",
+    408: b"Request Timeout",
+    413: b"Content Too Large",
+    415: b"Unsupported Media Type",
+    417: b"Expectation Failed",
+    431: b"Request Header Fields Too Large",
+    500: b"Internal Server Error",
+    503: b"Service Unavailable",
+}
+_PLAIN = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+_AGAIN = ((b"retry-after", b"1"),)  # an API server tries again within its timeoutSeconds, and on another connection
+
+
+def encoded(reply: Reply, method: bytes, *, keep: bool) -> bytes:
+    body = reply.body
+    if keep and reply.status == 200 and reply.type == JSON and not reply.headers and method != b"HEAD":
+        return _PLAIN % len(body) + body
+    headers = ((b"content-type", reply.type), (b"content-length", b"%d" % len(body)), *reply.headers)
+    if reply.status == 503:
+        headers += _AGAIN
+    if not keep:
+        headers += ((b"connection", b"close"),)
+    head = b"".join(b"%s: %s\r\n" % header for header in headers)
+    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (reply.status, REASONS.get(reply.status, b""), head, b"" if method == b"HEAD" else body)
+
+
+def common_name(certificate: object) -> str:
+    """Of a peer's certificate as `ssl` tells it: a subject is a row of rows of pairs."""
+    subject = certificate.get("subject", ()) if isinstance(certificate, dict) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    names = [str(value) for row in subject for key, value in row if key == "commonName"]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return names[-1] if names else ""
