@@ -61,7 +61,7 @@ class Keeper:
         return {}
 
     def end(self) -> None:
-        self._end(list(reversed(self.running.values())), signal.SIGTERM)
+        self._end(list(self.running.values()), signal.SIGKILL)  # nobody asks any more what they would have written
         if os.getpid() == 1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
