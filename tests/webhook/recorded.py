@@ -1,0 +1,144 @@
+"""Recorded answers of the webhooks that we replace, and ours to the same questions, in one normal form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from cwii_webhook import review
+from cwii_webhook.admit import Decision, Route, admit
+from cwii_webhook.patch import applied
+from cwii_webhook.picture import Owner, Ref, Seen
+
+HERE = Path(__file__).parent / "recordings"
+UID = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One question, and how the compiled webhook answered it."""
+
+    dialect: str
+    line: int
+    row: Mapping[str, Any]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return tuple(self.row["flags"])
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.row["env"]
+
+    @property
+    def pod(self) -> dict[str, Any]:
+        return self.row["pod"]
+
+    @property
+    def refused(self) -> bool:
+        return not self.row["allowed"]
+
+    @property
+    def becomes(self) -> object:
+        return self.row.get("becomes") or normal(self.pod)
+
+    def __str__(self) -> str:
+        return f"{self.dialect}-{self.line}"
+
+
+def recordings(dialect: str) -> list[Recording]:
+    lines = (HERE / f"{dialect}.jsonl").read_text().splitlines()
+    return [Recording(dialect, number, json.loads(line)) for number, line in enumerate(lines, 1)]
+
+
+class Objects:
+    """A picture of these objects and no others."""
+
+    def __init__(self, objects: Mapping[Ref, Seen]) -> None:
+        self._objects = objects
+
+    def seen(self, ref: Ref) -> Seen | None:
+        return self._objects.get(ref)
+
+
+def picture(recording: Recording) -> Objects:
+    row, space = recording.row, recording.pod["metadata"]["namespace"]
+    objects = {
+        Ref("", "ServiceAccount", space, "worker"): Seen(row["account"]),
+        Ref("", "Namespace", "", space): Seen(row.get("namespace", {})),
+    }
+    for reference in recording.pod["metadata"].get("ownerReferences", ()):
+        group = str(reference["apiVersion"]).rpartition("/")[0]
+        above = Owner("apps/v1", "Deployment", "above", UID, controller=True)
+        walked = reference["kind"] == "ReplicaSet"
+        said: Mapping[str, str] = row.get("ownerAnnotations") or {}
+        objects[Ref(group, reference["kind"], space, reference["name"])] = Seen({} if walked else said, (above,) if walked else (), UID)
+        objects[Ref("apps", "Deployment", space, "above")] = Seen(said if walked else {}, (), UID)
+    return Objects(objects)
+
+
+def request(pod: Mapping[str, Any], **more: object) -> review.Request:
+    """As an API server asks, through the decoder."""
+    body = {"uid": "u", "operation": "CREATE", "namespace": pod["metadata"].get("namespace", "default"), "object": pod, **more}
+    return review.decode(json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": body}).encode()).request
+
+
+def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision, dict[str, Any]]:
+    """What is decided, and the pod as it then is."""
+    decision = admit(route, request(pod), seen)
+    ops = json.loads(review.encode(decision.ops))
+    made = applied(json.loads(json.dumps(pod)), [_op(op) for op in ops])
+    return decision, made
+
+
+def _op(op: Mapping[str, Any]) -> Any:
+    from cwii_webhook.patch import Op  # noqa: PLC0415
+
+    return Op(op["op"], op["path"], op["value"])
+
+
+def normal(value: object) -> Any:
+    """Empty and null members left out, volumes and mounts in the order of their names, scripts unread."""
+    return _sorted(_bare(value))
+
+
+def _bare(value: object) -> Any:
+    if isinstance(value, dict):
+        bare = {key: _bare(item) for key, item in cast("dict[str, object]", value).items()}
+        return {key: item for key, item in bare.items() if item not in ({}, [], None, "")}
+    if isinstance(value, list):
+        return [_bare(item) for item in cast("list[object]", value)]
+    return value
+
+
+def _sorted(pod: Any) -> Any:
+    spec = pod.get("spec", {})
+    if "volumes" in spec:
+        spec["volumes"] = sorted(spec["volumes"], key=lambda v: v["name"])
+    for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]:
+        if "volumeMounts" in container:
+            container["volumeMounts"] = sorted(container["volumeMounts"], key=lambda m: (m["name"], m["mountPath"]))
+        for words in ("command", "args"):
+            if words in container:
+                container[words] = ["(script)" if _script(word) else word for word in container[words]]
+    return pod
+
+
+def _script(word: str) -> bool:
+    return " " in word or word == "(script)"
+
+
+def differing(want: object, have: object, path: str = "") -> Iterable[str]:
+    """Where two pods are not the same, for a person who reads a failed test."""
+    if isinstance(want, dict) and isinstance(have, dict):
+        ours, theirs = cast("dict[str, object]", have), cast("dict[str, object]", want)
+        for key in sorted(theirs.keys() | ours.keys()):
+            yield from differing(theirs.get(key), ours.get(key), f"{path}/{key}")
+    elif isinstance(want, list) and isinstance(have, list) and len(cast("list[object]", want)) == len(cast("list[object]", have)):
+        for i, (a, b) in enumerate(zip(cast("list[object]", want), cast("list[object]", have), strict=True)):
+            yield from differing(a, b, f"{path}/{i}")
+    elif want != have:
+        yield f"{path}: theirs {want!r}, ours {have!r}"

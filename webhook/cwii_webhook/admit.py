@@ -1,0 +1,110 @@
+"""The straight line for one pod: ask each mutator of the route, and say what comes of it as a patch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from cwii_webhook import ephemeral, patch
+from cwii_webhook.injection import ConfigMap, Injection, Nothing, Origin, Refused
+from cwii_webhook.patch import Op
+from cwii_webhook.picture import Picture
+from cwii_webhook.review import MIRROR, Pod, Request
+from cwii_webhook.voices import Subject
+
+Outcome = Literal["injected", "nothing", "refused"]
+
+
+class Mutator(Protocol):
+    """One thing that a pod can be given. It decides; it does nothing, waits for nothing, and has no clock."""
+
+    @property
+    def gives(self) -> str: ...
+    @property
+    def volumes(self) -> frozenset[str]:
+        """Names, or beginnings of names that end in a star, of the volumes it makes."""
+        ...
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Names of the variables it sets."""
+        ...
+
+    def __call__(self, subject: Subject, /) -> Injection | Nothing: ...
+
+
+class Route(Struct, frozen=True):
+    """A path, and what is given there. A dialect is the peer whose words are understood."""
+
+    dialect: str
+    path: str
+    mutators: tuple[Mutator, ...]
+    ephemeral: bool = True
+
+
+class Decision(Struct, frozen=True):
+    """What is answered, and all that a log, a metric or a person wants to know of it."""
+
+    outcome: Outcome
+    ops: Sequence[Op] = ()
+    warnings: tuple[str, ...] = ()
+    audit: Mapping[str, str] = {}
+    injections: tuple[Injection, ...] = ()
+    nothing: tuple[Nothing, ...] = ()
+    message: str = ""
+    code: int = 0
+
+    @property
+    def before(self) -> tuple[ConfigMap, ...]:
+        return tuple(thing for injection in self.injections for thing in injection.before)
+
+
+def admit(route: Route, request: Request, picture: Picture) -> Decision:
+    pod = request.object
+    if pod is None:
+        return Decision("nothing", nothing=(Nothing(route.dialect, "not-a-pod"),))
+    if MIRROR in (pod.metadata.annotations or ()):
+        return Decision("nothing", nothing=(Nothing(route.dialect, "mirror-pod"),))
+    if request.sub_resource == "ephemeralcontainers":
+        return _late(route, request, pod)
+    subject = Subject(request, pod, picture)
+    try:
+        parts = [mutator(subject) for mutator in route.mutators]
+    except Refused as e:
+        return Decision("refused", message=e.message, code=e.code)
+    return _decided(pod, parts)
+
+
+def _decided(pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:
+    injections = tuple(part for part in parts if isinstance(part, Injection))
+    nothing = tuple(part for part in parts if isinstance(part, Nothing))
+    if not injections:
+        return Decision("nothing", nothing=nothing, warnings=_warnings(parts))
+    made = patch.build(pod, injections)
+    return Decision("injected", made.ops, warnings=(*_warnings(parts), *made.warnings), audit=_audit(injections), injections=injections, nothing=nothing)
+
+
+def _late(route: Route, request: Request, pod: Pod) -> Decision:
+    """Containers that join a running pod get what its others have."""
+    injection = ephemeral.injection(pod, request.old_object, route.mutators) if route.ephemeral else None
+    if injection is None:
+        return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
+    return Decision("injected", patch.build(pod, [injection]).ops, injections=(injection,))
+
+
+def _warnings(parts: Sequence[Injection | Nothing]) -> tuple[str, ...]:
+    return tuple(warning for part in parts for warning in part.warnings)
+
+
+def _audit(injections: Sequence[Injection]) -> dict[str, str]:
+    """Keys are plain words: the API server drops those with a slash."""
+    audit = {"injected": ",".join([injection.gives for injection in injections])}
+    for injection in injections:
+        audit[injection.gives] = "; ".join([_told(origin) for origin in injection.origins])
+    return audit
+
+
+def _told(origin: Origin) -> str:
+    return f"{origin.what} from {origin.voice.ref}" if origin.voice else f"{origin.what} by default"

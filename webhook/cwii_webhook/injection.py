@@ -1,0 +1,126 @@
+"""What a pod is given: volumes, and in each container variables and mounts; containers of our own; annotations and labels.
+
+Plain data between the mutators, who decide, and `patch`, which alone knows how to say it to the API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from cwii_webhook.review import Container, Pod
+from cwii_webhook.voices import Voice
+
+Place = Literal["containers", "initContainers", "ephemeralContainers"]
+Json = Mapping[str, object]
+
+
+class Variable(Struct, frozen=True, gc=False):
+    """An entry of a container's env, in its wire form. `variable` makes them."""
+
+    name: str
+    value: str
+
+
+class Mount(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """An entry of a container's volumeMounts, in its wire form."""
+
+    name: str
+    mount_path: str
+    read_only: bool = False
+
+
+class Volume(Struct, frozen=True, gc=False):
+    """A volume: its name, and all the rest of it."""
+
+    name: str
+    source: Json
+
+
+class Touch(Struct, frozen=True, gc=False):
+    """What one container of the pod's is given."""
+
+    place: Place
+    index: int
+    variables: tuple[Variable, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+
+
+class Joining(Struct, frozen=True, gc=False):
+    """A container of our own, in its wire form. One of its name that is there already is left, or else `renewed`."""
+
+    name: str
+    body: Json
+    place: Place = "initContainers"
+    first: bool = False
+    renewed: bool = False
+
+
+class ConfigMap(Struct, frozen=True, gc=False):
+    """An object that must be there before the pod is."""
+
+    namespace: str
+    name: str
+    data: Mapping[str, str]
+
+
+class Origin(Struct, frozen=True, gc=False):
+    """Where a value comes from: the annotation and who bears it, or, with neither, the server's own settings."""
+
+    what: str
+    value: str
+    key: str = ""
+    voice: Voice | None = None
+
+
+class Injection(Struct, frozen=True, gc=False, kw_only=True):
+    """What one mutator gives. Names in `ours` (volumes with their mounts, and variables) are set whatever is there; others only where nothing is."""
+
+    gives: str  # the short name of what it is, such as aws
+    volumes: tuple[Volume, ...] = ()
+    touches: tuple[Touch, ...] = ()
+    joining: tuple[Joining, ...] = ()
+    ours: frozenset[str] = frozenset()
+    annotations: Mapping[str, str] = {}
+    labels: Mapping[str, str] = {}
+    before: tuple[ConfigMap, ...] = ()
+    warnings: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+
+Reason = Literal["not-asked", "incomplete", "no-account", "mirror-pod", "switched-off", "not-a-pod", "nothing-there"]
+
+
+class Nothing(Struct, frozen=True, gc=False):
+    """Why a mutator gives nothing. What somebody asked for and does not get is a warning to him."""
+
+    gives: str
+    reason: Reason
+    text: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Refused(Exception):
+    """Policy says no: this pod must not run so. The message names the annotation, who bears it, and what to do."""
+
+    def __init__(self, message: str, code: int = 400) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+def variable(name: str, value: str) -> Variable:
+    """The kubelet expands $(OTHER) in what it is given, and makes one $ of two: a value of ours comes out as it went in."""
+    if "$(" in value or "$$" in value:
+        value = value.replace("$", "$$")
+    return Variable(name, value)
+
+
+def containers(pod: Pod) -> Iterator[tuple[Place, int, Container]]:
+    """All that run from the beginning, in the order in which they start."""
+    for i, container in enumerate(pod.spec.init_containers or ()):
+        yield "initContainers", i, container
+    for i, container in enumerate(pod.spec.containers or ()):
+        yield "containers", i, container

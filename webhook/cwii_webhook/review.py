@@ -1,0 +1,172 @@
+"""AdmissionReviews: of the bytes that come, the few fields that are read; and the answer, back as bytes.
+
+What is not declared here is not decoded, and so cannot be lost: no container is ever written anew.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct, UnsetType, field
+
+from cwii_webhook.picture import Owner
+
+MIRROR = "kubernetes.io/config.mirror"
+
+
+class Read(Struct, frozen=True, gc=False, rename="camel"):
+    """Something of the API server's, as far as it is read."""
+
+
+class Variable(Read, frozen=True):
+    name: str = ""
+    value: str | None = None
+
+
+class Mount(Read, frozen=True):
+    name: str = ""
+    mount_path: str = ""
+    read_only: bool | None = None
+
+
+class Security(Read, frozen=True):
+    """Of a pod or of a container."""
+
+    run_as_user: int | None = None
+    run_as_non_root: bool | None = None
+    fs_group: int | None = None
+
+
+class Resources(Read, frozen=True):
+    requests: dict[str, str | int | float] | None = None
+    limits: dict[str, str | int | float] | None = None
+
+
+class Container(Read, frozen=True):
+    name: str = ""
+    env: list[Variable] | None = None
+    env_from: list[msgspec.Raw] | None = None
+    volume_mounts: list[Mount] | None = None
+    security_context: Security | None = None
+    resources: Resources | None = None
+    restart_policy: str | None = None
+
+
+class Volume(Read, frozen=True):
+    name: str = ""
+    projected: msgspec.Raw | UnsetType = msgspec.UNSET
+
+
+class System(Read, frozen=True):
+    name: str = ""
+
+
+class Requirement(Read, frozen=True):
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class Term(Read, frozen=True):
+    match_expressions: list[Requirement] | None = None
+
+
+class Selector(Read, frozen=True):
+    node_selector_terms: list[Term] | None = None
+
+
+class NodeAffinity(Read, frozen=True):
+    required: Selector | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+
+
+class Affinity(Read, frozen=True):
+    node_affinity: NodeAffinity | None = None
+
+
+class Spec(Read, frozen=True):
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    ephemeral_containers: list[Container] | None = None
+    volumes: list[Volume] | None = None
+    service_account_name: str | None = None
+    host_network: bool | None = None
+    security_context: Security | None = None
+    resources: Resources | None = None
+    os: System | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+
+
+class Meta(Read, frozen=True):
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[Owner] | None = None
+
+
+class Pod(Read, frozen=True):
+    metadata: Meta = Meta()
+    spec: Spec = Spec()
+
+
+class Request(Read, frozen=True):
+    uid: str
+    operation: str = ""
+    sub_resource: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    dry_run: bool | None = None
+    object: Pod | None = None
+    old_object: Pod | None = None
+
+
+class Review(Read, frozen=True):
+    request: Request
+    api_version: str = "admission.k8s.io/v1"
+    kind: str = "AdmissionReview"
+
+
+class Status(Struct, frozen=True, gc=False, omit_defaults=True):
+    message: str
+    code: int = 0
+
+
+class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    uid: str
+    allowed: bool
+    status: Status | None = None
+    patch_type: str = ""
+    patch: bytes = b""  # base64 on the wire: the encoder's own doing
+    warnings: tuple[str, ...] = ()
+    audit_annotations: dict[str, str] = {}
+
+
+class Answer(Struct, frozen=True, gc=False, rename="camel"):
+    api_version: str
+    kind: str
+    response: Response
+
+
+class Unreadable(Exception):
+    """Bytes that are no review: whoever sent them was not an API server."""
+
+
+_DECODER = msgspec.json.Decoder(Review)
+_ENCODER = msgspec.json.Encoder()
+
+
+def decode(body: bytes) -> Review:
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as e:
+        raise Unreadable(str(e)) from e
+
+
+def encode(value: object) -> bytes:
+    return _ENCODER.encode(value)
+
+
+def answer(review: Review, response: Response) -> bytes:
+    """In the version in which it was asked."""
+    return _ENCODER.encode(Answer(review.api_version, review.kind, response))

@@ -1,0 +1,54 @@
+"""Who speaks for a pod: itself, its owner, its ServiceAccount and its namespace; the nearest is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from cwii_webhook.picture import Picture, Ref, account, space
+from cwii_webhook.review import Pod, Request
+
+Scope = Literal["pod", "owner", "account", "namespace"]
+
+
+class Voice(Struct, frozen=True, gc=False):
+    """One object's annotations, and which object that is."""
+
+    scope: Scope
+    ref: Ref
+    annotations: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return str(self.ref)
+
+
+class Subject:
+    """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for."""
+
+    __slots__ = ("namespace", "picture", "pod")
+
+    def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
+        self.pod = pod
+        self.namespace = request.namespace or pod.metadata.namespace or "default"
+        self.picture = picture
+
+    @property
+    def ref(self) -> Ref:
+        meta = self.pod.metadata
+        return Ref("", "Pod", self.namespace, meta.name or meta.generate_name or "")
+
+    def itself(self) -> Voice:
+        return Voice("pod", self.ref, self.pod.metadata.annotations or {})
+
+    def account(self, name: str) -> Voice | None:
+        """None where there is no such ServiceAccount; raises Unknown where nobody can say."""
+        return self._voice("account", account(self.namespace, name))
+
+    def space(self) -> Voice | None:
+        return self._voice("namespace", space(self.namespace))
+
+    def _voice(self, scope: Scope, ref: Ref) -> Voice | None:
+        seen = self.picture.seen(ref)
+        return None if seen is None else Voice(scope, ref, seen.annotations)
