@@ -106,8 +106,10 @@ def normal(value: object) -> Any:
 
 
 def _bare(value: object) -> Any:
+    """An annotation may be empty: that is not nothing."""
     if isinstance(value, dict):
-        bare = {key: _bare(item) for key, item in cast("dict[str, object]", value).items()}
+        given = cast("dict[str, object]", value)
+        bare = {key: item if key in {"annotations", "labels"} else _bare(item) for key, item in given.items()}
         return {key: item for key, item in bare.items() if item not in ({}, [], None, "")}
     if isinstance(value, list):
         return [_bare(item) for item in cast("list[object]", value)]
@@ -129,6 +131,15 @@ def _sorted(pod: Any) -> Any:
 
 def _script(word: str) -> bool:
     return " " in word or word == "(script)"
+
+
+def once(pod: Any, volume: str) -> Any:
+    """The same pod, but that no mount of this volume stands at a path where a container has mounted something itself."""
+    for container in [*pod["spec"].get("containers", ()), *pod["spec"].get("initContainers", ())]:
+        theirs = {m["mountPath"] for m in container.get("volumeMounts", ()) if m["name"] != volume}
+        mounts = [m for m in container.get("volumeMounts", ()) if m["name"] != volume or m["mountPath"] not in theirs]
+        container |= {"volumeMounts": mounts} if mounts else {}
+    return pod
 
 
 def differing(want: object, have: object, path: str = "") -> Iterable[str]:

@@ -36,7 +36,7 @@ class Ref(Struct, frozen=True, gc=False):
 
 
 class Seen(Struct, frozen=True, gc=False):
-    """What is read of an object, and no more."""
+    """What is read of an object, and no more. Of a ConfigMap, its data stand where others have annotations."""
 
     annotations: Mapping[str, str] = {}
     owners: tuple[Owner, ...] = ()

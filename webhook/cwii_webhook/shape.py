@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from cwii_webhook.review import Container, Pod, Requirement
+from cwii_webhook.review import Container, Pod, Requirement, Security
 
 Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
 Amounts = Mapping[str, str | int | float]
@@ -46,16 +46,16 @@ def resources(pod: Pod, cpu: str, memory: str) -> dict[str, object]:
             return {"requests": need, "limits": {"memory": memory}}
 
 
-def user(pod: Pod) -> int | None:
+def common_user(pod: Pod) -> int | None:
     """The user that all containers of the pod's run as. One of another would cost the others their tokens: only a pod of one user gets them as its own."""
-    default = pod.spec.security_context.run_as_user if pod.spec.security_context else None
-    users = {_user(c, default) for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))}
+    users = {user(c, pod.spec.security_context) for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))}
     return users.pop() if len(users) == 1 else None
 
 
-def _user(container: Container, default: int | None) -> int | None:
+def user(container: Container, pods: Security | None) -> int | None:
+    """None where the image decides."""
     own = container.security_context.run_as_user if container.security_context else None
-    return default if own is None else own
+    return (pods.run_as_user if pods else None) if own is None else own
 
 
 def on_windows(pod: Pod) -> bool:

@@ -27,10 +27,11 @@ class Voice(Struct, frozen=True, gc=False):
 class Subject:
     """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for."""
 
-    __slots__ = ("namespace", "picture", "pod")
+    __slots__ = ("namespace", "picture", "pod", "uid")
 
     def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
         self.pod = pod
+        self.uid = request.uid
         self.namespace = request.namespace or pod.metadata.namespace or "default"
         self.picture = picture
 

@@ -1,0 +1,154 @@
+"""A command line as the peers read theirs: Go's and clap's spellings, and an environment variable for a flag that has one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+Kind = Literal["text", "number", "switch", "duration", "words", "json", "address"]
+
+_UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_TRUE, _FALSE = frozenset({"1", "t", "T", "TRUE", "true", "True"}), frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+
+class Flag(Struct, frozen=True):
+    """One word of a command line. One without a field is taken from the peer's users, and means nothing here."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    field: str = ""
+    env: str = ""
+    explicit: bool = False  # a switch that is followed by true or false, as clap has them
+
+
+class Told(Struct, frozen=True):
+    """What was said, by field; and what a user should know who said it."""
+
+    values: Mapping[str, object]
+    warnings: tuple[str, ...] = ()
+    helped: bool = False
+
+
+class BadFlag(Exception):
+    """What was said cannot be meant: what it is, and what to do."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}: {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+
+def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str]) -> Told:
+    """A flag goes before its variable; of a flag that is said twice the last counts."""
+    table = {flag.name: flag for flag in flags}
+    values: dict[str, object] = {flag.field: value(flag, environ[flag.env], flag.env) for flag in flags if flag.field and environ.get(flag.env)}
+    warnings: list[str] = []
+    for name, text in _said(table, words):
+        if name in {"help", "h"}:
+            return Told({}, helped=True)
+        flag = _flag(table, name)
+        if not flag.field:
+            warnings.append(f"--{flag.name} has no meaning here and is left out: {flag.meaning}")
+        else:
+            values[flag.field] = value(flag, text, f"--{flag.name}")
+    return Told(values, tuple(warnings))
+
+
+def _said(table: Mapping[str, Flag], words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Go takes one dash or two, and the value behind a space or an equals sign."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-") or not word.lstrip("-"):
+            raise BadFlag(f"{word!r} is no flag", "flags begin with --; see --help")
+        name, equals, text = word.lstrip("-").partition("=")
+        flag = table.get(name)
+        if equals or name in {"help", "h"}:
+            yield name, text
+        elif flag and flag.kind == "switch" and not flag.explicit:
+            yield name, "true"
+        elif flag:
+            yield name, _next(name, rest)
+        else:
+            _flag(table, name)
+
+
+def _next(name: str, rest: Iterator[str]) -> str:
+    for word in rest:
+        return word
+    raise BadFlag(f"--{name} is followed by nothing", "give its value behind it")
+
+
+def _flag(table: Mapping[str, Flag], name: str) -> Flag:
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, 1)
+    raise BadFlag(f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help")
+
+
+def value(flag: Flag, text: str, where: str) -> object:
+    try:
+        return _PARSERS[flag.kind](text)
+    except ValueError as e:
+        raise BadFlag(f"{where} is {text!r}, which is no {flag.kind}", str(e) or "see --help") from e
+
+
+def _switch(text: str) -> bool:
+    if text in _TRUE | _FALSE:
+        return text in _TRUE
+    raise ValueError("say true or false")
+
+
+def _number(text: str) -> int:
+    """As Go reads it: 0440 and 0o440 are octal, 0x120 is hexadecimal."""
+    octal = re.fullmatch(r"([+-]?)0(\d+)", text)
+    try:
+        return int(f"{octal[1]}0o{octal[2]}" if octal else text, 0)
+    except ValueError:
+        raise ValueError("say a whole number") from None
+
+
+def duration(text: str) -> float:
+    """Go's: 24h, 1h30m, 200ms. Bare zero needs no unit. In seconds."""
+    if text in {"0", "+0", "-0"}:
+        return 0.0
+    found = _DURATION.findall(text)
+    if not found or "".join(number + unit for number, unit in found) != text:
+        raise ValueError("say it as 30s, 1h30m or 200ms")
+    return sum(float(number) * _UNITS[unit] for number, unit in found)
+
+
+def _json(text: str) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as e:
+        raise ValueError(f"say it as JSON ({e})") from e
+
+
+def _address(text: str) -> tuple[str, int]:
+    """A host, which may be left out or stand in brackets, and a port."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise ValueError("say it as 0.0.0.0:8443, [::]:8443 or :8443")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+_PARSERS: Mapping[Kind, Callable[[str], object]] = {
+    "text": str,
+    "number": _number,
+    "switch": _switch,
+    "duration": duration,
+    "words": _words,
+    "json": _json,
+    "address": _address,
+}
