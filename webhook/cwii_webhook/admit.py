@@ -73,7 +73,7 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     try:
         parts = [mutator(subject) for mutator in route.mutators]
     except Refused as e:
-        return Decision("refused", message=e.message, code=e.code)
+        return Decision("refused", warnings=e.warnings, message=e.message, code=e.code)
     return _decided(pod, parts)
 
 

@@ -39,6 +39,11 @@ class Volume(Struct, frozen=True, gc=False):
     source: Json
 
 
+# The API server would mount a token of its own into each container that has nothing at this path. Ours need none.
+NO_TOKEN = Volume("cwii-no-token", {"emptyDir": {}})
+NO_TOKEN_MOUNT = Mount(NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True)
+
+
 class Touch(Struct, frozen=True, gc=False):
     """What one container of the pod's is given."""
 
@@ -103,12 +108,16 @@ class Nothing(Struct, frozen=True, gc=False):
 
 
 class Refused(Exception):
-    """Policy says no: this pod must not run so. The message names the annotation, who bears it, and what to do."""
+    """Policy says no: this pod must not run so. The message names the annotation, who bears it, and what to do.
 
-    def __init__(self, message: str, code: int = 400) -> None:
+    Where it has to be a peer's own message, which says less, warnings say the rest.
+    """
+
+    def __init__(self, message: str, code: int = 400, warnings: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.warnings = warnings
 
 
 def variable(name: str, value: str) -> Variable:

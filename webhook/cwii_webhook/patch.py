@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from msgspec import Struct
 
+from cwii_webhook import present
 from cwii_webhook.injection import Injection, Joining, Mount, Place, Touch, Variable, Volume
 from cwii_webhook.review import Container, Pod
 
@@ -47,7 +48,7 @@ def _volumes(pod: Pod, parts: Sequence[Injection], ours: Collection[str], patch:
     for volume in (volume for part in parts for volume in part.volumes):
         if volume.name not in there:
             new.setdefault(volume.name, _wire(volume))
-        elif volume.name in ours:
+        elif volume.name in ours and not present.volume((pod.spec.volumes or ())[there[volume.name]], volume):
             patch.ops.append(Op("replace", f"/spec/volumes/{there[volume.name]}", _wire(volume)))
     _extend("/spec/volumes", pod.spec.volumes, list(new.values()), patch)
 
@@ -71,16 +72,16 @@ def _touches(pod: Pod, parts: Sequence[Injection], ours: Collection[str], patch:
 def _mounts(pointer: str, container: Container, mounts: Iterable[Mount], ours: Collection[str], patch: Patch) -> None:
     """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
     there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
-    paths = {normpath(mount.mount_path): mount.name for mount in container.volume_mounts or ()}
+    paths = {normpath(mount.mount_path): (mount.name, i) for i, mount in enumerate(container.volume_mounts or ())}
     new: list[Mount] = []
     for mount in mounts:
-        at = there.get(mount.name)
         path = normpath(mount.mount_path)
-        if paths.get(path, mount.name) != mount.name:
-            patch.warnings.append(f"container {container.name} has its volume {paths[path]} at {mount.mount_path}: what lies there is used, not {mount.name}")
+        name, at = paths.get(path, (mount.name, there.get(mount.name)))
+        if name != mount.name:
+            patch.warnings.append(f"container {container.name} has its volume {name} at {mount.mount_path}: what lies there is used, not {mount.name}")
         elif at is None:
             new.append(mount)
-            there[mount.name], paths[path] = -1, mount.name
+            there[mount.name], paths[path] = -1, (mount.name, -1)
         elif mount.name in ours and at >= 0 and _differs(container, at, mount):
             patch.ops.append(Op("replace", f"{pointer}/volumeMounts/{at}", mount))
     _extend(f"{pointer}/volumeMounts", container.volume_mounts, new, patch)
@@ -108,8 +109,8 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
     """The first of those that go first is the very first: they are put at the head from behind."""
     if not joining:
         return
-    present: list[Container] | None = getattr(pod.spec, _FIELDS[place])
-    there = {container.name: i for i, container in enumerate(present or ())}
+    containers: list[Container] | None = getattr(pod.spec, _FIELDS[place])
+    there = {container.name: i for i, container in enumerate(containers or ())}
     head: list[object] = []
     tail: list[object] = []
     for one in joining:
@@ -117,11 +118,11 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
         if at is None:
             there[one.name] = -1
             (head if one.first else tail).append(one.body)
-        elif one.renewed and at >= 0:
+        elif one.renewed and at >= 0 and not present.container((containers or ())[at], one.body):
             patch.ops.append(Op("replace", f"/spec/{place}/{at}", one.body))
-    if present is None:
+    if containers is None:
         head, tail = [], head + tail
-    _extend(f"/spec/{place}", present, tail, patch)
+    _extend(f"/spec/{place}", containers, tail, patch)
     patch.ops.extend(Op("add", f"/spec/{place}/0", body) for body in reversed(head))
 
 

@@ -43,6 +43,9 @@ class Resources(Read, frozen=True):
 
 class Container(Read, frozen=True):
     name: str = ""
+    image: str | None = None
+    command: list[str] | None = None
+    args: list[str] | None = None
     env: list[Variable] | None = None
     env_from: list[msgspec.Raw] | None = None
     volume_mounts: list[Mount] | None = None
@@ -52,8 +55,12 @@ class Container(Read, frozen=True):
 
 
 class Volume(Read, frozen=True):
+    """Its sources as they stand, as far as we make volumes of the kind."""
+
     name: str = ""
     projected: msgspec.Raw | UnsetType = msgspec.UNSET
+    empty_dir: msgspec.Raw | UnsetType = msgspec.UNSET
+    downward_api: msgspec.Raw | UnsetType = field(default=msgspec.UNSET, name="downwardAPI")
 
 
 class System(Read, frozen=True):
