@@ -42,6 +42,7 @@ class Route(Struct, frozen=True):
     path: str
     mutators: tuple[Mutator, ...]
     ephemeral: bool = True
+    marker: str = ""  # the annotation, if any, that lists what was given
 
 
 class Decision(Struct, frozen=True):
@@ -74,16 +75,23 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
         parts = [mutator(subject) for mutator in route.mutators]
     except Refused as e:
         return Decision("refused", warnings=e.warnings, message=e.message, code=e.code)
-    return _decided(pod, parts)
+    return _decided(route, pod, parts)
 
 
-def _decided(pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:
+def _decided(route: Route, pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:
     injections = tuple(part for part in parts if isinstance(part, Injection))
     nothing = tuple(part for part in parts if isinstance(part, Nothing))
     if not injections:
         return Decision("nothing", nothing=nothing, warnings=_warnings(parts))
-    made = patch.build(pod, injections)
+    made = patch.build(pod, (*injections, _mark(route.marker, pod, injections)) if route.marker else injections)
     return Decision("injected", made.ops, warnings=(*_warnings(parts), *made.warnings), audit=_audit(injections), injections=injections, nothing=nothing)
+
+
+def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
+    """What is listed there already stays listed."""
+    there = (pod.metadata.annotations or {}).get(key, "")
+    names = {name.strip() for name in there.split(",")} | {injection.gives for injection in injections}
+    return Injection(gives="", annotations={key: ",".join(sorted(names - {""}))})
 
 
 def _late(route: Route, request: Request, pod: Pod) -> Decision:

@@ -27,13 +27,14 @@ class Voice(Struct, frozen=True, gc=False):
 class Subject:
     """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for."""
 
-    __slots__ = ("namespace", "picture", "pod", "uid")
+    __slots__ = ("heard", "namespace", "picture", "pod", "uid")
 
     def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
         self.pod = pod
         self.uid = request.uid
         self.namespace = request.namespace or pod.metadata.namespace or "default"
         self.picture = picture
+        self.heard: object = None  # what one mutator found out and the next need not
 
     @property
     def ref(self) -> Ref:
