@@ -12,7 +12,7 @@ DEFAULT_MODE = 0o644  # the API server writes it where nothing is said
 
 
 def volume(there: review.Volume, ours: injection.Volume) -> bool:
-    sources = {"projected": there.projected, "emptyDir": there.empty_dir, "downwardAPI": there.downward_api}
+    sources = {"projected": there.projected, "configMap": there.config_map, "emptyDir": there.empty_dir, "downwardAPI": there.downward_api}
     return all(_source(sources.get(kind, msgspec.UNSET), source) for kind, source in ours.source.items())
 
 

@@ -59,6 +59,7 @@ class Volume(Read, frozen=True):
 
     name: str = ""
     projected: msgspec.Raw | UnsetType = msgspec.UNSET
+    config_map: msgspec.Raw | UnsetType = msgspec.UNSET
     empty_dir: msgspec.Raw | UnsetType = msgspec.UNSET
     downward_api: msgspec.Raw | UnsetType = field(default=msgspec.UNSET, name="downwardAPI")
 
