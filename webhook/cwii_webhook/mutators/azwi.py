@@ -1,0 +1,184 @@
+"""Azure workload identity's dialect: pods that are labelled act as the client that their ServiceAccount names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from cwii_webhook.injection import NO_TOKEN, Injection, Joining, Nothing, Origin, Refused, Touch, Variable, Volume, containers, variable
+from cwii_webhook.mutators import peers
+from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
+from cwii_webhook.mutators.azwi_proxy import Proxies
+from cwii_webhook.picture import Unknown
+from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
+from cwii_webhook.shape import on_windows
+from cwii_webhook.vocabulary.azwi import CLIENT_ID, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
+from cwii_webhook.voices import Subject, Voice
+
+LEAST, MOST = 3600, 86400
+PROXY_PORT = 8000
+
+
+class Wish(Struct, frozen=True):
+    """What is asked for a pod."""
+
+    account: Voice
+    client: str
+    tenant: Origin
+    expiration: Origin
+    seconds: int
+    port: int | None
+    bound: bool  # to the cluster's own token endpoint
+
+
+class Azwi:
+    gives = "azure"
+
+    def __init__(self, settings: Settings) -> None:
+        end = settings.endpoint
+        self.settings = settings
+        self.plan = PLANS[settings.layout]
+        self.volumes = frozenset({PREFIX + "*", self.plan.volumes})
+        self.authority = variable("AZURE_AUTHORITY_HOST", settings.authority)
+        self.endpoint = endpoint(end.suffix).key if end.suffix else ""
+        self.before = (variable("AZURE_KUBERNETES_TOKEN_PROXY", end.proxy), variable("AZURE_KUBERNETES_SNI_NAME", end.sni_name))
+        self.ca_data = variable("AZURE_KUBERNETES_CA_DATA", end.ca_data)
+        self.audiences = {False: settings.audience or AUDIENCE, True: end.audience}
+        self.authorities = {False: (), True: tuple(_authorities(end))}
+        self.proxies = Proxies(settings)
+        ends = (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", "")) if end.suffix else ()
+        names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", self.authority.name)
+        self.variables = frozenset({*names, *(v.name for v in ends)})
+
+    def __call__(self, subject: Subject) -> Injection | Nothing:
+        if self.settings.label and (subject.pod.metadata.labels or {}).get(USE.key) != YES:
+            return Nothing("azure", "not-asked", f'the pod has no label {USE.key}: "{YES}"', tuple(_unlabelled(subject)))
+        name = subject.pod.spec.service_account_name or "default"
+        account = subject.account(name)
+        if account is None:
+            remedy = f"create ServiceAccount {subject.namespace}/{name} before pods that run as it"
+            raise Refused(f"serviceaccounts {peers.quoted(name)} not found", warnings=(remedy,))
+        return self._injection(subject, self._wish(subject, account))
+
+    def _wish(self, subject: Subject, account: Voice) -> Wish:
+        pod = subject.itself()
+        port = _port(subject, pod)
+        expiration, seconds = _expiration(pod, account)
+        return Wish(
+            account,
+            account.annotations.get(CLIENT_ID.key, ""),
+            _said("AZURE_TENANT_ID", TENANT_ID.key, account) or Origin("AZURE_TENANT_ID", self.settings.tenant_id),
+            expiration,
+            seconds,
+            port,
+            bool(self.endpoint) and pod.annotations.get(self.endpoint, "").lower() == YES,
+        )
+
+    def _injection(self, subject: Subject, wish: Wish) -> Injection:
+        pod = subject.pod
+        skipped = peers.listed((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
+        place = self.plan.place(pod)
+        variables = self._variables(wish, place)
+        touches = [Touch(at, i, variables, (place.mount,)) for at, i, container in containers(pod) if container.name not in skipped]
+        joining: tuple[Joining, ...] = ()
+        if wish.port is not None:
+            joining = self.proxies.joining(pod, wish.port, variables, place.mount, skipped)
+        return Injection(
+            gives="azure",
+            volumes=(self._volume(place, wish), *((NO_TOKEN,) if joining else ())),
+            touches=tuple(touches),
+            joining=joining,
+            ours=frozenset((place.mount.name,)) if self.plan.named else frozenset(),
+            warnings=(*_warnings(subject, wish), *peers.own_values(pod, variables, skipped)),
+            origins=tuple(self._origins(wish, place)),
+        )
+
+    def _variables(self, wish: Wish, place: Place) -> tuple[Variable, ...]:
+        """In the peer's order, and none that is empty."""
+        every = (variable("AZURE_CLIENT_ID", wish.client), variable("AZURE_TENANT_ID", wish.tenant.value), place.token, self.authority)
+        if wish.bound:
+            every = (*every, *self.before, place.ca, self.ca_data)
+        return tuple(v for v in every if v.value)
+
+    def _volume(self, place: Place, wish: Wish) -> Volume:
+        token = {"path": self.plan.token, "expirationSeconds": wish.seconds, "audience": self.audiences[wish.bound]}
+        return Volume(place.mount.name, {"projected": {"sources": [{"serviceAccountToken": token}, *self.authorities[wish.bound]]}})
+
+    def _origins(self, wish: Wish, place: Place) -> Iterator[Origin]:
+        if wish.client:
+            yield Origin("AZURE_CLIENT_ID", wish.client, CLIENT_ID.key, wish.account)
+        if wish.tenant.value:
+            yield wish.tenant
+        yield wish.expiration
+        yield Origin("audience", self.audiences[wish.bound])
+        yield Origin(place.token.name, place.token.value)
+        yield Origin(self.authority.name, self.authority.value)
+
+
+def _authorities(end: Endpoint) -> Iterator[Mapping[str, object]]:
+    """Who vouches for the endpoint, beside the token in the same volume."""
+    if end.ca_config_map:
+        yield {"configMap": {"name": end.ca_config_map, "items": [{"key": "ca.crt", "path": CA_PATH}], "optional": False}}
+    if end.ca_signer:
+        selector = {} if end.ca_selector is None else {"labelSelector": end.ca_selector}
+        yield {"clusterTrustBundle": {"signerName": end.ca_signer, **selector, "path": CA_PATH, "optional": False}}
+
+
+def _said(what: str, key: str, *voices: Voice) -> Origin | None:
+    """The first who says it, be it nothing that he says."""
+    return next((Origin(what, voice.annotations[key], key, voice) for voice in voices if key in voice.annotations), None)
+
+
+def _port(subject: Subject, pod: Voice) -> int | None:
+    """None where no proxy is asked for. The host's network is everybody's: its routes are not for one pod to change."""
+    if PROXY.key not in pod.annotations:
+        return None
+    if subject.pod.spec.host_network:
+        remedy = f"remove {PROXY.key} of {pod}, or its hostNetwork"
+        raise Refused("hostNetwork is set to true, cannot inject proxy sidecar", warnings=(remedy,))
+    text = pod.annotations.get(PORT.key)
+    try:
+        return PROXY_PORT if text is None else peers.whole(text, 32)
+    except peers.NotANumber as e:
+        remedy = f"{PORT.key} of {pod} is {text!r}: write a port's number, or remove it"
+        raise Refused(f"failed to parse proxy sidecar port: {e}", warnings=(remedy,)) from e
+
+
+def _expiration(*voices: Voice) -> tuple[Origin, int]:
+    """Who says nothing in it has not said it."""
+    spoken: Sequence[Voice] = [voice for voice in voices if voice.annotations.get(EXPIRATION.key)]
+    origin = _said("expiration", EXPIRATION.key, *spoken) or Origin("expiration", str(LEAST))
+    remedy = f"{EXPIRATION.key} of {origin.voice} is {origin.value!r}: write seconds from {LEAST} to {MOST}, or remove it"
+    try:
+        seconds = peers.whole(origin.value)
+    except peers.NotANumber as e:
+        raise Refused(str(e), warnings=(remedy,)) from e
+    if not LEAST <= seconds <= MOST:
+        raise Refused(f"token expiration {seconds} not valid. Expected value to be between {LEAST} and {MOST}", warnings=(remedy,))
+    return origin, seconds
+
+
+def _unlabelled(subject: Subject) -> Iterator[str]:
+    """The label is often put on the ServiceAccount, or on the workload in place of its pods. Whoever cannot be seen yet did not ask."""
+    try:
+        account = subject.account(subject.pod.spec.service_account_name or "default")
+    except Unknown:
+        return
+    if account and account.annotations.get(CLIENT_ID.key):
+        yield f'{account} has {CLIENT_ID.key}, but the pod gets nothing: it has no label {USE.key}: "{YES}"'
+
+
+def _warnings(subject: Subject, wish: Wish) -> Iterator[str]:
+    if not wish.client:
+        yield f"{wish.account} has no {CLIENT_ID.key}: AZURE_CLIENT_ID is not set"
+    if not wish.tenant.value:
+        yield f"{wish.account} has {'an empty' if wish.tenant.voice else 'no'} {TENANT_ID.key}: AZURE_TENANT_ID is not set"
+    if wish.port is None:
+        return
+    if not 1 <= wish.port <= 65535:
+        yield f"{PORT.key}: the API server refuses port {wish.port}; it takes 1 to 65535"
+    if (asked := subject.itself().annotations.get(PROXY.key, "")).lower() in {"", "false", "no"}:
+        yield f"{PROXY.key} is {asked!r}, and its presence alone asks for the proxy: remove it if there should be none"
+    if on_windows(subject.pod):
+        yield f"{PROXY.key}: the proxy does not run on Windows"

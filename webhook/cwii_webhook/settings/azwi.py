@@ -1,0 +1,92 @@
+"""What azure-workload-identity's webhook is told, under its own names and with its own defaults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from cwii_webhook.settings.flags import BadFlag
+
+Layout = Literal["v1.5", "v1.6", "next"]
+
+AUDIENCE = "api://AzureADTokenExchange"
+REGISTRY, RELEASE = "mcr.microsoft.com/oss/v2/azure/workload-identity", "v1.6.0"
+NATIVE_SIDECARS = (1, 32)  # the first API server whose oldest nodes know them
+
+_PUBLIC, _US, _CHINA, _GERMANY = (
+    "https://login.microsoftonline.com/",
+    "https://login.microsoftonline.us/",
+    "https://login.chinacloudapi.cn/",
+    "https://login.microsoftonline.de/",
+)
+AUTHORITIES: Mapping[str, str] = {
+    "AzurePublicCloud": _PUBLIC,
+    "AzureUSGovernmentCloud": _US,
+    "AzureUSGovernment": _US,
+    "AzureChinaCloud": _CHINA,
+    "AzureGermanCloud": _GERMANY,
+}
+_AUTHORITIES = {name.lower(): host for name, host in AUTHORITIES.items()}
+_SUFFIX = re.compile(r"[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,57}[a-z0-9A-Z])?")  # with `use-`, 63 at most
+
+
+class Proxy(Struct, frozen=True):
+    """The sidecar that answers in place of the node's metadata service."""
+
+    image: str = f"{REGISTRY}/proxy:{RELEASE}"
+    init_image: str = f"{REGISTRY}/proxy-init:{RELEASE}"
+    log_level: str = ""
+
+
+class Endpoint(Struct, frozen=True):
+    """Where else than at Entra ID tokens may be exchanged, and how that place is known to be right."""
+
+    suffix: str = ""
+    audience: str = ""
+    proxy: str = ""
+    sni_name: str = ""
+    ca_data: str = ""
+    ca_config_map: str = ""
+    ca_signer: str = ""
+    ca_selector: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.suffix) != bool(self.audience):
+            raise BadFlag(f"custom token endpoint: {'no audience' if self.suffix else 'no annotation suffix'}", "give both flags or neither")
+        if self.suffix and not _SUFFIX.fullmatch(self.suffix):
+            raise BadFlag(f"--custom-token-endpoint-annotation-suffix is {self.suffix!r}", "use letters, digits, - _ and ., at most 59")
+        if self.audience.lower() == AUDIENCE.lower():
+            raise BadFlag(f"--custom-token-endpoint-audience is {self.audience}, the default audience", "choose another")
+        if sum(map(bool, (self.ca_data, self.ca_config_map, self.ca_signer))) > 1:
+            raise BadFlag("the custom token endpoint's authority is said more than once", "give its data, or a ConfigMap, or a signer")
+        if self.ca_selector is not None and not self.ca_signer:
+            raise BadFlag("AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR is set without a signer", "set AZURE_KUBERNETES_CA_CTB_SIGNER_NAME too")
+
+
+class Settings(Struct, frozen=True):
+    tenant_id: str = ""
+    cloud: str = ""
+    audience: str = ""
+    layout: Layout = "v1.6"
+    label: bool = False  # whether to look at the label; a selector in the webhook's configuration does, where it was made for this webhook alone
+    kubernetes: tuple[int, int] = NATIVE_SIDECARS  # the API server's version, when we started
+    proxy: Proxy = Proxy()
+    endpoint: Endpoint = Endpoint()
+
+    def __post_init__(self) -> None:
+        if self.cloud.lower() not in {"", *_AUTHORITIES}:
+            raise BadFlag(f"AZURE_ENVIRONMENT is {self.cloud!r}, which is no cloud of Azure's", f"use one of {', '.join(AUTHORITIES)}")
+
+    @property
+    def authority(self) -> str:
+        return _AUTHORITIES[self.cloud.lower()] if self.cloud else _PUBLIC
+
+
+def checked(settings: Settings) -> Settings:
+    """On a command line of its own it does not start without a tenant, as its peer does not."""
+    if not settings.tenant_id:
+        raise BadFlag("AZURE_TENANT_ID is not set", "set it to the tenant that pods use unless their ServiceAccount names another")
+    return settings
