@@ -1,0 +1,62 @@
+"""What amazon-eks-pod-identity-webhook is told, under its own names and with its own defaults."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from cwii_webhook.settings.flags import Flag
+from cwii_webhook.vocabulary.eks import DOMAIN
+
+LEAST = 600
+DAY = 86400
+
+
+class Container(Struct, frozen=True):
+    """How pods are led to EKS Pod Identity's agent on their node."""
+
+    audience: str = "pods.eks.amazonaws.com"
+    mount_path: str = "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount"
+    volume_name: str = "eks-pod-identity-token"
+    token_path: str = "eks-pod-identity-token"  # noqa: S105 - a file's name
+    full_uri: str = "http://169.254.170.23/v1/credentials"
+
+
+class Settings(Struct, frozen=True):
+    domain: str = DOMAIN
+    audience: str = "sts.amazonaws.com"
+    mount_path: str = "/var/run/secrets/eks.amazonaws.com/serviceaccount"
+    expiration: int = DAY
+    region: str = ""
+    regional: bool = False
+    config_map: bool = False
+    namespace: str = "eks"
+    compose: bool = False
+    account: str = ""  # of the node that this runs on, where roles are composed
+    partition: str = "aws"
+    identities: str = ""  # the file of who goes to the agent
+    container: Container = Container()
+
+
+_NOT_HERE = "certificates are files here, and are read again when they change"
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("annotation-prefix", "text", "Domain of the annotations.", "domain"),
+    Flag("token-audience", "text", "For whom tokens are, where no annotation says so.", "audience"),
+    Flag("token-mount-path", "text", "Where the token is mounted.", "mount_path"),
+    Flag("token-expiration", "number", "How long tokens last, in seconds; 600 at least.", "expiration"),
+    Flag("aws-default-region", "text", "Set AWS_REGION and AWS_DEFAULT_REGION where the container has neither.", "region"),
+    Flag("sts-regional-endpoint", "switch", "Use STS of the region, where no annotation says otherwise.", "regional"),
+    Flag("watch-config-map", "switch", "Read the roles of ServiceAccounts from the ConfigMap pod-identity-webhook too.", "config_map"),
+    Flag("namespace", "text", "Namespace of that ConfigMap.", "namespace"),
+    Flag("compose-role-arn", "switch", "Make an ARN of a role's bare name, with the account and partition of this node.", "compose"),
+    Flag("watch-container-credentials-config", "text", "File of the ServiceAccounts that get their credentials of EKS Pod Identity's agent.", "identities"),
+    Flag("container-credentials-audience", "text", "For whom the tokens for the agent are.", "container.audience"),
+    Flag("container-credentials-mount-path", "text", "Where they are mounted.", "container.mount_path"),
+    Flag("container-credentials-token-mount-path", "text", "Where they are mounted.", "container.mount_path"),
+    Flag("container-credentials-volume-name", "text", "The volume they are in.", "container.volume_name"),
+    Flag("container-credentials-token-volume-name", "text", "The volume they are in.", "container.volume_name"),
+    Flag("container-credentials-token-path", "text", "The token's file in that volume.", "container.token_path"),
+    Flag("container-credentials-full-uri", "text", "Where the agent is.", "container.full_uri"),
+    Flag("service-name", "text", _NOT_HERE),
+    Flag("tls-secret", "text", _NOT_HERE),
+)
