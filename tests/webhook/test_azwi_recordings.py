@@ -9,6 +9,7 @@ from cwii_webhook.admit import Route
 from cwii_webhook.differences import azwi as differences
 from cwii_webhook.mutators.azwi import Azwi
 from cwii_webhook.settings.azwi import Proxy, Settings
+
 from tests.webhook.recorded import Recording, asked, differing, normal, once, picture, recordings
 
 MOUNTED_ONCE, NO_TOKEN = "a path is mounted once", "proxies see no token of the API server"
