@@ -1,0 +1,63 @@
+"""The container that sets gcloud up before the pod's own start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, variable
+from cwii_webhook.mutators import guest
+from cwii_webhook.mutators.gcpwif_layout import CONFIG, FILE, MOUNTS, TOKEN_FILE
+from cwii_webhook.mutators.gcpwif_wish import Wish
+from cwii_webhook.review import Pod
+from cwii_webhook.shape import quality
+
+NAME = "gcloud-setup"
+
+# What users wrote comes in variables, and the shell, which alone expands them here, keeps each one word.
+SCRIPT = f"""\
+gcloud iam workload-identity-pools create-cred-config \\
+  "$GCP_WORKLOAD_IDENTITY_PROVIDER" \\
+  --service-account="$GCP_SERVICE_ACCOUNT" \\
+  --output-file="$CLOUDSDK_CONFIG/{FILE}" \\
+  --credential-source-file={TOKEN_FILE}
+gcloud auth login --cred-file="$CLOUDSDK_CONFIG/{FILE}"
+"""
+
+_NEED = {"cpu": "500m", "memory": "256Mi"}  # said only where a container that says nothing would cost the pod its class
+
+
+class Setup:
+    """What does not depend on the pod is made once."""
+
+    def __init__(self, image: str, resources: Json | None) -> None:
+        self._resources = resources
+        self._body = {"name": NAME, "image": image, "command": ["sh", "-c", SCRIPT], "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT]}
+
+    def joining(self, pod: Pod, asked: Wish) -> Joining:
+        env = [
+            variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
+            variable("GCP_SERVICE_ACCOUNT", asked.email),
+            CONFIG,
+            variable("CLOUDSDK_CORE_PROJECT", asked.project),
+        ]
+        body = {**self._body, "env": env, "securityContext": _security(pod, asked.user), **_resources(pod, self._resources)}
+        return Joining(NAME, body, first=True, renewed=True)
+
+
+def _security(pod: Pod, user: int | None) -> dict[str, object]:
+    """The user that the ServiceAccount names goes before the one that the pod's containers share."""
+    security = guest.security(pod)
+    if user is None:
+        return security
+    security.pop("runAsNonRoot", None)
+    return security | {"runAsUser": user} | ({"runAsNonRoot": True} if user > 0 else {})
+
+
+def _resources(pod: Pod, asked: Json | None) -> dict[str, object]:
+    """What the webhook was told, but that a Guaranteed pod stays one."""
+    if pod.spec.resources or quality(pod) != "Guaranteed":
+        return {"resources": asked} if asked else {}
+    told = cast("Mapping[str, Mapping[str, object]]", asked or {})
+    amounts = {**_NEED, **told.get("requests", {}), **told.get("limits", {})}
+    return {"resources": {**told, "requests": amounts, "limits": amounts}}

@@ -1,0 +1,110 @@
+"""What is asked of Google's dialect for one pod, and what its peer refuses, in its words and in its order."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from cwii_webhook.injection import Origin, Refused
+from cwii_webhook.mutators import peers
+from cwii_webhook.settings.gcpwif import LEAST, Mode, Settings
+from cwii_webhook.vocabulary import Word
+from cwii_webhook.vocabulary.gcpwif import Words
+from cwii_webhook.voices import Voice
+
+FORM = "projects/{ProjectNumber}/locations/{Location}/workloadIdentityPools/{PoolId}/providers/{ProviderId}"
+
+_PROVIDER = re.compile(r"projects/.+/locations/.+/workloadIdentityPools/.+/providers/.+")
+_PROJECT = re.compile(r"@(.*).iam.gserviceaccount.com")
+_SHELL = re.compile(r"""['"\\\n\r\0`$;&|<>()]""")  # none of these may come near one
+_MODES: dict[str, Mode] = {"gcloud": "gcloud", "direct": "direct"}
+
+
+class Wish(Struct, frozen=True):
+    account: Voice
+    provider: str
+    email: str
+    audience: Origin
+    expiration: Origin
+    seconds: int
+    user: int | None
+    mode: Mode
+
+    @property
+    def project(self) -> str:
+        """The service account's own, where its address tells it."""
+        found = _PROJECT.search(self.email)
+        return found[1] if found else ""
+
+
+def wish(settings: Settings, words: Words, pod: Voice, account: Voice) -> Wish | None:
+    """None where the ServiceAccount names neither provider nor service account."""
+    said = account.annotations
+    lasts = _number(words.expiration, account)
+    user = _number(words.user, account)
+    mode = _mode(settings, words.mode, account)
+    if words.provider.key not in said and words.email.key not in said:
+        return None
+    _checked_pair(words, account)
+    own = _number(words.expiration, pod)
+    seconds = int(settings.expiration) if lasts is None else lasts
+    bearer = account if lasts is not None else None
+    if own is not None:
+        seconds, bearer = own, pod
+    made = Wish(
+        account,
+        said[words.provider.key],
+        said[words.email.key],
+        _audience(settings, words.audience, account),
+        Origin("expiration", str(seconds), words.expiration.key if bearer else "", bearer),
+        max(LEAST, seconds),
+        user,
+        mode,
+    )
+    if mode == "gcloud":
+        _shell(words.provider, made.provider, account)
+        _shell(words.email, made.email, account)
+    return made
+
+
+def _number(word: Word, voice: Voice) -> int | None:
+    text = voice.annotations.get(word.key)
+    try:
+        return None if text is None else peers.whole(text)
+    except peers.NotANumber as e:
+        remedy = f"{word.key} of {voice} is {text!r}: write a whole number, or remove it"
+        raise Refused(f"{word.key} must be positive integer string: {e}", warnings=(remedy,)) from e
+
+
+def _mode(settings: Settings, word: Word, account: Voice) -> Mode:
+    text = account.annotations.get(word.key)
+    if text is None:
+        return settings.mode
+    if text.lower() not in _MODES:
+        remedy = f"{word.key} of {account} is {text!r}: write gcloud or direct, or remove it"
+        raise Refused(f"{word.key} mode must be 'direct', 'gcloud' or unset", warnings=(remedy,))
+    return _MODES[text.lower()]
+
+
+def _checked_pair(words: Words, account: Voice) -> None:
+    """The peer's text names another annotation than it means."""
+    provider = account.annotations.get(words.provider.key)
+    if provider is None or words.email.key not in account.annotations:
+        missing, there = (words.provider, words.email) if provider is None else (words.email, words.provider)
+        remedy = f"{account} has {there.key} and no {missing.key}: set both, or neither"
+        raise Refused(f"{words.provider.key}, {words.expiration.key} must set at a time", warnings=(remedy,))
+    if not _PROVIDER.fullmatch(provider):
+        remedy = f"{words.provider.key} of {account} is {provider!r}: copy it from the pool's page, without //iam.googleapis.com/"
+        raise Refused(f"{words.provider.key} must be form of {FORM}", warnings=(remedy,))
+
+
+def _audience(settings: Settings, word: Word, account: Voice) -> Origin:
+    if word.key in account.annotations:
+        return Origin("audience", account.annotations[word.key], word.key, account)
+    return Origin("audience", settings.audience)
+
+
+def _shell(word: Word, value: str, account: Voice) -> None:
+    if found := _SHELL.search(value):
+        raise Refused(f"{word.key} of {account} holds {found[0]!r}, and gcloud is set up by a shell: correct it, or set injection-mode to direct")
