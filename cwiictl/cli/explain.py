@@ -1,0 +1,114 @@
+"""explain: a pod as it would be, and whose word each value of it is."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+from cwii_webhook.dialects import ALL
+
+from cwiictl import files
+from cwiictl.actions.explain import Answer, Question
+from cwiictl.actions.explain import explain as ask
+from cwiictl.cli import options
+from cwiictl.cli.rendering import error
+from cwiictl.engine.plain import plain
+from cwiictl.explain import Explanation
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("explain", context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--filename",
+    "-f",
+    "paths",
+    multiple=True,
+    required=True,
+    type=options.PATH,
+    metavar="FILE",
+    help="Pods, workloads, and what they refer to. - is standard input. Repeatable.",
+)
+@click.option("--namespace", "-n", default="default", show_default=True, metavar="NAME", help="Namespace of what names none.")
+@click.option(
+    "--dialect", type=click.Choice(list(ALL)), default="cwii", show_default=True, help="Which webhook: ours in its own words, or as one that it replaces."
+)
+@options.output
+@options.debug
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
+def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, flags: tuple[str, ...]) -> None:
+    """Show what the webhook would make of a pod, and why. FLAGS, behind --, are the webhook's own.
+
+    Looks at files alone: what is in none of them, such as the ServiceAccount, is taken for something that is not there, and named.
+
+    \b
+    Examples:
+      cwiictl explain -f pod.yaml -f serviceaccount.yaml
+      kubectl get sa,deployment -n shop -o yaml | cwiictl explain -f - --dialect eks -- --aws-default-region=eu-west-1
+    """
+    texts = {_name(path): _text(path) for path in paths}
+    answer = ask(Question(texts, namespace, dialect, flags))
+    if form == "json":
+        click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
+    else:
+        for line in _lines(answer):
+            click.echo(line)
+    if any(each.outcome == "refused" for each in answer.explanations):
+        sys.exit(1)
+
+
+def _name(path: Path) -> str:
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def _text(path: Path) -> bytes:
+    return sys.stdin.buffer.read(files.MAX_SIZE + 1) if str(path) == "-" else files.read(path, "the file")
+
+
+def _data(answer: Answer) -> dict[str, Any]:
+    return {"pods": [plain(each) for each in answer.explanations], "unseen": list(answer.unseen)}
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    for each in answer.explanations:
+        yield f"{shown(each.pod)}: {each.outcome}"
+        yield from _difference(each)
+        yield from _values(each)
+        for absence in each.absences:
+            yield f"  {absence.gives}: {absence.reason}{f' ({shown(absence.text)})' if absence.text else ''}"
+        for warning in each.warnings:
+            yield f"  {click.style('Warning:', fg='yellow')} {shown(warning)}"
+        if each.refusal:
+            yield from error(shown(each.refusal), "")
+    if answer.unseen:
+        yield f"Taken for not there, as no file has them: {', '.join(map(shown, answer.unseen))}"
+
+
+def _difference(each: Explanation) -> Iterator[str]:
+    before, after = _yaml(each.before), _yaml(each.after)
+    for line in list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]:
+        yield f"  {click.style(shown(line), fg=COLOURS.get(line[:1]))}"
+
+
+def _yaml(body: Mapping[str, Any]) -> list[str]:
+    return yaml.safe_dump(plain(body), sort_keys=False, width=1000).splitlines()
+
+
+def _values(each: Explanation) -> Iterator[str]:
+    """A table: what, and whose word it is."""
+    width = max((len(value.what) for value in each.values), default=0)
+    for value in each.values:
+        whose = f"{shown(value.key)} of {shown(value.whose)}" if value.whose else "by default"
+        yield f"  {value.gives:<4} {value.what:<{width}}  {shown(value.value)}  ({whose})"
+
+
+def shown(text: str) -> str:
+    """Characters that would move the terminal, or hide among others, are shown and not sent."""
+    return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,79 @@
+"""What a pod would be given, and why: the webhook's own deciding, on objects that are at hand instead of a cluster's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cwii_webhook import review
+from cwii_webhook.admit import Decision, Route, admit
+from cwii_webhook.injection import Injection
+from cwii_webhook.patch import Op, applied
+from cwii_webhook.picture import Picture
+
+from cwiictl.explain.objects import Pod
+
+
+@dataclass(frozen=True)
+class Value:
+    """One thing that the pod is given, and whose word it is: an annotation's, or with neither a setting's of the webhook."""
+
+    gives: str
+    what: str
+    value: str
+    key: str = ""
+    whose: str = ""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Something that the pod is not given, and why."""
+
+    gives: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    pod: str
+    dialect: str
+    outcome: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    values: tuple[Value, ...] = ()
+    absences: tuple[Absence, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
+    """Through the wire form and back, as it happens in a cluster."""
+    decision = admit(route, _request(pod), picture)
+    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(review.encode(list(decision.ops)))]
+    return Explanation(
+        pod=str(pod),
+        dialect=route.dialect,
+        outcome=decision.outcome,
+        before=pod.body,
+        after=applied(json.loads(json.dumps(pod.body)), ops),
+        values=tuple(value for injection in decision.injections for value in _values(injection)),
+        absences=_absences(decision),
+        warnings=decision.warnings,
+        refusal=decision.message,
+    )
+
+
+def _request(pod: Pod) -> review.Request:
+    asked = {"uid": "explain", "operation": "CREATE", "namespace": pod.namespace, "dryRun": True, "object": pod.body}
+    return review.decode(json.dumps({"request": asked}).encode()).request
+
+
+def _values(injection: Injection) -> Sequence[Value]:
+    return [Value(injection.gives, o.what, o.value, o.key, str(o.voice.ref) if o.voice else "") for o in injection.origins]
+
+
+def _absences(decision: Decision) -> tuple[Absence, ...]:
+    return tuple(Absence(nothing.gives, nothing.reason, nothing.text) for nothing in decision.nothing)

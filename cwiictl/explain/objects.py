@@ -1,0 +1,143 @@
+"""Objects from files, as the webhook would find them in a cluster: a pod, or the pod of a workload, and a picture of all the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+from cwii_webhook.picture import Owner, Ref, Seen
+
+from cwiictl.documents import Document
+from cwiictl.errors import BadInput
+
+# where a workload keeps the pod that it makes; a CronJob makes Jobs, and a Deployment ReplicaSets
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "Deployment": ("spec", "template"),
+    "ReplicaSet": ("spec", "template"),
+    "StatefulSet": ("spec", "template"),
+    "DaemonSet": ("spec", "template"),
+    "Job": ("spec", "template"),
+    "Rollout": ("spec", "template"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+}
+BETWEEN: Mapping[str, tuple[str, str]] = {"Deployment": ("apps/v1", "ReplicaSet"), "Rollout": ("apps/v1", "ReplicaSet"), "CronJob": ("batch/v1", "Job")}
+CLUSTER_WIDE = frozenset({"Namespace"})
+NOBODY = "00000000-0000-4000-8000-000000000000"  # the uid of what has none in its file
+
+
+@dataclass(frozen=True)
+class Pod:
+    """As an API server shows it to webhooks: what it would have filled in is there."""
+
+    namespace: str
+    body: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        meta = self.body["metadata"]
+        return f"Pod {self.namespace}/{meta.get('name') or meta.get('generateName', '')}"
+
+
+@dataclass
+class Objects:
+    """A picture of what was given, and no more. What was looked for in vain is remembered: a user will want to know."""
+
+    namespace: str = "default"
+    held: dict[Ref, Seen] = field(default_factory=dict[Ref, Seen])
+    missed: dict[Ref, None] = field(default_factory=dict[Ref, None])
+
+    def seen(self, ref: Ref) -> Seen | None:
+        if ref not in self.held:
+            self.missed[ref] = None
+        return self.held.get(ref)
+
+    def hold(self, body: Mapping[str, Any]) -> Ref:
+        meta, kind = _meta(body), str(body.get("kind", ""))
+        space = "" if kind in CLUSTER_WIDE else str(meta.get("namespace") or self.namespace)
+        ref = Ref(_group(body), kind, space, str(meta.get("name", "")))
+        texts = body.get("data") if kind == "ConfigMap" else meta.get("annotations")
+        owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[Owner, ...])
+        self.held[ref] = Seen(texts or {}, owners, str(meta.get("uid") or NOBODY))
+        return ref
+
+
+def read(documents: Iterable[Document], namespace: str) -> tuple[list[Pod], Objects]:
+    """All that could be asked about, in the order of the files, and a picture of everything."""
+    objects, pods = Objects(namespace), list[Pod]()
+    every = [each for document in documents for each in _single(document)]
+    for document in every:
+        try:
+            objects.hold(document.value)
+        except (msgspec.ValidationError, AttributeError) as e:
+            raise BadInput(f"{document.source} is no Kubernetes object: {e}", remedy="give it as kubectl shows it") from e
+    for document in every:
+        pods += _pods(document, objects)
+    return pods, objects
+
+
+def _single(document: Document) -> Iterator[Document]:
+    if document.value.get("kind") == "List":
+        yield from document.items()
+    else:
+        yield document
+
+
+def _pods(document: Document, objects: Objects) -> Iterator[Pod]:
+    kind = document.value.get("kind")
+    if kind == "Pod":
+        yield _pod(document, document.value, objects, [])
+    elif kind in TEMPLATES:
+        template = _below(document, TEMPLATES[str(kind)])
+        yield _pod(document, template, objects, [_owner(document.value, objects)])
+
+
+def _below(document: Document, path: tuple[str, ...]) -> Mapping[str, Any]:
+    here: Mapping[str, Any] = document.value
+    for step in path:
+        here = _object(here.get(step))
+    if not here:
+        raise BadInput(f"{document.source} has no {'.'.join(path)}", remedy="give a workload that makes pods")
+    return here
+
+
+def _pod(document: Document, template: Mapping[str, Any], objects: Objects, owners: list[Mapping[str, object]]) -> Pod:
+    """The API server fills in the ServiceAccount before it asks anybody."""
+    meta, spec = _meta(template), _object(template.get("spec"))
+    if not spec:
+        raise BadInput(f"{document.source} has no spec of a pod", remedy="give the pod as kubectl shows it")
+    outer = _meta(document.value)
+    space = str(meta.get("namespace") or outer.get("namespace") or objects.namespace)
+    named: Mapping[str, object] = {} if meta.get("name") else {"generateName": f"{outer.get('name', 'pod')}-"}
+    full: dict[str, Any] = {**meta, **named, "namespace": space, **({"ownerReferences": owners} if owners else {})}
+    account = {"serviceAccountName": spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"}
+    return Pod(space, {"apiVersion": "v1", "kind": "Pod", "metadata": full, "spec": {**spec, **account}})
+
+
+def _owner(workload: Mapping[str, Any], objects: Objects) -> Mapping[str, object]:
+    """The reference that its pods bear: to itself, or to what it makes in between."""
+    meta, kind = _meta(workload), str(workload["kind"])
+    own = _reference(str(workload.get("apiVersion", "")), kind, str(meta.get("name", "")), str(meta.get("uid") or NOBODY))
+    if kind not in BETWEEN:
+        return own
+    version, between = BETWEEN[kind]
+    name = f"{meta.get('name', '')}-x"
+    objects.hold({"apiVersion": version, "kind": between, "metadata": {"name": name, "namespace": meta.get("namespace"), "ownerReferences": [own]}})
+    return _reference(version, between, name, NOBODY)
+
+
+def _reference(version: str, kind: str, name: str, uid: str) -> Mapping[str, object]:
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True}
+
+
+def _meta(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _object(body.get("metadata"))
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    """Empty where something else stands."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _group(body: Mapping[str, Any]) -> str:
+    return str(body.get("apiVersion", "")).rpartition("/")[0]
