@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from cwii_webhook.review import Pod
 from cwii_webhook.shape import user
@@ -13,16 +13,6 @@ LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes
 def expiration(seconds: int, key: str) -> Iterator[str]:
     if not LEAST <= seconds <= MOST:
         yield f"{key}: the API server refuses a token of {seconds} seconds; it takes {LEAST} to {MOST}"
-
-
-def of_containers(pod: Pod, variables: Collection[str]) -> Iterator[str]:
-    """Theirs that win over ours, and ours that win unseen."""
-    for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
-        own = [v.name for v in container.env or () if v.name in variables]
-        if own:
-            yield f"container {container.name} sets {', '.join(own)} itself: that is left as it is"
-        if container.env_from:
-            yield f"container {container.name} takes variables from elsewhere (envFrom): where their names are ours, ours win"
 
 
 def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Variable, Volume, containers, variable
-from cwii_webhook.mutators import cautions
+from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.picture import Ref
 from cwii_webhook.review import Container, Pod
 from cwii_webhook.settings.eks import DAY, LEAST, Settings
@@ -132,8 +132,10 @@ class Eks:
         return self._lasting(subject.pod.metadata.annotations or {}, otherwise)
 
     def _lasting(self, said: Mapping[str, str], otherwise: int) -> int:
-        seconds = whole(said.get(self.words.expiration.key, ""))
-        return otherwise if seconds is None else max(LEAST, seconds)
+        try:
+            return max(LEAST, peers.whole(said.get(self.words.expiration.key, "")))
+        except peers.NotANumber:
+            return otherwise
 
     def _composed(self, role: str) -> str:
         if not self.settings.compose or "arn:" in role:
@@ -170,7 +172,7 @@ class Eks:
             volumes=(Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),),
             touches=tuple(self._touches(pod, wish, values, skipped)),
             labels={POD_IDENTITY: ENABLED} if way is self.agent else {},
-            warnings=tuple(self._warnings(subject, wish)),
+            warnings=tuple(self._warnings(pod, wish, values, skipped)),
             origins=(Origin(way.other, wish.value, wish.key, wish.voice), Origin(way.pointer, file)),
         )
 
@@ -192,19 +194,11 @@ class Eks:
         sts = (Variable(REGIONAL, "regional"),) if regional and REGIONAL not in there else ()
         return (*sts, *(() if region else self.region), *(() if identity else values))
 
-    def _warnings(self, subject: Subject, wish: Wish) -> Iterator[str]:
+    def _warnings(self, pod: Pod, wish: Wish, values: tuple[Variable, ...], skipped: Collection[str]) -> Iterator[str]:
         if wish.way is self.sts and not ROLE.fullmatch(wish.value):
             yield f"{wish.key} of {wish.voice} is {wish.value!r}, which is no role's ARN: AWS will refuse it"
         yield from cautions.expiration(wish.expiration, self.words.expiration.key)
-        yield from cautions.of_containers(subject.pod, self.variables)
-
-
-def whole(text: str) -> int | None:
-    """As Go reads a 64-bit number in decimal."""
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        return None
-    number = int(text[:40])
-    return number if -(2**63) <= number < 2**63 else None
+        yield from peers.own_values(pod, (*self.region, *values), skipped)
 
 
 def skipping(text: str) -> frozenset[str]:
