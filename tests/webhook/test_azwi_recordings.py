@@ -8,7 +8,8 @@ import pytest
 from cwii_webhook.admit import Route
 from cwii_webhook.differences import azwi as differences
 from cwii_webhook.mutators.azwi import Azwi
-from cwii_webhook.settings.azwi import Proxy, Settings
+from cwii_webhook.settings import azwi
+from cwii_webhook.settings.flags import parse
 
 from tests.webhook.recorded import Recording, asked, differing, normal, once, picture, recordings
 
@@ -18,8 +19,8 @@ PROXIES = ("azwi-proxy", "azwi-proxy-init")
 
 def route(recording: Recording) -> Route:
     """The recorded one was built without a registry and a version for its proxies."""
-    settings = Settings(tenant_id=recording.env["AZURE_TENANT_ID"], cloud=recording.env["AZURE_ENVIRONMENT"], proxy=Proxy("/proxy:", "/proxy-init:"))
-    return Route("azwi", "/mutate-v1-pod", (Azwi(settings),))
+    environ = {**recording.env, "PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
+    return Route("azwi", "/mutate-v1-pod", (Azwi(azwi.settings(parse(azwi.FLAGS, recording.flags, environ))),))
 
 
 def expected(recording: Recording) -> Any:

@@ -8,24 +8,17 @@ import pytest
 from cwii_webhook.admit import Route
 from cwii_webhook.differences import gcpwif as differences
 from cwii_webhook.mutators.gcpwif import Gcpwif
-from cwii_webhook.settings.gcpwif import Settings
+from cwii_webhook.settings import gcpwif
+from cwii_webhook.settings.flags import parse
 
 from tests.webhook.recorded import Recording, asked, differing, normal, once, picture, recordings
 
 SHOWN = {"a path is mounted once", "gcloud-setup sees no token of the API server", "gcloud-setup runs as the pod does"}
 NOBODY = 65532
 
-TOLD: dict[tuple[str, ...], Settings] = {
-    (): Settings(),
-    ("--gcp-default-region=asia-northeast1", "--token-default-mode=256", '--setup-container-resources={"requests":{"cpu":"100m"}}'): Settings(
-        region="asia-northeast1", file_mode=256, resources={"requests": {"cpu": "100m"}}
-    ),
-    ("--token-expiration=2h", "--token-audience=other"): Settings(expiration=7200, audience="other"),
-}
-
 
 def route(recording: Recording) -> Route:
-    return Route("gcpwif", "/mutate-v1-pod", (Gcpwif(TOLD[recording.flags]),))
+    return Route("gcpwif", "/mutate-v1-pod", (Gcpwif(gcpwif.settings(parse(gcpwif.FLAGS, recording.flags, recording.env))),))
 
 
 def expected(recording: Recording) -> Any:
@@ -43,7 +36,7 @@ def expected(recording: Recording) -> Any:
     return normal(pod)
 
 
-def user(recording: Recording, theirs: Any) -> dict[str, object]:
+def user(recording: Recording, theirs: Any) -> dict[str, Any]:
     """By annotation, as theirs; else the containers' own where it is one; else nobody where the pod must not be root."""
     spec = recording.pod["spec"]
     base = spec.get("securityContext", {})
@@ -51,7 +44,8 @@ def user(recording: Recording, theirs: Any) -> dict[str, object]:
     number = theirs.get("runAsUser", every.pop() if len(every) == 1 else None)
     if number is None and base.get("runAsNonRoot"):
         number = NOBODY
-    return {} if number is None else {"runAsUser": number} | ({"runAsNonRoot": True} if number else {})
+    alike: dict[str, Any] = {} if number is None else {"runAsUser": number}
+    return alike | ({"runAsNonRoot": True} if number else {})
 
 
 @pytest.mark.parametrize("recording", recordings("gcpwif"), ids=str)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
-from cwii_webhook.settings.flags import BadFlag
+from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 
 Layout = Literal["v1.5", "v1.6", "next"]
 
 AUDIENCE = "api://AzureADTokenExchange"
 REGISTRY, RELEASE = "mcr.microsoft.com/oss/v2/azure/workload-identity", "v1.6.0"
+HOSTED = "azure-workload-identity-webhook"  # OpenShift's name of it, also beside hosted control planes
 NATIVE_SIDECARS = (1, 32)  # the first API server whose oldest nodes know them
 
 _PUBLIC, _US, _CHINA, _GERMANY = (
@@ -85,8 +86,35 @@ class Settings(Struct, frozen=True):
         return _AUTHORITIES[self.cloud.lower()] if self.cloud else _PUBLIC
 
 
-def checked(settings: Settings) -> Settings:
-    """On a command line of its own it does not start without a tenant, as its peer does not."""
-    if not settings.tenant_id:
-        raise BadFlag("AZURE_TENANT_ID is not set", "set it to the tenant that pods use unless their ServiceAccount names another")
-    return settings
+FLAGS: tuple[Flag, ...] = (
+    Flag("audience", "text", f"For whom tokens are; {AUDIENCE} if empty.", "audience"),
+    Flag("tenant-id", "text", "Tenant of pods whose ServiceAccount names none.", "tenant_id", "AZURE_TENANT_ID"),
+    Flag("azure-environment", "text", f"Cloud of Azure's: {', '.join(AUTHORITIES)}.", "cloud", "AZURE_ENVIRONMENT"),
+    Flag("layout", "text", f"Where the token is put, as releases do it: {', '.join(get_args(Layout))}.", "layout"),
+    Flag("check-label", "switch", "Look at the label azure.workload.identity/use here, and not only in the webhook's configuration.", "label"),
+    Flag("proxy-image", "text", "Image of the proxy sidecar.", "proxy.image", "PROXY_IMAGE"),
+    Flag("proxy-init-image", "text", "Image of what leads the pod's traffic to it.", "proxy.init_image", "PROXY_INIT_IMAGE"),
+    Flag("log-level", "text", "How much the webhook and its proxies tell.", "proxy.log_level"),
+    Flag("custom-token-endpoint-annotation-suffix", "text", "Pods with azure.workload.identity/use-SUFFIX use the endpoint.", "endpoint.suffix"),
+    Flag("custom-token-endpoint-audience", "text", "For whom the tokens for it are.", "endpoint.audience"),
+    Flag("kubernetes-token-proxy", "text", "The endpoint.", "endpoint.proxy", "AZURE_KUBERNETES_TOKEN_PROXY"),
+    Flag("kubernetes-sni-name", "text", "Its name in TLS.", "endpoint.sni_name", "AZURE_KUBERNETES_SNI_NAME"),
+    Flag("kubernetes-ca-data", "text", "Its authority's certificates.", "endpoint.ca_data", "AZURE_KUBERNETES_CA_DATA"),
+    Flag("kubernetes-ca-configmap-name", "text", "The ConfigMap with them.", "endpoint.ca_config_map", "AZURE_KUBERNETES_CA_CONFIGMAP_NAME"),
+    Flag("kubernetes-ca-ctb-signer-name", "text", "The signer of their trust bundle.", "endpoint.ca_signer", "AZURE_KUBERNETES_CA_CTB_SIGNER_NAME"),
+    Flag("kubernetes-ca-ctb-label-selector", "json", "Which of its bundles.", "endpoint.ca_selector", "AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR"),
+    Flag("metrics-backend", "text", "there is no other than Prometheus"),
+)
+
+
+def settings(told: Told, program: str = "") -> Settings:
+    """As it was told. Who calls it by OpenShift's name counts on the paths of v1.5. Without a tenant it does not start, as its peer does not."""
+    by_name: dict[str, object] = {"layout": "v1.5"} if program == HOSTED else {}
+    values = {**by_name, **told.values}
+    if values.get("layout", "v1.6") not in get_args(Layout):
+        raise BadFlag(f"--layout is {values['layout']!r}", f"use one of {', '.join(get_args(Layout))}")
+    if not isinstance(values.get("endpoint.ca_selector", {}), dict):
+        raise BadFlag("AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR is no label selector", 'say it as {"matchLabels": {"name": "value"}}')
+    if not values.get("tenant_id"):
+        raise BadFlag("AZURE_TENANT_ID is not set", "set it to the tenant of pods whose ServiceAccount names none")
+    return made(Told(values), Settings)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast, get_args
 
+import msgspec
 from msgspec import Struct
 
+from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 from cwii_webhook.vocabulary.gcpwif import DOMAIN
 
 Mode = Literal["gcloud", "direct"]
@@ -23,3 +25,34 @@ class Settings(Struct, frozen=True):
     file_mode: int = 0o440
     mode: Mode = "gcloud"
     resources: Mapping[str, object] | None = None  # of the container that sets gcloud up
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("annotation-prefix", "text", "Domain of the annotations.", "domain"),
+    Flag("token-audience", "text", "For whom tokens are, where no annotation says so.", "audience"),
+    Flag("token-expiration", "duration", "How long tokens last, where no annotation says so; an hour at least.", "expiration"),
+    Flag("gcp-default-region", "text", "Set CLOUDSDK_COMPUTE_REGION where the container has not.", "region"),
+    Flag("gcloud-image", "text", "Image of gcloud-setup.", "image"),
+    Flag("token-default-mode", "number", "Mode of the token's file; 0440.", "file_mode"),
+    Flag("default-injection-mode", "text", "gcloud or direct, where no annotation says so.", "mode"),
+    Flag("setup-container-resources", "text", "Requests and limits of gcloud-setup, as JSON.", "resources"),
+)
+
+
+def settings(told: Told) -> Settings:
+    values = {**told.values}
+    if values.get("mode", "gcloud") not in get_args(Mode):
+        raise BadFlag(f"--default-injection-mode is {values['mode']!r}", "use gcloud or direct")
+    if not 0 <= cast("int", values.get("file_mode", 0)) <= 0o777:
+        raise BadFlag(f"--token-default-mode is {values['file_mode']}, which is no file's mode", "use one such as 0440")
+    if "resources" in values:
+        values["resources"] = _resources(cast("str", values["resources"]))
+    return made(Told(values), Settings)
+
+
+def _resources(text: str) -> object:
+    """Empty, there are none."""
+    try:
+        return msgspec.json.decode(text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]) if text else None
+    except msgspec.MsgspecError as e:
+        raise BadFlag(f"--setup-container-resources is {text!r}: {e}", 'say it as {"requests": {"cpu": "100m"}}') from e
