@@ -50,6 +50,7 @@ def _volumes(pod: Pod, parts: Sequence[Injection], ours: Collection[str], patch:
             new.setdefault(volume.name, _wire(volume))
         elif volume.name in ours and not present.volume((pod.spec.volumes or ())[there[volume.name]], volume):
             patch.ops.append(Op("replace", f"/spec/volumes/{there[volume.name]}", _wire(volume)))
+            patch.warnings.append(f"the pod has a volume {volume.name}, which is replaced: the name is ours")
     _extend("/spec/volumes", pod.spec.volumes, list(new.values()), patch)
 
 
@@ -84,6 +85,7 @@ def _mounts(pointer: str, container: Container, mounts: Iterable[Mount], ours: C
             there[mount.name], paths[path] = -1, (mount.name, -1)
         elif mount.name in ours and at >= 0 and _differs(container, at, mount):
             patch.ops.append(Op("replace", f"{pointer}/volumeMounts/{at}", mount))
+            patch.warnings.append(f"container {container.name} mounts {mount.name}, which is mounted at {mount.mount_path} instead: the name is ours")
     _extend(f"{pointer}/volumeMounts", container.volume_mounts, new, patch)
 
 
@@ -120,6 +122,7 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
             (head if one.first else tail).append(one.body)
         elif one.renewed and at >= 0 and not present.container((containers or ())[at], one.body):
             patch.ops.append(Op("replace", f"/spec/{place}/{at}", one.body))
+            patch.warnings.append(f"the pod has a container {one.name}, which is replaced: the name is ours")
     if containers is None:
         head, tail = [], head + tail
     _extend(f"/spec/{place}", containers, tail, patch)
