@@ -13,6 +13,7 @@ from cwii_webhook.injection import Injection
 from cwii_webhook.patch import Op, applied
 from cwii_webhook.picture import Picture
 
+from cwiictl.errors import BadInput
 from cwiictl.explain.objects import Pod
 
 
@@ -68,7 +69,10 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
 
 def _request(pod: Pod) -> review.Request:
     asked = {"uid": "explain", "operation": "CREATE", "namespace": pod.namespace, "dryRun": True, "object": pod.body}
-    return review.decode(json.dumps({"request": asked}).encode()).request
+    try:
+        return review.decode(json.dumps({"request": asked}).encode()).request
+    except review.Unreadable as e:
+        raise BadInput(f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it") from e
 
 
 def _values(injection: Injection) -> Sequence[Value]:

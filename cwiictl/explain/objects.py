@@ -56,9 +56,9 @@ class Objects:
         meta, kind = _meta(body), str(body.get("kind", ""))
         space = "" if kind in CLUSTER_WIDE else str(meta.get("namespace") or self.namespace)
         ref = Ref(_group(body), kind, space, str(meta.get("name", "")))
-        texts = body.get("data") if kind == "ConfigMap" else meta.get("annotations")
+        texts = msgspec.convert((body.get("data") if kind == "ConfigMap" else meta.get("annotations")) or {}, dict[str, str])
         owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[Owner, ...])
-        self.held[ref] = Seen(texts or {}, owners, str(meta.get("uid") or NOBODY))
+        self.held[ref] = Seen(texts, owners, str(meta.get("uid") or NOBODY))
         return ref
 
 
@@ -69,7 +69,7 @@ def read(documents: Iterable[Document], namespace: str) -> tuple[list[Pod], Obje
     for document in every:
         try:
             objects.hold(document.value)
-        except (msgspec.ValidationError, AttributeError) as e:
+        except msgspec.ValidationError as e:
             raise BadInput(f"{document.source} is no Kubernetes object: {e}", remedy="give it as kubectl shows it") from e
     for document in every:
         pods += _pods(document, objects)

@@ -1,0 +1,93 @@
+"""Objects from files, as the webhook would find them in a cluster."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cwii_webhook.picture import Ref
+
+from cwiictl.documents import documents
+from cwiictl.errors import BadInput
+from cwiictl.explain.objects import Objects, Pod, read
+
+SPEC = {"containers": [{"name": "c", "image": "nginx"}]}
+
+
+def given(*objects: Any, namespace: str = "default") -> tuple[list[Pod], Objects]:
+    return read([d for o in objects for d in documents("a file", json.dumps(o).encode())], namespace)
+
+
+def a_workload(kind: str, version: str = "apps/v1", **meta: Any) -> dict[str, Any]:
+    template: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
+    spec = {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "shop", **meta}, "spec": spec}
+
+
+def test_a_pod_gets_what_the_api_server_fills_in() -> None:
+    (pod,), _ = given({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": SPEC}, namespace="shop")
+
+    assert str(pod) == "Pod shop/p"
+    assert pod.body["spec"]["serviceAccountName"] == "default"
+    assert pod.body["metadata"]["namespace"] == "shop"
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "owner"),
+    [
+        ("StatefulSet", "apps/v1", "StatefulSet"),
+        ("DaemonSet", "apps/v1", "DaemonSet"),
+        ("ReplicaSet", "apps/v1", "ReplicaSet"),
+        ("Job", "batch/v1", "Job"),
+        ("Deployment", "apps/v1", "ReplicaSet"),
+        ("Rollout", "argoproj.io/v1alpha1", "ReplicaSet"),
+        ("CronJob", "batch/v1", "Job"),
+    ],
+)
+def test_a_workloads_pod_belongs_to_whoever_makes_it(kind: str, version: str, owner: str) -> None:
+    (pod,), objects = given(a_workload(kind, version, uid="u", annotations={"a": "b"}))
+
+    (reference,) = pod.body["metadata"]["ownerReferences"]
+    seen = objects.seen(Ref(reference["apiVersion"].rpartition("/")[0], reference["kind"], "shop", reference["name"]))
+    above = Ref(version.rpartition("/")[0], kind, "shop", "web")
+
+    assert (reference["kind"], reference["controller"]) == (owner, True)
+    assert seen is not None
+    assert seen.uid == reference["uid"]
+    assert kind == owner or [(o.kind, o.name, o.uid) for o in seen.owners] == [(kind, "web", "u")]
+    assert (found := objects.seen(above)) is not None
+    assert (found.uid, found.annotations) == ("u", {"a": "b"})
+
+
+def test_what_is_looked_for_in_vain_is_remembered() -> None:
+    _, objects = given(a_workload("Job", "batch/v1"))
+
+    assert objects.seen(Ref("", "ServiceAccount", "shop", "default")) is None
+    assert [str(ref) for ref in objects.missed] == ["ServiceAccount shop/default"]
+
+
+def test_lists_are_what_is_in_them() -> None:
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": "shop", "annotations": {"k": "v"}}}
+    pods, objects = given({"apiVersion": "v1", "kind": "List", "items": [account, a_workload("Job", "batch/v1")]})
+
+    assert len(pods) == 1
+    assert (seen := objects.seen(Ref("", "ServiceAccount", "shop", "s"))) is not None
+    assert seen.annotations == {"k": "v"}
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"kind": "Pod", "metadata": {"name": "p"}}, "has no spec of a pod"),
+        ({"kind": "Deployment", "metadata": {"name": "p"}, "spec": {}}, "has no spec.template"),
+        ({"kind": "CronJob", "spec": {"jobTemplate": []}}, "has no spec.jobTemplate.spec.template"),
+        ({"kind": "ServiceAccount", "metadata": {"ownerReferences": "x"}}, "is no Kubernetes object"),
+        ({"kind": "ServiceAccount", "metadata": {"annotations": {"a": True}}}, "is no Kubernetes object"),
+    ],
+)
+def test_what_is_no_pod_is_said_with_its_place(body: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadInput, match=problem) as error:
+        given(body)
+
+    assert error.value.problem.startswith("a file:1")
