@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from cwii_webhook.settings.flags import Flag
+from cwii_webhook.settings.serving import COMMON, KLOG, LOG_LEVEL, Serving, unheeded
 from cwii_webhook.vocabulary.eks import DOMAIN
 
 LEAST = 600
@@ -57,6 +58,18 @@ FLAGS: tuple[Flag, ...] = (
     Flag("container-credentials-token-volume-name", "text", "The volume they are in.", "container.volume_name"),
     Flag("container-credentials-token-path", "text", "The token's file in that volume.", "container.token_path"),
     Flag("container-credentials-full-uri", "text", "Where the agent is.", "container.full_uri"),
-    Flag("service-name", "text", _NOT_HERE),
-    Flag("tls-secret", "text", _NOT_HERE),
+    Flag("port", "number", "Port of the webhook.", "serving.port"),
+    Flag("metrics-port", "number", "Port of health and metrics, without TLS.", "serving.metrics_port"),
+    Flag("tls-cert", "text", "File of the certificate.", "serving.cert"),
+    Flag("tls-key", "text", "File of its key.", "serving.key"),
+    Flag("kube-api", "text", "URL of the API server, instead of the kubeconfig's.", "serving.api"),
+    Flag("service-account-lookup-grace-period", "duration", "How long a ServiceAccount that is not there yet is looked for.", "serving.grace"),
+    Flag("in-cluster", "switch", _NOT_HERE),
+    *unheeded("service-name tls-secret", _NOT_HERE),
+    *unheeded("resync-period", "watches are resumed, and nothing is handled anew"),
+    Flag("enable-debugging-handlers", "switch", "there are none"),
+    LOG_LEVEL,
+    *COMMON,
+    *KLOG,
 )
+SERVING = Serving(address=("", 443), metrics_port=9999, cert="/etc/webhook/certs/tls.crt", key="/etc/webhook/certs/tls.key")

@@ -1,0 +1,94 @@
+"""How a server is to be reached and how it reaches the cluster: what every dialect's command line says too, each in its own words."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+
+Address = tuple[str, int]
+
+
+class Serving(Struct, frozen=True):
+    address: Address = ("", 8443)
+    port: int | None = None  # of the address, where a peer has a flag for it alone
+    cert_dir: str = ""  # with tls.crt and tls.key in it
+    cert: str = ""
+    key: str = ""
+    client_ca: str = ""  # whom a client's certificate has to be of
+    tls_min: str = ""
+    tls_ciphers: tuple[str, ...] = ()
+    health: Address | None = None
+    metrics: Address | None = None
+    metrics_port: int | None = None
+    kubeconfig: str = ""
+    context: str = ""
+    api: str = ""  # the API server's URL, instead of what the kubeconfig says
+    grace: float = 0.2
+    delay: float = 10.0
+    workers: int = 1
+    log_level: str = "info"
+
+    @property
+    def door(self) -> Address:
+        return (self.address[0], self.address[1] if self.port is None else self.port)
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The files of the certificate and of its key."""
+        return (self.cert or f"{self.cert_dir}/tls.crt", self.key or f"{self.cert_dir}/tls.key")
+
+    @property
+    def plain(self) -> tuple[Address, ...]:
+        """Where health and metrics are asked for, without TLS. One place may serve both."""
+        metrics = self.metrics if self.metrics_port is None else ("", self.metrics_port)
+        return tuple(dict.fromkeys(place for place in (self.health, metrics) if place is not None and place[1] >= 0))
+
+
+class Served(Struct, frozen=True):
+    serving: Serving = Serving()
+
+
+def serving(told: Told, default: Serving) -> Serving:
+    """What was told, and for the rest what the dialect has by default."""
+    said = made(told, Served).serving
+    given = {field.removeprefix("serving.") for field in told.values if field.startswith("serving.")}
+    kept = {name: getattr(said if name in given else default, name) for name in Serving.__struct_fields__}
+    return _checked(Serving(**kept))
+
+
+def _checked(told: Serving) -> Serving:
+    if bool(told.cert) != bool(told.key):
+        raise BadFlag("of certificate and key only one is named", "name both files")
+    if told.workers < 1:
+        raise BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least")
+    if told.grace < 0 or told.delay < 0:
+        raise BadFlag("a time is less than nothing", "say it as 200ms or 10s")
+    return told
+
+
+_KLOG = (
+    "v vmodule logtostderr alsologtostderr log-dir log-file log-file-max-size log-backtrace-at stderrthreshold skip-headers skip-log-headers "
+    "add-dir-header one-output"
+)
+_SWITCHES = frozenset({"logtostderr", "alsologtostderr", "skip-headers", "skip-log-headers", "add-dir-header", "one-output", "zap-devel"})
+
+
+def unheeded(names: str, why: str) -> tuple[Flag, ...]:
+    """Flags of peers that say how something is done that is done otherwise here."""
+    return tuple(Flag(name, "switch" if name in _SWITCHES else "text", why) for name in names.split())
+
+
+COMMON: tuple[Flag, ...] = (
+    Flag("kubeconfig", "text", "How to reach the API server from outside a cluster.", "serving.kubeconfig", "KUBECONFIG"),
+    Flag("context", "text", "Which of its contexts, if not the current one.", "serving.context"),
+    Flag("client-ca", "text", "File of the CA that API servers' client certificates are of. Without it anybody may ask.", "serving.client_ca"),
+    Flag("tls-min-version", "text", "Least version of TLS: 1.2, VersionTLS13 and the like.", "serving.tls_min"),
+    Flag("tls-cipher-suites", "words", "Ciphers of TLS 1.2, by their IANA names.", "serving.tls_ciphers"),
+    Flag("lookup-grace", "duration", "How long an object that is not there yet is looked for.", "serving.grace"),
+    Flag("shutdown-delay", "duration", "How long it goes on serving after it was told to end.", "serving.delay"),
+    Flag("workers", "number", "Processes that share the port.", "serving.workers"),
+)
+OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
+LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")
+KLOG: tuple[Flag, ...] = unheeded(_KLOG, OWN_LOG)
