@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
-from cwii_webhook.injection import ConfigMap, Injection, Nothing, Origin, Refused
+from cwii_webhook.injection import ConfigMap, Injection, Nothing, Refused, told
 from cwii_webhook.patch import Op
 from cwii_webhook.picture import Picture
 from cwii_webhook.review import MIRROR, Pod, Request
@@ -110,9 +110,5 @@ def _audit(injections: Sequence[Injection]) -> dict[str, str]:
     """Keys are plain words: the API server drops those with a slash."""
     audit = {"injected": ",".join([injection.gives for injection in injections])}
     for injection in injections:
-        audit[injection.gives] = "; ".join([_told(origin) for origin in injection.origins])
+        audit[injection.gives] = injection.told or told(injection.origins)
     return audit
-
-
-def _told(origin: Origin) -> str:
-    return f"{origin.what} from {origin.voice.ref}" if origin.voice else f"{origin.what} by default"

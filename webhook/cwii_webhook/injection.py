@@ -5,7 +5,7 @@ Plain data between the mutators, who decide, and `patch`, which alone knows how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -80,6 +80,10 @@ class Origin(Struct, frozen=True, gc=False):
     voice: Voice | None = None
 
 
+def told(origins: Iterable[Origin]) -> str:
+    return "; ".join([f"{origin.what} from {origin.voice.ref}" if origin.voice else f"{origin.what} by default" for origin in origins])
+
+
 class Injection(Struct, frozen=True, gc=False, kw_only=True):
     """What one mutator gives. Names in `ours` (volumes with their mounts, and variables) are set whatever is there; others only where nothing is."""
 
@@ -93,6 +97,7 @@ class Injection(Struct, frozen=True, gc=False, kw_only=True):
     before: tuple[ConfigMap, ...] = ()
     warnings: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
+    told: str = ""  # the origins as one line, where a mutator has it at hand
 
 
 Reason = Literal["not-asked", "incomplete", "no-account", "mirror-pod", "switched-off", "not-a-pod", "nothing-there"]
