@@ -1,0 +1,141 @@
+"""What is wished for a pod in cwii's words: of each word the nearest voice is heard, in the way of the word's kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cwii_webhook import owners
+from cwii_webhook.injection import Origin, Refused, containers
+from cwii_webhook.shape import on_windows
+from cwii_webhook.vocabulary import Word
+from cwii_webhook.vocabulary.cwii import HEARD
+from cwii_webhook.voices import Subject, Voice
+
+LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes of a token
+
+# Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
+GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+class Hearing:
+    """What is looked up once for a pod, however many clouds it is for. Pods of which the same is said have one key."""
+
+    __slots__ = ("containers", "env", "from_elsewhere", "key", "namespace", "voices", "volumes", "windows")
+
+    def __init__(self, subject: Subject) -> None:
+        spec = subject.pod.spec
+        self.namespace = subject.namespace
+        said = [(voice, keys) for voice in _voices(subject) if (keys := HEARD.intersection(voice.annotations))]
+        self.voices = tuple([voice for voice, _ in said])
+        self.windows = bool(said) and on_windows(subject.pod)
+        self.key = (self.namespace, self.windows, *[_said(voice, keys) for voice, keys in said])
+        everybody = containers(subject.pod) if self.voices else ()
+        self.containers = tuple([one for one in everybody if one[2].name not in GUESTS])
+        self.env = frozenset([variable.name for _, _, container in self.containers for variable in container.env or ()])
+        self.from_elsewhere = tuple([container.name for _, _, container in self.containers if container.env_from])
+        self.volumes = {volume.name: volume for volume in spec.volumes or ()}
+
+
+def hearing(subject: Subject) -> Hearing:
+    if not isinstance(subject.heard, Hearing):
+        subject.heard = Hearing(subject)
+    return subject.heard
+
+
+def _said(voice: Voice, keys: frozenset[str]) -> tuple[object, ...]:
+    annotations = voice.annotations
+    return voice.scope, voice.ref, frozenset([(key, annotations[key]) for key in keys])
+
+
+def _voices(subject: Subject) -> Iterator[Voice]:
+    yield subject.itself()
+    yield from owners.voices(subject)
+    account, space = subject.account(subject.pod.spec.service_account_name or "default"), subject.space()
+    if account:
+        yield account
+    if space:
+        yield space
+
+
+class Wishes:
+    """One mutator's questions to the voices. It keeps where each answer came from, and what was odd about it."""
+
+    __slots__ = ("hearing", "origins", "voices", "warnings")
+
+    def __init__(self, heard: Hearing) -> None:
+        self.hearing = heard
+        self.voices = heard.voices
+        self.origins: list[Origin] = []
+        self.warnings: list[str] = []
+
+    def flag(self, word: Word) -> Origin | None:
+        """What is neither true nor false is no answer, and the next voice is asked."""
+        for voice in self.voices:
+            said = voice.annotations.get(word.key)
+            if said is not None:
+                text = said.strip().lower()
+                if text in {"true", "false"}:
+                    return self._kept(Origin(word.key, text, word.key, voice))
+                if text:
+                    self.warnings.append(f"{word.key} of {voice} is {shown(said)}, neither true nor false: it is passed over")
+        return None
+
+    def text(self, word: Word, what: str) -> Origin | None:
+        """What is empty is no answer either."""
+        origin = self.heard(word, what)
+        return self._kept(origin) if origin else None
+
+    def heard(self, word: Word, what: str) -> Origin | None:
+        """As `text`, of something that need not be used."""
+        key = word.key
+        for voice in self.voices:
+            said = voice.annotations.get(key)
+            if said and (said := said.strip()):
+                return Origin(what, said, key, voice)
+        return None
+
+    def otherwise(self, what: str, value: str) -> Origin:
+        """Nobody said it: the server's own."""
+        return self._kept(Origin(what, value))
+
+    def seconds(self, word: Word, default: int) -> int:
+        """The nearest answer is the answer, even if it is no number: then the server's own counts, not what is said farther away."""
+        origin = self.heard(word, "token expiration")
+        if origin is None or not _WHOLE.fullmatch(origin.value):
+            if origin:
+                self.warnings.append(f"{where(origin)} is {shown(origin.value)}, which is no number of seconds: {default} is used")
+            self.otherwise("token expiration", str(default))
+            return default
+        self._kept(origin)
+        seconds = int(origin.value[:40])
+        if seconds > MOST:
+            raise Refused(f"{where(origin)} is {shown(origin.value)}, and no token may last so long: say {LEAST} to {MOST} seconds")
+        if seconds < LEAST:
+            self.warnings.append(f"{where(origin)} is {origin.value}, and no token lasts less than {LEAST} seconds: {LEAST} is used")
+        return max(LEAST, seconds)
+
+    def either(self, word: Word, native: Word, what: str, *, honoured: bool) -> Origin | None:
+        """A word of cwii's, or where it is missing the one that another webhook has for it."""
+        own, other = self.heard(word, what), self.heard(native, what)
+        if own and other:
+            self.warnings.append(f"{where(own)} and {where(other)} are both set: {word.key} is used here, but {native.key} speaks to another webhook too")
+        if own is None and honoured:
+            own = other
+        return self._kept(own) if own else None
+
+    def _kept(self, origin: Origin) -> Origin:
+        self.origins.append(origin)
+        return origin
+
+
+def where(origin: Origin) -> str:
+    """Which annotation, and on what it is."""
+    return f"{origin.key} of {origin.voice}" if origin.voice else origin.what
+
+
+def shown(text: str) -> str:
+    """As it may stand in a message: nothing that a terminal obeys, and not too much of it."""
+    return ascii(text if len(text) <= 64 else f"{text[:61]}...")
