@@ -1,0 +1,52 @@
+"""AWS, in cwii's words: the role to assume, and the token to assume it with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cwii_webhook.injection import Nothing, Variable, variable
+from cwii_webhook.mutators.grammar import AUDIENCE, REGION, ROLE_ARN, SESSION, checked
+from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.token import Token, found
+from cwii_webhook.mutators.verify import Check
+from cwii_webhook.resolve import Wishes, where
+from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.vocabulary import cwii as words
+
+GIVES = "aws"
+VARIABLES = frozenset({"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_ROLE_SESSION_NAME"})
+NATIVE = words.NATIVE_AWS_ROLE_ARN
+COMMAND = "aws sts get-caller-identity"
+
+
+def aws(settings: Settings) -> Cloud:
+    token = Token(GIVES, settings.root)
+    check = Check("cwii-aws-verify", words.AWS, settings.aws_verify_image, "256Mi", COMMAND)
+    return Cloud(GIVES, frozenset({token.name}), VARIABLES, partial(_plan, settings, token, check))
+
+
+def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
+    nothing = declined(GIVES, words.AWS, wishes, *((NATIVE,) if settings.native_annotations else ()))
+    if nothing:
+        return nothing
+    role = wishes.either(words.AWS_ROLE_ARN, NATIVE, "AWS_ROLE_ARN", honoured=settings.native_annotations)
+    if role is None:
+        return incomplete(GIVES, wishes, words.AWS_ROLE_ARN.key)
+    arn = checked(role, ROLE_ARN)
+    if len(arn.split(":")[4]) != 12:
+        wishes.warnings.append(f"{where(role)} names no account of 12 digits: AWS will not know it")
+    variables = _variables(wishes, arn, found(token.path, windows=wishes.hearing.windows))
+    audience = wishes.text(words.AWS.audience, "token audience") or wishes.otherwise("token audience", settings.aws_default_audience)
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.token_expiration))
+    guests = check.guests(wishes, settings, variables, (token.mount,))
+    return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
+
+
+def _variables(wishes: Wishes, role: str, path: str) -> tuple[Variable, ...]:
+    wishes.otherwise("AWS_WEB_IDENTITY_TOKEN_FILE", path)
+    variables = [variable("AWS_ROLE_ARN", role), variable("AWS_WEB_IDENTITY_TOKEN_FILE", path)]
+    if region := wishes.text(words.AWS_REGION, "AWS_REGION"):
+        variables.append(variable("AWS_REGION", checked(region, REGION)))
+    if session := wishes.text(words.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):
+        variables.append(variable("AWS_ROLE_SESSION_NAME", checked(session, SESSION)))
+    return tuple(variables)

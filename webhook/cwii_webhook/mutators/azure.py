@@ -1,0 +1,56 @@
+"""Azure, in cwii's words: the identity's ids, and the token to log in with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cwii_webhook.injection import Nothing, Variable, variable
+from cwii_webhook.mutators.grammar import AUDIENCE, ID, authority, checked
+from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.token import Token, found
+from cwii_webhook.mutators.verify import Check
+from cwii_webhook.resolve import Wishes
+from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.vocabulary import cwii as words
+
+GIVES = "az"
+VARIABLES = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"})
+NATIVE = words.NATIVE_AZURE_CLIENT_ID
+
+# az reads an argument that begins with @ from the file of that name: no token stands in a list of arguments.
+COMMAND = (
+    'az login --service-principal -u "$AZURE_CLIENT_ID" -t "$AZURE_TENANT_ID" --federated-token "@$AZURE_FEDERATED_TOKEN_FILE" >/dev/null'
+    " && az account show >/dev/null"
+)
+
+
+def azure(settings: Settings) -> Cloud:
+    token = Token(GIVES, settings.root)
+    check = Check("cwii-az-verify", words.AZURE, settings.az_verify_image, "512Mi", COMMAND)
+    return Cloud(GIVES, frozenset({token.name}), VARIABLES, partial(_plan, settings, token, check))
+
+
+def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
+    honoured = settings.native_annotations
+    nothing = declined(GIVES, words.AZURE, wishes, *((NATIVE,) if honoured else ()))
+    if nothing:
+        return nothing
+    client = wishes.either(words.AZURE_CLIENT_ID, NATIVE, "AZURE_CLIENT_ID", honoured=honoured)
+    tenant = wishes.either(words.AZURE_TENANT_ID, words.NATIVE_AZURE_TENANT_ID, "AZURE_TENANT_ID", honoured=honoured)
+    if client is None or tenant is None:
+        ids = ((client, words.AZURE_CLIENT_ID), (tenant, words.AZURE_TENANT_ID))
+        return incomplete(GIVES, wishes, *[word.key for said, word in ids if said is None])
+    variables = _variables(settings, wishes, (checked(client, ID), checked(tenant, ID)), found(token.path, windows=wishes.hearing.windows))
+    audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise("token audience", settings.az_default_audience)
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.token_expiration))
+    guests = check.guests(wishes, settings, variables, (token.mount,))
+    return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
+
+
+def _variables(settings: Settings, wishes: Wishes, ids: tuple[str, str], path: str) -> tuple[Variable, ...]:
+    wishes.otherwise("AZURE_FEDERATED_TOKEN_FILE", path)
+    client, tenant = ids
+    variables = [variable("AZURE_CLIENT_ID", client), variable("AZURE_TENANT_ID", tenant), variable("AZURE_FEDERATED_TOKEN_FILE", path)]
+    if host := wishes.text(words.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
+        variables.append(variable("AZURE_AUTHORITY_HOST", authority(host, settings.authority_hosts)))
+    return tuple(variables)

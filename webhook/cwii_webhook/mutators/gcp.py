@@ -1,0 +1,76 @@
+"""Google Cloud, in cwii's words: the credentials file, and the token that it leads to."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cwii_webhook.injection import Mount, Nothing, Refused, variable
+from cwii_webhook.mutators import credentials
+from cwii_webhook.mutators.grammar import AUDIENCE, SERVICE_ACCOUNT, checked
+from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.token import Token, found
+from cwii_webhook.mutators.verify import Check
+from cwii_webhook.resolve import Wishes, shown, where
+from cwii_webhook.settings.cwii import Delivery, Settings, delivery
+from cwii_webhook.vocabulary import cwii as words
+
+GIVES = "gcp"
+POINTER = "GOOGLE_APPLICATION_CREDENTIALS"
+NATIVE = words.NATIVE_GCP_SERVICE_ACCOUNT
+COMMAND = "gcloud auth application-default print-access-token >/dev/null"
+
+
+def gcp(settings: Settings) -> Cloud:
+    token = Token(GIVES, settings.root)
+    check = Check("cwii-gcp-verify", words.GCP, settings.gcp_verify_image, "384Mi", COMMAND)
+    return Cloud(GIVES, frozenset({token.name, credentials.NAME}), frozenset({POINTER}), partial(_plan, settings, token, check))
+
+
+def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
+    nothing = declined(GIVES, words.GCP, wishes, *((NATIVE,) if settings.native_annotations else ()))
+    if nothing:
+        return nothing
+    audience = wishes.text(words.GCP.audience, "token audience")
+    if audience is None and settings.gcp_default_audience:
+        audience = wishes.otherwise("token audience", settings.gcp_default_audience)
+    if audience is None:
+        return incomplete(GIVES, wishes, words.GCP.audience.key)
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.token_expiration))
+    mounts = (token.mount, Mount(credentials.NAME, f"{settings.root}/gcp-creds", read_only=True))
+    path = wishes.otherwise(POINTER, found(f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows)).value
+    variables = (variable(POINTER, path),)
+    file = _delivered(settings, token, wishes, audience.value)
+    return plan(
+        wishes,
+        volumes=(volume, file.volume),
+        variables=variables,
+        mounts=mounts,
+        guests=(*file.guests, *check.guests(wishes, settings, variables, mounts)),
+        annotations=file.annotations,
+        before=file.before,
+    )
+
+
+def _delivered(settings: Settings, token: Token, wishes: Wishes, audience: str) -> credentials.Delivered:
+    windows = wishes.hearing.windows
+    said = wishes.either(words.GCP_SERVICE_ACCOUNT, NATIVE, "service account", honoured=settings.native_annotations)
+    account = checked(said, SERVICE_ACCOUNT) if said else ""
+    text = credentials.document(audience, account, found(token.path, windows=windows))
+    match _way(settings, wishes):
+        case "annotation":
+            return credentials.annotation(text)
+        case "config-map":
+            return credentials.config_map(wishes.hearing.namespace, credentials.name(audience, account, windows=windows), text)
+        case "init-container":
+            return credentials.written(settings.gcp_init_image, text)
+
+
+def _way(settings: Settings, wishes: Wishes) -> Delivery:
+    said = wishes.text(words.GCP_DELIVERY, "delivery") or wishes.otherwise("delivery", settings.delivery)
+    way = delivery(said.value)
+    if way is None:
+        raise Refused(f"{where(said)} is {shown(said.value)}: say annotation, config-map or init-container")
+    if way == "init-container" and wishes.hearing.windows:
+        wishes.warnings.append("the container that would write Google's credentials file does not run on Windows: they come by annotation")
+        return "annotation"
+    return way

@@ -1,0 +1,57 @@
+"""What a value that a user writes may look like: none of these can leave the URL, the path or the shell's word that it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from cwii_webhook.injection import Origin, Refused
+from cwii_webhook.resolve import shown, where
+
+
+class Grammar(Struct, frozen=True):
+    pattern: re.Pattern[str]
+    what: str
+    example: str
+
+
+def _grammar(pattern: str, what: str, example: str) -> Grammar:
+    return Grammar(re.compile(pattern, re.ASCII), what, example)
+
+
+ROLE_ARN = _grammar(r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576}", "role's ARN", "arn:aws:iam::123456789012:role/name")
+REGION = _grammar(r"[a-z]{2}[a-z0-9-]{1,30}", "region", "eu-west-1")
+SESSION = _grammar(r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-")
+AUDIENCE = _grammar(r"[\w!#%*+,./:=?@\[\]^{}~-]{1,1024}", "audience", "sts.amazonaws.com")
+ID = _grammar(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
+SERVICE_ACCOUNT = _grammar(r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?", "service account", "name@project.iam.gserviceaccount.com")
+IMAGE = _grammar(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
+HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
+
+AUTHORITIES = frozenset({
+    "login.microsoftonline.com",
+    "login.microsoftonline.us",
+    "login.chinacloudapi.cn",
+    "login.partner.microsoftonline.cn",
+    "login.microsoftonline.de",
+    "login.windows.net",
+})  # fmt: skip
+
+
+def checked(origin: Origin, grammar: Grammar) -> str:
+    if grammar.pattern.fullmatch(origin.value):
+        return origin.value
+    raise Refused(f"{where(origin)} is {shown(origin.value)}, which is no {grammar.what}: correct it (such as {grammar.example}), or take it away")
+
+
+def authority(origin: Origin, others: Collection[str]) -> str:
+    """Whoever it names is sent the pod's token."""
+    found = HOST.fullmatch(origin.value)
+    if found and (found[1] in AUTHORITIES or found[1] in others):
+        return origin.value
+    raise Refused(
+        f"{where(origin)} is {shown(origin.value)}, which is no cloud's own authority over https: "
+        "name one (such as https://login.microsoftonline.us/), or have --authority-hosts of the webhook list it"
+    )
