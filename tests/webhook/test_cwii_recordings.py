@@ -12,10 +12,9 @@ import pytest
 from cwii_webhook.admit import Route
 from cwii_webhook.differences import Difference
 from cwii_webhook.differences import cwii as differences
-from cwii_webhook.mutators.aws import aws
-from cwii_webhook.mutators.azure import azure
-from cwii_webhook.mutators.gcp import gcp
-from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.mutators import cwii
+from cwii_webhook.settings import flags
+from cwii_webhook.settings.cwii import FLAGS, settings
 
 from tests.webhook.recorded import Recording, asked, differing, normal, picture, recordings
 
@@ -38,16 +37,8 @@ Change = Callable[[Recording, Any], None]
 
 def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
     """The recorded servers had cwii's own default of how Google's credentials are delivered."""
-    flags = dict(flag.removeprefix("--").split("=") for flag in recording.flags)
-    settings = Settings(
-        gcp_delivery=flags.get("gcp-delivery", "config-map"),
-        mount_root=flags.get("mount-root", "/var/run/secrets/cwii.dev"),
-        token_expiration=int(flags.get("token-expiration", "3600")),
-        native_annotations="native-annotations" in flags,
-        verify_images=images,
-    )
-    clouds = (gcp(settings), *(() if "aws-enabled" in flags else (aws(settings),)), azure(settings))
-    return Route("cwii", "/mutate", clouds, marker="cwii.dev/injected")
+    told = flags.parse(FLAGS, ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"], recording.env)
+    return cwii.route(settings(told))
 
 
 def ours(recording: Recording) -> tuple[Any, set[str]]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from cwii_webhook import owners
 from cwii_webhook.injection import Origin, Refused, containers
+from cwii_webhook.settings.cwii import LEAST, MOST
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import HEARD
 from cwii_webhook.voices import Subject, Voice
-
-LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes of a token
 
 # Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
 GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})

@@ -37,7 +37,7 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
         wishes.warnings.append(f"{where(role)} names no account of 12 digits: AWS will not know it")
     variables = _variables(wishes, arn, found(token.path, windows=wishes.hearing.windows))
     audience = wishes.text(words.AWS.audience, "token audience") or wishes.otherwise("token audience", settings.aws_default_audience)
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.token_expiration))
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.expiration))
     guests = check.guests(wishes, settings, variables, (token.mount,))
     return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
 

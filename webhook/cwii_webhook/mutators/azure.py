@@ -42,7 +42,7 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
         return incomplete(GIVES, wishes, *[word.key for said, word in ids if said is None])
     variables = _variables(settings, wishes, (checked(client, ID), checked(tenant, ID)), found(token.path, windows=wishes.hearing.windows))
     audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise("token audience", settings.az_default_audience)
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.token_expiration))
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.expiration))
     guests = check.guests(wishes, settings, variables, (token.mount,))
     return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
 

@@ -35,7 +35,7 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
         audience = wishes.otherwise("token audience", settings.gcp_default_audience)
     if audience is None:
         return incomplete(GIVES, wishes, words.GCP.audience.key)
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.token_expiration))
+    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.expiration))
     mounts = (token.mount, Mount(credentials.NAME, f"{settings.root}/gcp-creds", read_only=True))
     path = wishes.otherwise(POINTER, found(f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows)).value
     variables = (variable(POINTER, path),)

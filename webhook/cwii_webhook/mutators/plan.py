@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from cwii_webhook import present
-from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Touch, Variable, Volume, told
+from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Refused, Touch, Variable, Volume, told
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Wishes, hearing, where
 from cwii_webhook.vocabulary import Word
-from cwii_webhook.vocabulary.cwii import Common
+from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
 from cwii_webhook.voices import Subject
 
 LIMIT = 4096  # plans that are remembered
@@ -53,6 +53,8 @@ class Cloud:
 
     def _given(self, plan: Plan, subject: Subject, heard: Hearing) -> Injection:
         variables, mounts = plan.variables, plan.mounts
+        if plan.annotations:
+            _fitting({**(subject.pod.metadata.annotations or {}), **plan.annotations}, plan.annotations, subject)
         warnings = tuple(_warnings(plan, heard))
         return Injection(
             gives=self.gives,
@@ -64,6 +66,15 @@ class Cloud:
             warnings=plan.warnings + warnings if warnings else plan.warnings,
             origins=plan.origins,
             told=plan.told,
+        )
+
+
+def _fitting(together: Mapping[str, str], ours: Mapping[str, str], subject: Subject) -> None:
+    size = sum([len(key.encode()) + len(text.encode()) for key, text in together.items()])
+    if size > ROOM:
+        raise Refused(
+            f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
+            f"shorten them, or set {GCP_DELIVERY.key} to config-map"
         )
 
 

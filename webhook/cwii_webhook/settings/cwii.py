@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from msgspec import Struct
+
+from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving, unheeded
 
 Delivery = Literal["annotation", "config-map", "init-container"]
 
 _SPELLINGS = {"configmap": "config-map", "initcontainer": "init-container"}
+LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes
+
+_HOST = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}(:[0-9]{1,5})?")
 _ROOT = re.compile(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?")
 
 
@@ -31,6 +37,21 @@ class Settings(Struct, frozen=True):
     verify_images: tuple[str, ...] = ()
     authority_hosts: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not _ROOT.fullmatch(self.mount_root):
+            raise BadFlag(f"--mount-root is {self.mount_root!r}, which is no path", "begin it with /, and use letters, digits and ._-")
+        if self.token_expiration > MOST:
+            raise BadFlag(f"--token-expiration is {self.token_expiration}, and no token may last so long", f"give {LEAST} to {MOST} seconds")
+        if delivery(self.gcp_delivery) is None:
+            raise BadFlag(f"--gcp-delivery is {self.gcp_delivery!r}", f"use one of {', '.join(get_args(Delivery))}")
+        for host in self.authority_hosts:
+            if not _HOST.fullmatch(host):
+                raise BadFlag(f"--authority-hosts lists {host!r}, which is no host", "list names alone, such as login.example.com")
+
+    @property
+    def expiration(self) -> int:
+        return max(LEAST, self.token_expiration)
+
     @property
     def root(self) -> str:
         return self.mount_root.rstrip("/")
@@ -48,4 +69,40 @@ def delivery(text: str) -> Delivery | None:
     """In any of the spellings that are taken; None for another word."""
     word = text.strip().lower().replace("_", "-")
     word = _SPELLINGS.get(word, word)
-    return cast("Delivery", word) if word in {"annotation", "config-map", "init-container"} else None
+    return cast("Delivery", word) if word in get_args(Delivery) else None
+
+
+def _cloud(short: str, audience: str) -> tuple[Flag, ...]:
+    key, env = f"{short}_", f"CWII_{short.upper()}_"
+    return (
+        Flag(f"{short}-enabled", "switch", "Whether its annotations are heard at all.", f"{key}enabled", f"{env}ENABLED", explicit=True),
+        Flag(f"{short}-default-audience", "text", audience, f"{key}default_audience", f"{env}DEFAULT_AUDIENCE"),
+        Flag(f"{short}-verify-image", "text", "Image to try an identity with.", f"{key}verify_image", f"{env}VERIFY_IMAGE"),
+    )
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("addr", "address", "Where to listen.", "serving.address", "CWII_ADDR"),
+    Flag("tls-cert", "text", "File of the certificate.", "serving.cert", "CWII_TLS_CERT"),
+    Flag("tls-key", "text", "File of its key.", "serving.key", "CWII_TLS_KEY"),
+    Flag("port", "number", "Port of the webhook, instead of the address's.", "serving.port"),
+    Flag("mount-root", "text", "Where tokens are mounted.", "mount_root", "CWII_MOUNT_ROOT"),
+    Flag("token-expiration", "number", "How long tokens last, in seconds.", "token_expiration", "CWII_TOKEN_EXPIRATION"),
+    Flag("native-annotations", "switch", "Hear some words of other webhooks too.", "native_annotations", "CWII_NATIVE_ANNOTATIONS", explicit=True),
+    *_cloud("gcp", "For whom tokens for Google Cloud are; without it, pods have to say."),
+    *_cloud("aws", "For whom tokens for AWS are."),
+    *_cloud("az", "For whom tokens for Azure are."),
+    Flag("gcp-delivery", "text", f"How Google's credentials come to a pod: {', '.join(get_args(Delivery))}.", "gcp_delivery", "CWII_GCP_DELIVERY"),
+    Flag("gcp-init-image", "text", "Image that writes them, where a container does.", "gcp_init_image", "CWII_GCP_INIT_IMAGE"),
+    Flag("verify-images", "words", "Images that annotations may name to try an identity with; * at the end is any.", "verify_images", "CWII_VERIFY_IMAGES"),
+    Flag("authority-hosts", "words", "Hosts that annotations may name for Azure, besides its clouds'.", "authority_hosts", "CWII_AUTHORITY_HOSTS"),
+    Flag("otel-enabled", "switch", "metrics are there to be scraped", env="CWII_OTEL_ENABLED", explicit=True),
+    *unheeded("otel-endpoint", "metrics are there to be scraped"),
+    LOG_LEVEL,
+    *COMMON,
+)
+SERVING = Serving(address=("0.0.0.0", 8443), cert="/tls/tls.crt", key="/tls/tls.key")  # noqa: S104 - as cwii does, in a pod of its own
+
+
+def settings(told: Told) -> Settings:
+    return made(told, Settings)
