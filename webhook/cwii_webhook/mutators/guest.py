@@ -34,13 +34,13 @@ def joining(guest: Guest, pod: Pod) -> Joining:
         "args": [guest.script],
         "env": guest.variables,
         "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
-        "securityContext": {**_security(pod), "readOnlyRootFilesystem": True} if guest.writer else _security(pod),
+        "securityContext": {**security(pod), "readOnlyRootFilesystem": True} if guest.writer else security(pod),
         "resources": resources(pod, guest.cpu, guest.memory),
     }
     return Joining(guest.name, body, first=guest.writer)
 
 
-def _security(pod: Pod) -> dict[str, object]:
+def security(pod: Pod) -> dict[str, object]:
     least: dict[str, object] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
     user = common_user(pod)
     if user is None and _never_root(pod):
@@ -57,4 +57,4 @@ def _never_root(pod: Pod) -> bool:
     if base and base.run_as_non_root:
         return True
     own = [c.security_context for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
-    return bool(own) and all(security and security.run_as_non_root for security in own)
+    return bool(own) and all(said and said.run_as_non_root for said in own)
