@@ -70,12 +70,12 @@ def _touches(pod: Pod, parts: Sequence[Injection], ours: Collection[str], patch:
         _variables(pointer, container, [v for t in touches for v in t.variables], ours, patch)
 
 
-def _mounts(pointer: str, container: Container, mounts: Iterable[Mount], ours: Collection[str], patch: Patch) -> None:
+def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours: Collection[str], patch: Patch) -> None:
     """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
     there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
     paths = {normpath(mount.mount_path): (mount.name, i) for i, mount in enumerate(container.volume_mounts or ())}
     new: list[Mount] = []
-    for mount in mounts:
+    for mount in _movable(mounts, paths, ours) if there else mounts:
         path = normpath(mount.mount_path)
         name, at = paths.get(path, (mount.name, there.get(mount.name)))
         if name != mount.name:
@@ -86,7 +86,14 @@ def _mounts(pointer: str, container: Container, mounts: Iterable[Mount], ours: C
         elif mount.name in ours and at >= 0 and _differs(container, at, mount):
             patch.ops.append(Op("replace", f"{pointer}/volumeMounts/{at}", mount))
             patch.warnings.append(f"container {container.name} mounts {mount.name}, which is mounted at {mount.mount_path} instead: the name is ours")
+            paths.pop(normpath((container.volume_mounts or ())[at].mount_path), None)
+            paths[path] = (mount.name, at)
     _extend(f"{pointer}/volumeMounts", container.volume_mounts, new, patch)
+
+
+def _movable(mounts: Collection[Mount], paths: Mapping[str, tuple[str, int]], ours: Collection[str]) -> Iterable[Mount]:
+    """Who finds another of ours at his path comes last: that one moves away first."""
+    return sorted(mounts, key=lambda mount: paths.get(normpath(mount.mount_path), (mount.name,))[0] in {*ours} - {mount.name})
 
 
 def _differs(container: Container, at: int, mount: Mount) -> bool:
