@@ -20,7 +20,7 @@ LEAST, MOST = 3600, 86400
 PROXY_PORT = 8000
 
 
-class Wish(Struct, frozen=True):
+class Wish(Struct, frozen=True, gc=False):
     """What is asked for a pod."""
 
     account: Voice

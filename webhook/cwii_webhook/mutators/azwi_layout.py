@@ -16,7 +16,7 @@ CA_PATH = "ca-cert/ca.crt"
 _LONGEST = 63  # a volume's name
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, gc=False):
     """For one pod: the mount, and the variables that lead to the files in it."""
 
     mount: Mount

@@ -130,4 +130,6 @@ def credentials(asked: Wish) -> str:
 
 
 def _size(annotations: dict[str, str]) -> int:
-    return sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items())
+    """In bytes where it may matter: a character has four at most."""
+    rough = sum(map(len, annotations)) + sum(map(len, annotations.values()))
+    return rough if rough * 4 <= MOST else sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items())

@@ -21,7 +21,7 @@ _SHELL = re.compile(r"""['"\\\n\r\0`$;&|<>()]""")  # none of these may come near
 _MODES: dict[str, Mode] = {"gcloud": "gcloud", "direct": "direct"}
 
 
-class Wish(Struct, frozen=True):
+class Wish(Struct, frozen=True, gc=False):
     account: Voice
     provider: str
     email: str

@@ -36,14 +36,16 @@ def listed(text: str, separator: str) -> frozenset[str]:
 
 def own_values(pod: Pod, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
     """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
+    ours = {v.name: v.value for v in variables}
     for _, _, container in containers(pod):
         if container.name in skipped or not (container.env or container.env_from):
             continue
-        own = {v.name: v.value for v in container.env or ()}
-        other = [v.name for v in variables if v.value and own.get(v.name, v.value) != v.value]
-        yield from _told(container.name, [name for name in other if name not in replaced], "that is left as it is")
-        yield from _told(container.name, [name for name in other if name in replaced], "ours replaces it")
-        if container.env_from and any(v.name not in own for v in variables):
+        own = [v for v in container.env or () if v.name in ours]
+        other = [v.name for v in own if ours[v.name] and ours[v.name] != v.value]
+        if other:
+            yield from _told(container.name, [name for name in other if name not in replaced], "that is left as it is")
+            yield from _told(container.name, [name for name in other if name in replaced], "ours replaces it")
+        if container.env_from and len(own) < len(ours):
             yield f"container {container.name} takes variables from elsewhere (envFrom): where their names are ours, ours win"
 
 
