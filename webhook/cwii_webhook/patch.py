@@ -5,13 +5,14 @@ Containers of the pod's come first, while their places are still what they were;
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from posixpath import normpath
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from msgspec import Struct
 
-from cwii_webhook import present
+from cwii_webhook import present, review
 from cwii_webhook.injection import Injection, Joining, Mount, Place, Touch, Variable, Volume
 from cwii_webhook.review import Container, Pod
 
@@ -58,24 +59,70 @@ def _wire(volume: Volume) -> object:
     return {"name": volume.name, **volume.source}
 
 
-def _touches(pod: Pod, parts: Sequence[Injection], ours: Collection[str], patch: Patch) -> None:
+def _touches(pod: Pod, parts: Sequence[Injection], ours: frozenset[str], patch: Patch) -> None:
     touched: dict[tuple[Place, int], list[Touch]] = {}
     for part in parts:
         for touch in part.touches:
             touched.setdefault((touch.place, touch.index), []).append(touch)
+    bundles: dict[tuple[int, ...], _Bundle] = {}
     for (place, index), touches in touched.items():
+        alike = tuple([part for touch in touches for part in (id(touch.variables), id(touch.mounts))])
+        bundle = bundles.get(alike) or bundles.setdefault(alike, _bundle(touches))
         container: Container = getattr(pod.spec, _FIELDS[place])[index]
         pointer = f"/spec/{place}/{index}"
-        _mounts(pointer, container, [m for t in touches for m in t.mounts], ours, patch)
-        _variables(pointer, container, [v for t in touches for v in t.variables], ours, patch)
+        if bundle.beside(container.volume_mounts):
+            _extend(f"{pointer}/volumeMounts", container.volume_mounts, bundle.mounts, patch)
+        else:
+            _mounts(pointer, container, bundle.mounts, ours, patch)
+        if bundle.names.isdisjoint([variable.name for variable in container.env or ()]):
+            _extend(f"{pointer}/env", container.env, bundle.variables, patch)
+        else:
+            _variables(pointer, container, bundle.variables, ours, patch)
 
 
-def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours: Collection[str], patch: Patch) -> None:
+class _Bundle(Struct, frozen=True, gc=False):
+    """What one container is given, and mostly the next one too."""
+
+    variables: list[Variable]
+    mounts: list[Mount]
+    names: frozenset[str]
+    volumes: frozenset[str]
+    paths: frozenset[str]
+
+    def beside(self, there: Sequence[review.Mount] | None) -> bool:
+        """Whether nothing of it is in the way of what is mounted, nor of itself."""
+        if min(len(self.paths), len(self.volumes)) < len(self.mounts):
+            return False
+        return not there or (self.volumes.isdisjoint([m.name for m in there]) and self.paths.isdisjoint([normpath(m.mount_path) for m in there]))
+
+
+def _bundle(touches: Sequence[Touch]) -> _Bundle:
+    """Of what two give under one name, the first counts."""
+    variables: dict[str, Variable] = {}
+    for variable in [variable for touch in touches for variable in touch.variables]:
+        variables.setdefault(variable.name, variable)
+    mounts = [mount for touch in touches for mount in touch.mounts]
+    return _Bundle(
+        list(variables.values()),
+        mounts,
+        frozenset(variables),
+        frozenset([mount.name for mount in mounts]),
+        frozenset([normpath(mount.mount_path) for mount in mounts]),
+    )
+
+
+@lru_cache(4096)
+def normpath(path: str) -> str:
+    """Paths are few, and the same in pod after pod."""
+    return posixpath.normpath(path)
+
+
+def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours: frozenset[str], patch: Patch) -> None:
     """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
     there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
     paths = {normpath(mount.mount_path): (mount.name, i) for i, mount in enumerate(container.volume_mounts or ())}
     new: list[Mount] = []
-    for mount in _movable(mounts, paths, ours) if there else mounts:
+    for mount in _movable(mounts, paths, ours) if there and ours else mounts:
         path = normpath(mount.mount_path)
         name, at = paths.get(path, (mount.name, there.get(mount.name)))
         if name != mount.name:
@@ -91,9 +138,9 @@ def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours:
     _extend(f"{pointer}/volumeMounts", container.volume_mounts, new, patch)
 
 
-def _movable(mounts: Collection[Mount], paths: Mapping[str, tuple[str, int]], ours: Collection[str]) -> Iterable[Mount]:
+def _movable(mounts: Collection[Mount], paths: Mapping[str, tuple[str, int]], ours: frozenset[str]) -> Iterable[Mount]:
     """Who finds another of ours at his path comes last: that one moves away first."""
-    return sorted(mounts, key=lambda mount: paths.get(normpath(mount.mount_path), (mount.name,))[0] in {*ours} - {mount.name})
+    return sorted(mounts, key=lambda mount: paths.get(normpath(mount.mount_path), (mount.name,))[0] in ours - {mount.name})
 
 
 def _differs(container: Container, at: int, mount: Mount) -> bool:
@@ -143,7 +190,8 @@ def _extend(pointer: str, present: Sequence[object] | None, new: Sequence[object
     if present is None:
         patch.ops.append(Op("add", pointer, new))
     else:
-        patch.ops.extend(Op("add", f"{pointer}/-", value) for value in new)
+        end = f"{pointer}/-"
+        patch.ops.extend([Op("add", end, value) for value in new])
 
 
 def _texts(pointer: str, present: Mapping[str, str] | None, parts: Iterable[Mapping[str, str]], patch: Patch) -> None:
