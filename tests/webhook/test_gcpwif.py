@@ -265,3 +265,16 @@ def test_each_value_says_where_it_is_from() -> None:
         "provider from ServiceAccount shop/worker; service account from ServiceAccount shop/worker; audience by default; expiration from Pod shop/p; "
         "GOOGLE_APPLICATION_CREDENTIALS by default; CLOUDSDK_CORE_PROJECT from ServiceAccount shop/worker"
     )
+
+
+@pytest.mark.parametrize("path", ["/var/run/secrets/gcloud/config", "/var/run/secrets/gcloud/config/", "/mine"])
+def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
+    mounts = [{"name": "gcp-iam-token", "mountPath": path}]
+
+    _, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
+
+    assert [(m["name"], m["mountPath"]) for m in first(pod)["volumeMounts"]] == [
+        ("gcp-iam-token", "/var/run/secrets/sts.googleapis.com/serviceaccount"),
+        ("gcloud-config", "/var/run/secrets/gcloud/config"),
+    ]
+    assert not made(pod)[0].ops
