@@ -138,7 +138,7 @@ def once(pod: Any, volume: str) -> Any:
     for container in [*pod["spec"].get("containers", ()), *pod["spec"].get("initContainers", ())]:
         theirs = {m["mountPath"] for m in container.get("volumeMounts", ()) if m["name"] != volume}
         mounts = [m for m in container.get("volumeMounts", ()) if m["name"] != volume or m["mountPath"] not in theirs]
-        container |= {"volumeMounts": mounts} if mounts else {}
+        container.update({"volumeMounts": mounts} if mounts else {})
     return pod
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
 Kind = Literal["text", "number", "switch", "duration", "words", "json", "address"]
+
+S = TypeVar("S", bound=Struct)
 
 _UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
@@ -59,6 +61,16 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
         else:
             values[flag.field] = value(flag, text, f"--{flag.name}")
     return Told(values, tuple(warnings))
+
+
+def made(told: Told, kind: type[S]) -> S:
+    """The settings that were told, and by default the rest. A field with a dot is one of an object in them."""
+    tree: dict[str, object] = {}
+    for field, said in told.values.items():
+        outer, dot, inner = field.rpartition(".")
+        home = cast("dict[str, object]", tree.setdefault(outer, {})) if dot else tree
+        home[inner] = said
+    return msgspec.convert(tree, kind)
 
 
 def _said(table: Mapping[str, Flag], words: Sequence[str]) -> Iterator[tuple[str, str]]:
