@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cwii_webhook.dialects import ALL, route
+from cwii_webhook.dialects import ALL, service
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.documents import documents
@@ -33,7 +33,7 @@ class Answer:
 
 def explain(question: Question) -> Answer:
     try:
-        way = route(ALL[question.dialect], question.flags, question.environ or {})
+        way = service(ALL[question.dialect], question.flags, question.environ or {}).route
     except BadFlag as e:
         raise BadInput(e.problem, remedy=e.remedy) from e
     pods, objects = read((document for name, text in question.texts.items() for document in documents(name, text)), question.namespace)

@@ -41,7 +41,6 @@ class Route(Struct, frozen=True):
     dialect: str
     path: str
     mutators: tuple[Mutator, ...]
-    ephemeral: bool = True
     marker: str = ""  # the annotation, if any, that lists what was given
 
 
@@ -96,7 +95,7 @@ def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
 
 def _late(route: Route, request: Request, pod: Pod) -> Decision:
     """Containers that join a running pod get what its others have."""
-    injection = ephemeral.injection(pod, request.old_object, route.mutators) if route.ephemeral else None
+    injection = ephemeral.injection(pod, request.old_object, route.mutators)
     if injection is None:
         return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
     return Decision("injected", patch.build(pod, [injection]).ops, injections=(injection,))

@@ -1,4 +1,4 @@
-"""The table of dialects: whose words are understood, under which path and names, and what is made of their flags."""
+"""The table of dialects: whose words are understood, at which path, by which names it is called, and what is made of its command line."""
 
 from __future__ import annotations
 
@@ -8,38 +8,125 @@ from msgspec import Struct
 
 from cwii_webhook import differences, vocabulary
 from cwii_webhook.admit import Mutator, Route
+from cwii_webhook.differences import azwi as azwi_differences
+from cwii_webhook.differences import cwii as cwii_differences
 from cwii_webhook.differences import eks as eks_differences
+from cwii_webhook.differences import gcpwif as gcpwif_differences
+from cwii_webhook.mutators.azwi import Azwi
+from cwii_webhook.mutators.cwii import clouds
 from cwii_webhook.mutators.eks import Eks
-from cwii_webhook.settings import eks
+from cwii_webhook.mutators.gcpwif import Gcpwif
+from cwii_webhook.owners import ABOVE, OWNERS
+from cwii_webhook.settings import azwi, cwii, eks, gcpwif
 from cwii_webhook.settings.flags import Flag, Told, made, parse
+from cwii_webhook.settings.serving import Serving, serving
+from cwii_webhook.vocabulary import azwi as azwi_words
+from cwii_webhook.vocabulary import cwii as cwii_words
 from cwii_webhook.vocabulary import eks as eks_words
+from cwii_webhook.vocabulary import gcpwif as gcpwif_words
+
+Kind = tuple[str, str]  # group and kind
+
+ACCOUNTS: frozenset[Kind] = frozenset({("", "ServiceAccount")})
+EVERYBODY: frozenset[Kind] = ACCOUNTS | {("", "Namespace")} | OWNERS | frozenset[Kind]().union(*ABOVE.values())
 
 
 class Dialect(Struct, frozen=True):
     name: str
     path: str
     flags: tuple[Flag, ...]
-    mutators: Callable[[Told], tuple[Mutator, ...]]
+    serving: Serving
+    mutators: Callable[[Told, str], tuple[Mutator, ...]]
     words: tuple[vocabulary.Word, ...]
     differences: tuple[differences.Difference, ...]
-    programs: tuple[str, ...] = ()  # what it is called where it is called by its file's name
+    domain: str  # of its annotations, where no flag says another
+    programs: tuple[str, ...] = ()  # the names of files by which it is called, OpenShift's among them
+    kinds: frozenset[Kind] = ACCOUNTS  # of objects that it asks the picture for
     marker: str = ""
-    ephemeral: bool = True
 
 
-def _eks(told: Told) -> tuple[Mutator, ...]:
+class Service(Struct, frozen=True):
+    """One command line, understood: what is given where, what has to be known for it, and how it is served."""
+
+    route: Route
+    serving: Serving
+    kinds: frozenset[Kind]
+    domains: frozenset[str]
+    warnings: tuple[str, ...] = ()
+
+
+def _cwii(told: Told, _program: str) -> tuple[Mutator, ...]:
+    return clouds(cwii.settings(told))
+
+
+def _eks(told: Told, _program: str) -> tuple[Mutator, ...]:
     return (Eks(made(told, eks.Settings)),)
+
+
+def _azwi(told: Told, program: str) -> tuple[Mutator, ...]:
+    return (Azwi(azwi.settings(told, program)),)
+
+
+def _gcpwif(told: Told, _program: str) -> tuple[Mutator, ...]:
+    return (Gcpwif(gcpwif.settings(told)),)
 
 
 ALL: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("eks", "/mutate", eks.FLAGS, _eks, eks_words.ALL, eks_differences.ALL, ("aws-pod-identity-webhook", "pod-identity-webhook")),
+        Dialect(
+            "cwii",
+            "/mutate",
+            cwii.FLAGS,
+            cwii.SERVING,
+            _cwii,
+            cwii_words.ALL,
+            cwii_differences.ALL,
+            cwii_words.DOMAIN,
+            ("cwii",),
+            EVERYBODY,
+            cwii_words.INJECTED.key,
+        ),
+        Dialect(
+            "eks",
+            "/mutate",
+            eks.FLAGS,
+            eks.SERVING,
+            _eks,
+            eks_words.ALL,
+            eks_differences.ALL,
+            eks_words.DOMAIN,
+            ("aws-pod-identity-webhook", "amazon-eks-pod-identity-webhook"),
+        ),
+        Dialect(
+            "azwi",
+            "/mutate-v1-pod",
+            azwi.FLAGS,
+            azwi.SERVING,
+            _azwi,
+            azwi_words.ALL,
+            azwi_differences.ALL,
+            azwi_words.DOMAIN,
+            (azwi.HOSTED,),
+        ),
+        Dialect(
+            "gcpwif",
+            "/mutate-v1-pod",
+            gcpwif.FLAGS,
+            gcpwif.SERVING,
+            _gcpwif,
+            gcpwif_words.ALL,
+            gcpwif_differences.ALL,
+            gcpwif_words.DOMAIN,
+            ("gcp-workload-identity-federation-webhook",),
+        ),
     )
 }
 
 
-def route(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "") -> Route:
+def service(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "", program: str = "") -> Service:
     """As it was told; raises BadFlag."""
     told = parse(dialect.flags, words, environ)
-    return Route(dialect.name, path or dialect.path, dialect.mutators(told), dialect.ephemeral, dialect.marker)
+    route = Route(dialect.name, path or dialect.path, dialect.mutators(told, program), marker=dialect.marker)
+    domain = str(told.values.get("domain", dialect.domain))
+    return Service(route, serving(told, dialect.serving), dialect.kinds, frozenset({domain}), told.warnings)

@@ -1,11 +1,11 @@
-"""Two doors: the one with TLS, where pods are decided, and a plain one; and how they are closed without anybody losing an answer."""
+"""The door with TLS, where pods are decided, and plain ones; and how they are closed without anybody losing an answer."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 
 from msgspec import Struct
 
@@ -26,7 +26,7 @@ class Drain(Struct, frozen=True):
 
 
 class Server:
-    def __init__(self, admission: Door, plain: Door, readiness: Readiness, log: Log, drain: Drain | None = None) -> None:
+    def __init__(self, admission: Door, plain: Sequence[Door], readiness: Readiness, log: Log, drain: Drain | None = None) -> None:
         self._admission = admission
         self._plain = plain
         self._readiness = readiness
@@ -45,7 +45,7 @@ class Server:
         if leash is not None:
             loop.add_reader(leash, self._hang_up, leash)
         ticking = asyncio.ensure_future(self._ticks())
-        for door in (self._admission, self._plain):
+        for door in (self._admission, *self._plain):
             door.open()
         try:
             await self._stop.wait()
@@ -76,8 +76,9 @@ class Server:
         await self._until(lambda: room.count(Stage.IDLE) == len(room), room.limits.leave_time)
         self._log.info("drained", cut_off=room.count(*OCCUPIED))
         room.close_idle()
-        self._plain.close()
-        self._plain.room.close_idle()
+        for door in self._plain:
+            door.close()
+            door.room.close_idle()
         await asyncio.sleep(0.05)  # what was written last has to leave
 
     async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
@@ -97,7 +98,7 @@ class Server:
             self._readiness.say("certificate", certificates.state(time.time()))
             self._admission.tally.certificate(certificates.ends, new=certificates.loads != self._loads)
             self._loads = certificates.loads
-        for door in (self._admission, self._plain):
+        for door in (self._admission, *self._plain):
             door.room.sweep()
         self._admission.tally.look(self._admission.room)
 

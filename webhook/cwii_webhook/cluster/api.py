@@ -24,6 +24,7 @@ MOST_BODY = 64 << 20
 MOST_TOLD = 300  # characters of the API server's own words
 
 JSON: Final = "application/json"
+APPLY: Final = "application/apply-patch+yaml"
 METADATA: Final = f"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 METADATA_LIST: Final = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
@@ -38,6 +39,10 @@ class Api:
 
     async def post(self, target: str, body: bytes) -> bytes:
         return await self._whole("POST", target, JSON, body)
+
+    async def apply(self, target: str, body: bytes) -> bytes:
+        """Server-side apply, not forced: what another manager holds stays his."""
+        return await self._whole("PATCH", target, JSON, body)
 
     @asynccontextmanager
     async def stream(self, target: str, accept: str) -> AsyncGenerator[Connection]:
@@ -111,7 +116,7 @@ class Api:
             "User-Agent: cwii-webhook",
             f"Accept: {accept}",
             *([f"Authorization: Bearer {token}"] if token else []),
-            *([f"Content-Type: {JSON}", f"Content-Length: {len(body)}"] if body else []),
+            *([f"Content-Type: {APPLY if method == 'PATCH' else JSON}", f"Content-Length: {len(body)}"] if body else []),
         ]
         return "\r\n".join([*lines, "", ""]).encode() + body
 

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.serving import COMMON, Serving
 
 Layout = Literal["v1.5", "v1.6", "next"]
 
@@ -103,8 +104,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag("kubernetes-ca-configmap-name", "text", "The ConfigMap with them.", "endpoint.ca_config_map", "AZURE_KUBERNETES_CA_CONFIGMAP_NAME"),
     Flag("kubernetes-ca-ctb-signer-name", "text", "The signer of their trust bundle.", "endpoint.ca_signer", "AZURE_KUBERNETES_CA_CTB_SIGNER_NAME"),
     Flag("kubernetes-ca-ctb-label-selector", "json", "Which of its bundles.", "endpoint.ca_selector", "AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR"),
+    Flag("webhook-cert-dir", "text", "Folder of tls.crt and tls.key.", "serving.cert_dir"),
+    Flag("port", "number", "Port of the webhook.", "serving.port"),
+    Flag("health-addr", "address", "Where health is asked for, without TLS.", "serving.health"),
+    Flag("metrics-addr", "address", "Where metrics are asked for, without TLS.", "serving.metrics"),
     Flag("metrics-backend", "text", "there is no other than Prometheus"),
+    Flag("disable-cert-rotation", "switch", "certificates are files here, and are read again when they change"),
+    *COMMON,
 )
+SERVING = Serving(address=("", 9443), cert_dir="/certs", health=("", 9440), metrics=("", 8095), tls_min="1.3")
 
 
 def settings(told: Told, program: str = "") -> Settings:

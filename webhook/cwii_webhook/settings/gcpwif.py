@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, ZAP, Serving
 from cwii_webhook.vocabulary.gcpwif import DOMAIN
 
 Mode = Literal["gcloud", "direct"]
@@ -36,7 +37,16 @@ FLAGS: tuple[Flag, ...] = (
     Flag("token-default-mode", "number", "Mode of the token's file; 0440.", "file_mode"),
     Flag("default-injection-mode", "text", "gcloud or direct, where no annotation says so.", "mode"),
     Flag("setup-container-resources", "text", "Requests and limits of gcloud-setup, as JSON.", "resources"),
+    Flag("webhook-cert-dir", "text", "Folder of tls.crt and tls.key.", "serving.cert_dir"),
+    Flag("port", "number", "Port of the webhook.", "serving.port"),
+    Flag("health-probe-bind-address", "address", "Where health is asked for, without TLS.", "serving.health"),
+    Flag("metrics-bind-address", "address", "Where metrics are asked for, without TLS.", "serving.metrics"),
+    Flag("leader-elect", "switch", "all replicas serve"),
+    LOG_LEVEL,
+    *COMMON,
+    *ZAP,
 )
+SERVING = Serving(address=("", 9443), cert_dir="/tmp/k8s-webhook-server/serving-certs", health=("", 8081), metrics=("", 8080))  # noqa: S108 - as its peer has it
 
 
 def settings(told: Told) -> Settings:

@@ -92,3 +92,4 @@ COMMON: tuple[Flag, ...] = (
 OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
 LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")
 KLOG: tuple[Flag, ...] = unheeded(_KLOG, OWN_LOG)
+ZAP: tuple[Flag, ...] = unheeded("zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", OWN_LOG)
