@@ -88,7 +88,9 @@ def _made(part: Part, folder: Path, tell: Say) -> None:
     """Whole or not at all: built beside its place, and then named."""
     tell(f"building {', '.join(part.programs)} from the Go module proxy: some minutes, once")
     before = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="making-", dir=folder.parent) as temporary:
+    for left in folder.parent.glob(f"making-{part.key}-*"):  # by one who was killed at it: it is our turn
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=f"making-{part.key}-", dir=folder.parent) as temporary:
         work, out = Path(temporary), Path(temporary) / "out"
         out.mkdir()
         for module in recipe.modules(part, out, _upstream(work) if part.kubernetes else ""):
