@@ -69,7 +69,7 @@ def test_what_hears_no_request_to_end_is_killed(processes: Processes, folder: Pa
 
     processes.stop("deaf")
 
-    assert not processes_in(folder)
+    assert seen_within(5, lambda: not processes_in(folder))  # a child that it was just about to make goes by itself
 
 
 def test_it_runs_again_with_the_same_words(processes: Processes) -> None:
