@@ -1,10 +1,12 @@
-"""What holds for every test: whose credentials it may see (nobody's), how hypothesis looks for exceptions, and that Ctrl-C is heard."""
+"""What holds for every test: whose credentials it may see (nobody's), how hypothesis looks for exceptions, how long a soak may be, and that Ctrl-C is heard."""
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 
+import pytest
 from hypothesis import settings
 
 # No database: a run depends on the tree alone. No deadline: two cores shared by many tests say nothing about a law.
@@ -21,3 +23,13 @@ for name in [name for name in os.environ if name.startswith(FOREIGN) and not os.
 # Who starts the tests in the background has them ignore Ctrl-C, and every program that they start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where minutes are counted, a slow machine does not soak all that a quick one does: what has not begun by then is left out, and says so.
+BEGUN = time.monotonic()
+MINUTES = float(os.environ.get("SOAK_MINUTES") or "inf")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("soak") and time.monotonic() > BEGUN + MINUTES * 60:
+        pytest.skip(f"the {MINUTES:g} minutes of SOAK_MINUTES were over")
