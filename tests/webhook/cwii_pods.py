@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cwii_webhook.admit import Decision
-from cwii_webhook.mutators import cwii
+from cwii_webhook.admit import Decision, Route
+from cwii_webhook.mutators.cwii import clouds
 from cwii_webhook.picture import Owner, Ref, Seen
 from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.vocabulary.cwii import INJECTED
 
 from tests.webhook.recorded import Objects, asked
 
@@ -40,7 +41,7 @@ def said(**by: Mapping[str, str]) -> Objects:
 
 
 def made(pod: Mapping[str, Any], settings: Settings = DEFAULT, **by: Mapping[str, str]) -> tuple[Decision, dict[str, Any]]:
-    return asked(cwii.route(settings), pod, said(**by))
+    return asked(Route("cwii", "/mutate", clouds(settings), INJECTED.key), pod, said(**by))
 
 
 def given(annotations: Mapping[str, str], settings: Settings = DEFAULT, **spec: Any) -> tuple[Decision, dict[str, Any]]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admit import Route
+from cwii_webhook.dialects import ALL, service
 from cwii_webhook.differences import Difference
 from cwii_webhook.differences import cwii as differences
-from cwii_webhook.mutators import cwii
-from cwii_webhook.settings import flags
-from cwii_webhook.settings.cwii import FLAGS, settings
 
 from tests.webhook.recorded import Recording, asked, differing, normal, picture, recordings
 
@@ -37,8 +35,8 @@ Change = Callable[[Recording, Any], None]
 
 def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
     """The recorded servers had cwii's own default of how Google's credentials are delivered."""
-    told = flags.parse(FLAGS, ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"], recording.env)
-    return cwii.route(settings(told))
+    words = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
+    return service(ALL["cwii"], words, recording.env).route
 
 
 def ours(recording: Recording) -> tuple[Any, set[str]]:

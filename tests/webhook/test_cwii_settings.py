@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.mutators import cwii
+from cwii_webhook.mutators.cwii import clouds
 from cwii_webhook.settings.cwii import FLAGS, SERVING, Settings, settings
 from cwii_webhook.settings.flags import BadFlag, parse
 from cwii_webhook.settings.serving import serving
@@ -53,6 +53,6 @@ def test_what_cannot_be_meant_is_no_settings(wrong: dict[str, Any]) -> None:
         Settings(**wrong)
 
 
-def test_a_route_has_the_clouds_that_are_switched_on_in_their_order() -> None:
-    assert [cloud.gives for cloud in cwii.route(Settings()).mutators] == ["gcp", "aws", "az"]
-    assert [cloud.gives for cloud in cwii.route(Settings(aws_enabled=False)).mutators] == ["gcp", "az"]
+def test_a_pod_is_given_the_clouds_that_are_switched_on_in_their_order() -> None:
+    assert [cloud.gives for cloud in clouds(Settings())] == ["gcp", "aws", "az"]
+    assert [cloud.gives for cloud in clouds(Settings(aws_enabled=False))] == ["gcp", "az"]
