@@ -45,7 +45,7 @@ def main(folder: Path, count: int, delay: float) -> int:
         async def serve() -> None:
             admission = Door(admissions[number], handle, Connections(Limits(), tally, time.monotonic), tally, certificates)
             plain = Door(plains[number], health.answers(readiness, metrics), Connections(Limits(body=0), Tally(Metrics(), log), time.monotonic), tally)
-            await Server(admission, (plain,), readiness, log, Drain(delay, 0.2, 5.0)).run(leash)
+            await Server(admission, (plain,), readiness, log, Drain(delay, 0.2, 60.0)).run(leash)
 
         server.run(serve)
         return 0

@@ -22,7 +22,7 @@ from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates
 
 T = TypeVar("T")
-PATIENCE = 60.0  # so much slower than ever is a machine that has stopped
+PATIENCE = 200.0  # so much slower than ever is a machine that has stopped
 
 
 def told(story: Callable[[], Coroutine[object, object, T]]) -> T:

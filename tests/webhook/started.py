@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 200.0
 
 
 @dataclass

@@ -193,6 +193,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
         (("eka",), "'eka' is no dialect"),
         (("eks", "--aws-default-regio=x"), "there is no flag --aws-default-regio: did you mean --aws-default-region?"),
         (("azwi",), "AZURE_TENANT_ID is not set"),
+        (("eks", "--watch-config-map"), "--watch-config-map is not served yet"),
         (("cwii", "--kubeconfig", "/nowhere/kubeconfig"), "/nowhere/kubeconfig"),
     ],
 )
