@@ -27,10 +27,10 @@ def secret(text: str, bindings: Sequence[Binding]) -> dict[str, Any]:
     return filled | ({"data": coded} if coded else {}) | ({"stringData": texts} if texts or not coded else {})
 
 
-def azure_webhook(text: str, tenant: str) -> dict[str, Any]:
-    """OpenShift's word for the tenant, to the webhook that it runs on Azure."""
+def told(text: str, fact: str, value: str) -> dict[str, Any]:
+    """A Secret of one fact."""
     filled = template(text)
-    filled["stringData"]["azure_tenant_id"] = tenant
+    filled["stringData"][fact] = value
     return filled
 
 

@@ -107,4 +107,4 @@ class Handover:
     bindings: tuple[Binding, ...] = ()
     public_key: bytes | None = None
     private_key: bytes | None = field(default=None, repr=False)
-    tenant: str = ""  # of Azure, which its webhook must be told
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])  # of the accounts that the cluster is in, in the words of a Secret

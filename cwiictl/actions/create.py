@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, names
+from cwiictl.actions.declare import declare
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.outdated import outdated
@@ -30,6 +31,8 @@ Ask = Callable[[Result], bool]
 
 def create(order: Order, report: Report, agreed: Ask) -> Result:
     """Make it so, and write what the installer needs. `agreed` is asked before anything is written if something would be dropped."""
+    if order.declare:
+        return declare(order, report, writes=True)
     stage = staged(order, Pace(order.width), report, writes=True)
     return giving_back(stage.sites, lambda: _created(stage, report, agreed))
 
@@ -57,6 +60,8 @@ def _expected(order: Order, checksum: str) -> None:
 
 def planned(order: Order, report: Report) -> Result:
     """What `create` would do. Nothing is written anywhere."""
+    if order.declare:
+        return declare(order, report, writes=False)
     result = replace(_previewed(order, report, writes=True), planned=True)
     if result.checksum and not result.failures:
         _expected(order, result.checksum)
@@ -199,7 +204,7 @@ def _handover(stage: Stage, outcome: Outcome) -> Handover:
         return Handover(bindings=bindings)
     public = outcome.known[stage.issuer.key].pem.encode()
     uri, private = _jwks_uri(stage.issuer, outcome.known), _private(stage.issuer.key)
-    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, private, stage.tenant)
+    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, private, stage.facts)
 
 
 def _jwks_uri(issuer: Issuer, known: Known) -> str:

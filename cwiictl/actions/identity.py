@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, manifests
-from cwiictl.actions.aso import declared, told
-from cwiictl.actions.create import create
+from cwiictl.actions import create
+from cwiictl.actions.declare import declared, told
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Result
 from cwiictl.engine.resource import Report
@@ -30,8 +30,13 @@ def create_identity(order: Order, report: Report, *, write: Path | None, apply: 
     return result
 
 
+def planned(order: Order, report: Report) -> Result:
+    """What would be made, or what it says where nothing is made."""
+    return _declared(order, report) if order.declare else create.planned(order, report)
+
+
 def _created(order: Order, report: Report) -> Result:
-    result = create(order, report, lambda _result: False)
+    result = create.create(order, report, lambda _result: False)
     made = manifests.service_accounts(files.template("kubernetes/service-account.yaml"), result.bindings)
     return replace(result, manifest=manifests.dump_all(made))
 
@@ -39,7 +44,7 @@ def _created(order: Order, report: Report) -> Result:
 def _declared(order: Order, report: Report) -> Result:
     """Its ServiceAccounts cannot be annotated yet: their client id comes when the operator has made the identity."""
     found = declared(order, report)
-    return replace(told(found), manifest=manifests.dump_all(one for objects in found.values() for one in objects))
+    return replace(told(order, found), manifest=manifests.dump_all(one for objects in found.values() for one in objects))
 
 
 def _apply(manifest: bytes) -> None:

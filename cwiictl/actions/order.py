@@ -39,7 +39,7 @@ class Order:
     issuer_exists: bool = False  # nothing is published there by us
     summary: Path | None = None  # a file of what all workloads were given, as the preset's own tool writes it
     parts_of_summary: tuple[tuple[Workload, Mapping[str, Any]], ...] = ()
-    declare: Literal["", "aso"] = ""  # instead of making it: as resources of Azure Service Operator
-    credential_from: str = ""  # the Secret that this operator is to act with
+    declare: str = ""  # the format in which it is said, instead of made
+    credential_from: str = ""  # the Secret that the operator of this format is to act with
     move_issuer: bool = False  # the cluster may get another one than it has
     issuer_too: bool = False  # is taken down, though another cloud may still trust it

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cwiictl import files
 from cwiictl.errors import Problem
+from cwiictl.installers import INSTALLERS
 
-FOLDERS = ("manifests", "kubeadm", "kubeadm/credentials")
 FILE = re.compile(rb"^  \S+: ((?:[A-Za-z0-9+/]{4}){20,}(?:[A-Za-z0-9+/=]{4})?)$", re.MULTILINE)  # in a Secret
 SECRET = "-credentials.yaml"  # noqa: S105 - the end of a file's name
 
@@ -23,7 +23,7 @@ def outdated(output: Path, gone: Collection[str]) -> tuple[str, ...]:
 
 def _written(output: Path) -> Iterator[tuple[Path, bytes]]:
     """Whoever keeps no such folder, or may not read it, is told nothing of it."""
-    for folder in FOLDERS:
+    for folder in (folder for installer in INSTALLERS.values() for folder in installer.folders):
         try:
             found = files.folder(output / folder)
         except Problem:

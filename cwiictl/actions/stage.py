@@ -86,8 +86,8 @@ class Stage:
         return checksum({**who, "wants": foretold(self.plan), "adopts": self.order.adopt, "drops": sorted(doomed)})
 
     @property
-    def tenant(self) -> str:
-        return "".join(site.stores.tenant for site in self.sites)
+    def facts(self) -> dict[str, str]:
+        return {word: text for site in self.sites for word, text in site.stores.facts.items()}
 
     def bindings(self, known: Known) -> Iterator[Binding]:
         for site in self.sites:

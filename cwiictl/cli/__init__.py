@@ -28,8 +28,6 @@ COMMANDS = {
 
 
 CCOCTLS = {
-    "aws": "--cloud aws, after the command,",
-    "azure": "--cloud azure, after the command,",
     "create-iam-roles": "create-identities",
     "create-managed-identities": "create-identities",
     "create-oidc-issuer": "create-identity-provider",
@@ -52,8 +50,11 @@ class Commands(click.Group):
     def _unknown(ctx: click.Context, name: str) -> None:
         import difflib  # noqa: PLC0415 - who spells right does not pay for it
 
-        if name in CCOCTLS:
-            ctx.fail(f"There is no command {name!r}. What ccoctl calls so is {CCOCTLS[name]} here.")
+        from cwiictl.clouds import ALL  # noqa: PLC0415 - help is quick without them
+
+        ours = CCOCTLS.get(name, f"--cloud {name}, after the command," if name in ALL else "")
+        if ours:
+            ctx.fail(f"There is no command {name!r}. What ccoctl calls so is {ours} here.")
         near = difflib.get_close_matches(name, COMMANDS, 1)
         ctx.fail(f"There is no command {name!r}.{f' Did you mean {near[0]}?' if near else ''}")
 

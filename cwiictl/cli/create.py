@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from cwiictl.actions import create, key_pair
-from cwiictl.actions.aso import declare
 from cwiictl.actions.order import ISSUER, WHOLE, Order, Part
-from cwiictl.cli import aso, cloud_options, options, preset
+from cwiictl.cli import cloud_options, declaring, options, preset
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import order
 from cwiictl.model import Cluster
@@ -18,13 +17,9 @@ from cwiictl.model import Cluster
 
 def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
     preset.judge(given)
-    what = aso.ordered(preset.ordered(order(parts, clouds, given, command), given), given)
-    console = Console(given["form"], yes=given.get("yes", False))
-    with console:
-        if what.declare:
-            console.show(declare(what, console.report, writes=not given["dry_run"]))
-        else:
-            console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
+    what = declaring.ordered(preset.ordered(order(parts, clouds, given, command), given), given)
+    with Console(given["form"], yes=given.get("yes", False)) as console:
+        console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
 
 
 @click.command("create-all", cls=cloud_options.Command)

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from cwiictl.actions import create, identity
+from cwiictl.actions import identity
 from cwiictl.actions.order import Order
-from cwiictl.cli import aso, cloud_options, options
+from cwiictl.cli import cloud_options, declaring, options
 from cwiictl.cli.console import Console
 from cwiictl.cli.order import identity as order
 from cwiictl.clouds import ALL
@@ -41,13 +41,12 @@ def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **
         --managed-policy-arn arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess
       cwiictl create-identity ... -o yaml | kubectl apply -f -
     """
-    what = aso.ordered(order(clouds, given), given)
+    what = declaring.ordered(order(clouds, given), given)
     with Console(given["form"]) as console:
-        if given["dry_run"] and not what.declare:
-            console.show(create.planned(what, console.report))
+        if given["dry_run"]:
+            console.show(identity.planned(what, console.report))
         else:
-            acts = not given["dry_run"]
-            console.show(identity.create_identity(what, console.report, write=write if acts else None, apply=apply and acts))
+            console.show(identity.create_identity(what, console.report, write=write, apply=apply))
     for line in _given_nothing(what):
         click.echo(line, err=True)
 
@@ -56,6 +55,6 @@ def _given_nothing(what: Order) -> Iterator[str]:
     """It may be meant, for others can give it something, and it may be forgotten."""
     for asked in what.workloads:
         for cloud, section in asked.asks.items():
-            if not section.value:
+            if not section.value and ALL[cloud].WISHES:
                 flag = ALL[cloud].WISHES[0].flag
                 yield f"{asked.workload.title} is given nothing in {ALL[cloud].title}: say it with {flag}, unless others give it something."

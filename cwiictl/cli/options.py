@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from cwiictl.clouds import ALL
+from cwiictl.clouds import ALL, formats
 from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 
@@ -125,13 +125,17 @@ output_file = click.option("--output-file", "output_file", type=PATH, metavar="F
 
 
 output_format = click.option(
-    "--output-format", "declare", type=click.Choice(["aso"]), default=None, help="Make nothing in Azure: say it as resources of Azure Service Operator."
+    "--output-format",
+    "declare",
+    type=click.Choice(list(formats())),
+    default=None,
+    help=" ".join(f"Make nothing in {cloud.title}: say it as resources of {form.operator}." for cloud, form in formats().values()),
 )
 credential_from = click.option(
     "--credential-from",
     default="",
     metavar="SECRET",
-    help="The Secret that Azure Service Operator acts with for these resources.  [default: the operator's own]",
+    help=f"The Secret that {' or '.join(form.operator for _, form in formats().values())} acts with for these resources.  [default: the operator's own]",
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from cwiictl.audiences import Asker
 from cwiictl.clouds import aws, azure, gcp
+from cwiictl.clouds.format import Format
 from cwiictl.clouds.permissions import Leave
 from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
@@ -28,7 +29,7 @@ class Connected(Protocol):
     @property
     def caller(self) -> str: ...
     @property
-    def tenant(self) -> str: ...  # who knows the account's identities, where that is told to the cluster
+    def facts(self) -> Mapping[str, str]: ...  # what a cluster must be told of the account itself, in the words of a Secret
     @property
     def known_issuers(self) -> Store[KnownIssuersState]: ...
     def close(self) -> None: ...  # gives back what was lent for the run, whatever became of it
@@ -52,6 +53,9 @@ class Cloud(Protocol):
     @property
     def WISHES(self) -> tuple[Wish, ...]: ...  # noqa: N802 - the same, as options of create-identity
 
+    @property
+    def FORMATS(self) -> tuple[Format, ...]: ...  # noqa: N802 - a constant of a module
+
     def ask_of(self, section: Document, /) -> Any: ...
     def ask(self, request: Request, /) -> Any: ...
     def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Any: ...
@@ -68,3 +72,8 @@ class Cloud(Protocol):
 
 
 ALL: Mapping[str, Cloud] = {"aws": aws, "azure": azure, "gcp": gcp}
+
+
+def formats() -> dict[str, tuple[Cloud, Format]]:
+    """Each by its name, with the cloud that offers it."""
+    return {form.name: (cloud, form) for cloud in ALL.values() for form in cloud.FORMATS}

@@ -13,6 +13,8 @@ from cwiictl.model import Handover, Workload
 class Installer(Protocol):
     @property
     def name(self) -> str: ...
+    @property
+    def folders(self) -> tuple[str, ...]: ...  # in the output directory, that its files are in
 
     def paths(self, workloads: Iterable[Workload]) -> tuple[str, ...]:
         """The files that `render` would make, or BadInput: for asking before a cloud is."""

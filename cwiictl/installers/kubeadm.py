@@ -11,6 +11,7 @@ from cwiictl.manifests import Template
 from cwiictl.model import Handover, Workload
 
 name = "kubeadm"
+folders = ("kubeadm", "kubeadm/credentials")
 
 OLD = "kubeadm/cluster-configuration-v1beta3.yaml"
 NEW = "kubeadm/cluster-configuration-v1beta4.yaml"

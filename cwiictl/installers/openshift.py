@@ -10,9 +10,10 @@ from cwiictl.manifests import Template
 from cwiictl.model import Binding, Handover, Workload
 
 name = "openshift"
+folders = ("manifests",)
 
 AUTHENTICATION = "manifests/cluster-authentication-02-config.yaml"
-AZURE_WEBHOOK = "manifests/azure-ad-pod-identity-webhook-config.yaml"
+FACTS = {"azure_tenant_id": ("manifests/azure-ad-pod-identity-webhook-config.yaml", "openshift/azure-webhook.yaml")}  # those that it reads, and where
 MAX_NAME = 255
 
 
@@ -27,19 +28,19 @@ def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
                 remedy="rename one of the two Secrets: openshift-install names the file after namespace and name",
             )
         claimed[path] = workload
-    return (*claimed, AUTHENTICATION, AZURE_WEBHOOK)
+    return (*claimed, AUTHENTICATION, *(path for path, _ in FACTS.values()))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
     paths(binding.workload for binding in handover.bindings)
-    told: dict[str, list[Binding]] = {}
+    secrets: dict[str, list[Binding]] = {}
     for binding in handover.bindings:
-        told.setdefault(_path(binding.workload), []).append(binding)
-    tree = {path: manifests.secret(template("openshift/secret.yaml"), bindings) for path, bindings in told.items()}
+        secrets.setdefault(_path(binding.workload), []).append(binding)
+    tree = {path: manifests.secret(template("openshift/secret.yaml"), bindings) for path, bindings in secrets.items()}
     if handover.issuer:
         tree[AUTHENTICATION] = manifests.authentication(template("openshift/authentication.yaml"), handover.issuer)
-    if handover.issuer and handover.tenant:
-        tree[AZURE_WEBHOOK] = manifests.azure_webhook(template("openshift/azure-webhook.yaml"), handover.tenant)
+        told = {fact: FACTS[fact] for fact in FACTS if fact in handover.facts}
+        tree |= {path: manifests.told(template(text), fact, handover.facts[fact]) for fact, (path, text) in told.items()}
     return {path: manifests.dump(document) for path, document in tree.items()}
 
 

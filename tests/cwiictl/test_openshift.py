@@ -61,7 +61,7 @@ spec:
 def test_the_paths_are_known_before_anything_is_rendered():
     bindings = [a_binding(), a_binding("a", "b")]
 
-    handover = Handover("https://issuer", bindings=tuple(bindings), tenant="t")
+    handover = Handover("https://issuer", bindings=tuple(bindings), facts={"azure_tenant_id": "t"})
     assert openshift.paths(binding.workload for binding in bindings) == tuple(openshift.render(handover, files.template))
 
 
@@ -81,7 +81,7 @@ def test_what_two_clouds_tell_a_workload_is_in_one_secret():
 
 
 def test_the_webhook_that_openshift_runs_on_azure_is_told_the_tenant():
-    tree = openshift.render(Handover("https://issuer", tenant="72f988bf"), files.template)
+    tree = openshift.render(Handover("https://issuer", facts={"azure_tenant_id": "72f988bf", "another": "fact"}), files.template)
 
     secret = yaml.safe_load(tree["manifests/azure-ad-pod-identity-webhook-config.yaml"])
     assert secret["metadata"] == {"name": "azure-credentials", "namespace": "openshift-cloud-credential-operator"}

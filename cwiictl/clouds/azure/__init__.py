@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from cwiictl.clouds.azure import aso
 from cwiictl.clouds.azure.permissions import least
 from cwiictl.clouds.azure.plan import bindings, brings, host, identities, judged, leaving, permitted, standing, trusting, walk
 from cwiictl.clouds.azure.section import WISHES, Section, ask_of
 from cwiictl.clouds.azure.spec import KIND, Spec, ask
 from cwiictl.clouds.azure.stores import Stores
+from cwiictl.clouds.format import Format
 from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
 
 __all__ = [
+    "FORMATS",
     "KIND",
     "WISHES",
     "Section",
@@ -34,6 +37,7 @@ __all__ = [
 
 name = "azure"
 title = "Azure"
+FORMATS: tuple[Format, ...] = (aso,)
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -9,6 +9,7 @@ from typing import Any
 from cwiictl import manifests, names
 from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.environments import environment
+from cwiictl.clouds.azure.plan import judged
 from cwiictl.clouds.azure.resources.custom_role import CustomRole
 from cwiictl.clouds.azure.resources.identity import Identity
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
@@ -17,6 +18,10 @@ from cwiictl.clouds.azure.spec import GUID, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Known, Plan, Store
 from cwiictl.manifests import Template
+from cwiictl.model import Cluster
+
+name = "aso"
+operator = "Azure Service Operator"
 
 CREDENTIAL_FROM = "serviceoperator.azure.com/credential-from"
 AUTHORIZATION = "authorization.azure.com"
@@ -47,12 +52,13 @@ class Nowhere:
     kind: str
 
 
-def unconnected(spec: Spec, role: Callable[[str], str]) -> Stores:
-    """For a plan that nobody acts on. `role` looks up those that are not said by their GUID or id."""
+def unconnected(spec: Spec, cluster: Cluster, connected: Callable[[], Stores]) -> Stores:
+    """For a plan that nobody acts on. Azure is asked only for the roles that are not said by their GUID or id."""
+    judged(spec, cluster)
 
     def known(title: str) -> str:
         guid = ids.guid(title).lower()
-        return ids.role(ids.subscription(spec.subscription), guid) if GUID.fullmatch(guid) else role(title)
+        return ids.role(ids.subscription(spec.subscription), guid) if GUID.fullmatch(guid) else connected().role(title)
 
     own = {"account", "caller", "tenant", "environment", "doomed", "role", "close", "permissions"}
     places: Any = {f.name: Nowhere(f"azure/{f.name}") for f in fields(Stores) if f.name not in own}
@@ -63,9 +69,9 @@ def _asked(_grants: object) -> Store[Any]:
     raise NotImplementedError  # who declares needs no permission
 
 
-def objects(plan: Plan, manner: Manner) -> dict[str, list[Object]]:
+def objects(plan: Plan, secret: str, template: Template) -> dict[str, list[Object]]:
     """By the names of files: one for the resource group, if it is not the user's own, and one for each identity."""
-    things = tuple(plan.values())
+    things, manner = tuple(plan.values()), Manner(secret, template)
     identities = [thing for thing in things if isinstance(thing, Identity)]
     groups = {each.group.name: each.group for each in identities if not each.group.named}
     found = {f"resource-group-{group.name}.yaml": [_group(group, manner)] for group in groups.values()}

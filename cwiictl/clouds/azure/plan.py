@@ -21,7 +21,7 @@ from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
 from cwiictl.clouds.azure.resources.role_assignments import Grant, RoleAssignments
 from cwiictl.clouds.azure.resources.standing_group import StandingGroup
 from cwiictl.clouds.azure.resources.storage_account import Container, StorageAccount
-from cwiictl.clouds.azure.spec import Ask, Spec
+from cwiictl.clouds.azure.spec import TENANT, Ask, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.leaving import LeavingGroups
 from cwiictl.clouds.permissions import Leave, Permissions
@@ -305,7 +305,7 @@ def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]
             have = known[identity]
             data = {
                 "azure_client_id": have.client_id,
-                "azure_tenant_id": have.tenant_id,
+                TENANT: have.tenant_id,
                 "azure_region": identity.subscription.region,
                 "azure_subscription_id": identity.subscription.id,
                 "azure_federated_token_file": identity.workload.token_path,

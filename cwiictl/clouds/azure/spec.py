@@ -19,6 +19,7 @@ from cwiictl.model import Cluster
 from cwiictl.shapes import keys, refuse_misspelt
 
 KIND = "AzureProviderSpec"
+TENANT = "azure_tenant_id"  # what a Secret calls it
 GUID = re.compile(ids.UUID)
 REGION = re.compile(r"[a-z][a-z0-9]+")
 AWS_REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]")

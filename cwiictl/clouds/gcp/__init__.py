@@ -11,6 +11,7 @@ from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
 
 __all__ = [
+    "FORMATS",
     "KIND",
     "WISHES",
     "Section",
@@ -34,6 +35,7 @@ __all__ = [
 
 name = "gcp"
 title = "Google Cloud"
+FORMATS = ()
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -25,7 +25,7 @@ from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding, Cluster, Workload
 from cwiictl.shapes import told
 
-name, title, KIND, WISHES = "shed", "the Shed", "ShedProviderSpec", ()
+name, title, KIND, WISHES, FORMATS = "shed", "the Shed", "ShedProviderSpec", (), ()
 JWKS = "keys.json"
 
 
@@ -96,10 +96,10 @@ class Lockers:
 
 
 class Stores:
-    caller, tenant = "whoever has the key", ""
+    caller = "whoever has the key"
 
     def __init__(self, spec: Spec, _cluster: Cluster, _width: int) -> None:
-        self.account, self.www = spec.folder, Path(spec.folder) / "www"
+        self.account, self.facts, self.www = spec.folder, dict[str, str](), Path(spec.folder) / "www"
         self.documents, self.key_sets = FolderDocuments(self.www), FolderKeySets(self.www, lambda: None)
         self.issuers, self.lockers = Web(5.0), Lockers(Path(spec.folder) / "lockers")
         self.known_issuers = KnownIssuers(name, self.lockers.issuers)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.permissions import Grant
@@ -38,4 +39,4 @@ class Stores:
     standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]
-    tenant: str = ""
+    facts: ClassVar[Mapping[str, str]] = {}

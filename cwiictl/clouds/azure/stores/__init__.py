@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from cwiictl.clouds.azure.environments import Environment
@@ -14,6 +14,7 @@ from cwiictl.clouds.azure.resources.lent_role import LentRoleState
 from cwiictl.clouds.azure.resources.role_assignments import AssignmentsState
 from cwiictl.clouds.azure.resources.standing_group import StandingGroupState
 from cwiictl.clouds.azure.resources.storage_account import ContainerState, StorageAccountState
+from cwiictl.clouds.azure.spec import TENANT
 from cwiictl.clouds.azure.stores.leaving import Groups
 from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
@@ -44,3 +45,7 @@ class Stores:
     identities: Store[IdentityState]
     custom_roles: Store[CustomRoleState]
     assignments: Store[AssignmentsState]
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {TENANT: self.tenant}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cwiictl.clouds.gcp.permissions import Grant
 from cwiictl.clouds.gcp.resources.api import ApiState
@@ -48,4 +49,4 @@ class Stores:
     custom_roles: Store[CustomRoleState]
     policies: Store[PolicyState]
     principals: Store[SubjectState]
-    tenant: str = ""
+    facts: ClassVar[Mapping[str, str]] = {}

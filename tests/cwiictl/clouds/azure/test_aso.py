@@ -13,6 +13,7 @@ from cwiictl.clouds.azure.resources.custom_role import Powers
 from cwiictl.clouds.azure.resources.identity import Identity
 from cwiictl.clouds.azure.resources.role_assignments import RoleAssignments
 from cwiictl.clouds.azure.spec import Ask, Role
+from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Known, Plan
 from cwiictl.errors import BadInput
 from cwiictl.issuer.home import Home
@@ -27,17 +28,17 @@ DISKS = frozenset({"Microsoft.Compute/disks/read"})
 ASKED = Ask((Role(READER), Role(READER, ("/providers/microsoft.management/managementgroups/all",))), Powers(DISKS, data_actions=frozenset({"a/b"})))
 
 
-def nobody(title: str) -> str:
-    raise BadInput(f"{title} is asked for")
+def nobody() -> Stores:
+    raise BadInput("Azure is asked")
 
 
 def planned(*asks: tuple[Any, Ask], **told: Any) -> Plan:
     spec = a_spec(**told)
-    return Plan(plan.identities(spec, a_cluster(), aso.unconnected(spec, nobody), asks or [(a_workload(), ASKED)], Home(ISSUER)))
+    return Plan(plan.identities(spec, a_cluster(), aso.unconnected(spec, a_cluster(), nobody), asks or [(a_workload(), ASKED)], Home(ISSUER)))
 
 
 def declared(*asks: tuple[Any, Ask], secret: str = "", **told: Any) -> dict[str, list[Any]]:
-    return aso.objects(planned(*asks, **told), aso.Manner(secret, files.template))
+    return aso.objects(planned(*asks, **told), secret, files.template)
 
 
 def every(found: dict[str, list[Any]], kind: str = "") -> list[Any]:
@@ -139,5 +140,5 @@ def test_nobody_is_asked_what_a_guid_means(role: str) -> None:
     (one,) = every(declared((a_workload(), Ask((Role(role),)))), "RoleAssignment")
     assert one["spec"]["roleDefinitionReference"]["armId"].endswith(READER)
 
-    with pytest.raises(BadInput, match="Reader is asked for"):
+    with pytest.raises(BadInput, match="Azure is asked"):
         declared((a_workload(), Ask((Role("Reader"),))))

@@ -1,4 +1,4 @@
-"""The identities as resources of Azure Service Operator, for who keeps them in Git. Nothing is made in Azure."""
+"""Identities said instead of made: as resources of an operator's, for who keeps them in Git. Nothing is made in the cloud."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ from cwiictl.actions.asks import asks
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Result, Row, failure
 from cwiictl.actions.stage import connected
-from cwiictl.clouds import azure
-from cwiictl.clouds.azure.aso import Manner, objects, unconnected
-from cwiictl.clouds.azure.plan import judged
-from cwiictl.clouds.azure.stores import Stores
+from cwiictl.clouds import formats
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
 from cwiictl.errors import BadInput, Problem
 from cwiictl.issuer.elsewhere import checked
-
-FOLDER = "aso"
 
 Files = Mapping[str, list[dict[str, Any]]]
 
@@ -30,9 +25,9 @@ Files = Mapping[str, list[dict[str, Any]]]
 def declare(order: Order, report: Report, *, writes: bool) -> Result:
     """A file for each identity."""
     found = declared(order, report)
-    tree = {f"{FOLDER}/{name}": files.Public(manifests.dump_all(some)) for name, some in found.items()}
+    tree = {f"{order.declare}/{name}": files.Public(manifests.dump_all(some)) for name, some in found.items()}
     files.ready(order.output, tree)
-    result = replace(told(found), files=tuple(str(order.output / path) for path in tree), planned=not writes)
+    result = replace(told(order, found), files=tuple(str(order.output / path) for path in tree), planned=not writes)
     try:
         if writes:
             written = files.write(order.output, tree)
@@ -43,25 +38,26 @@ def declare(order: Order, report: Report, *, writes: bool) -> Result:
 
 
 def declared(order: Order, report: Report) -> Files:
-    """Azure is asked only what the names of roles mean, if there are any."""
+    """Planned as if it were to be made. The cloud is asked nothing, but for what its format cannot do without."""
     if not order.issuer_url:
         raise BadInput("whom the identities are to believe is not said", remedy="name the cluster's issuer with --issuer-url URL --issuer-exists")
-    spec, asked = azure.Spec(**order.clouds[azure.name]), asks(order).wanted[azure.name]
-    judged(spec, order.cluster)
+    cloud, form = formats()[order.declare]
+    spec, asked = cloud.Spec(**order.clouds[cloud.name]), asks(order).wanted[cloud.name]
     with ExitStack() as held:
 
         @cache
-        def known() -> Stores:
+        def known() -> Any:
             (site,) = connected(order, Pace(order.width), report)
             held.callback(site.stores.close)
             return site.stores
 
-        stores = unconnected(spec, lambda title: known().role(title))
-        home = azure.standing(spec, order.cluster, stores, checked(order.issuer_url))
-        plan = Plan(azure.identities(spec, order.cluster, stores, asked, home))
-        return objects(plan, Manner(order.credential_from, files.template))
+        stores = form.unconnected(spec, order.cluster, known)
+        home = cloud.standing(spec, order.cluster, stores, checked(order.issuer_url))
+        plan = Plan(cloud.identities(spec, order.cluster, stores, asked, home))
+        return form.objects(plan, order.credential_from, files.template)
 
 
-def told(found: Files) -> Result:
+def told(order: Order, found: Files) -> Result:
+    _, form = formats()[order.declare]
     rows = (Row(f"{one['kind']}/{one['metadata']['name']}", "declared") for some in found.values() for one in some)
-    return Result(rows=tuple(rows), taker="Azure Service Operator")
+    return Result(rows=tuple(rows), taker=form.operator)
