@@ -30,7 +30,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "permissions": ("READ", "WRITE", "DROP", "COMMANDS", "Grant", "making", "least"),
     "resources/document": ("JWKS",),
     "stores/__init__": ("Stores",),
-    "stores/errors": ("status", "absent", "denied", "gone", "told", "translating", "answered"),
+    "stores/errors": ("status", "absent", "denied", "gone", "told", "answered"),
 }
 ANYWHERE = {"stores/session": {"Clients", "connect", "stores"}}
 ASKED = ("account", "caller", "close", "permissions", "documents", "key_sets", "issuers", "known_issuers")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -23,9 +22,6 @@ from botocore.exceptions import (
 )
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 BUSY = frozenset(
     {
@@ -125,22 +121,9 @@ def gone() -> Generator[None]:
             raise
 
 
-def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """What a function of a store raises is in our words."""
-
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def translated(*args: P.args, **keywords: P.kwargs) -> R:
-            with translating(service):
-                return function(*args, **keywords)
-
-        return translated
-
-    return wrap
-
-
 @contextmanager
-def translating(service: str) -> Generator[None]:
+def told(service: str) -> Generator[None]:
+    """What is raised within is in our words. It decorates what a store does."""
     try:
         yield
     except ClientError as e:

@@ -18,7 +18,7 @@ from cwiictl.clouds.aws.partitions import Partition, partition
 from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
-from cwiictl.clouds.aws.stores.errors import translating
+from cwiictl.clouds.aws.stores.errors import told
 from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, Standing
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
@@ -44,7 +44,7 @@ SESSION = re.compile(r":sts:(?P<account>:\d+):assumed-role/(?P<role>.+)/[^/]+$")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
-    with translating("sts"):
+    with told("sts"):
         where = partition(spec.region)
         clients = Clients(spec.region, where, width)
         who = clients.asked()
@@ -136,7 +136,7 @@ def _places(spec: Spec, providers: OidcProviders) -> Callable[[str], Collection[
 
     @cache
     def places(cluster: str) -> Collection[str]:
-        with translating("iam"):
+        with told("iam"):
             return {*providers.lent(cluster), *([f"{spec.bucket}/{spec.folder}"] if spec.bucket else [])}
 
     return places

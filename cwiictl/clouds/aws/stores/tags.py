@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from botocore.exceptions import ClientError
 
 from cwiictl import names
-from cwiictl.clouds.aws.stores.errors import absent, translating
+from cwiictl.clouds.aws.stores.errors import absent, told
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import NotYet
 
@@ -65,7 +65,7 @@ class Tags:
     def owned(self, cluster: str) -> dict[str, Mark]:
         before = len(self.told)
         try:
-            with translating(self.service):
+            with told(self.service):
                 self._read(cluster)
         except NotYet as e:
             e.after = e.after or (SOON if len(self.told) > before else None)

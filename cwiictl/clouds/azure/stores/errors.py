@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from azure.core.exceptions import AzureError, HttpResponseError, IncompleteReadError, ServiceRequestError, ServiceResponseError
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 BUSY = frozenset({"OperationNotAllowedOnThrottledAccount", "ServerBusy", "SubscriptionRequestsThrottled", "TooManyRequests"})
 EARLY = frozenset(
@@ -89,22 +85,9 @@ def gone() -> Generator[None]:
             raise
 
 
-def told(provider: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """What a function of a store raises is in our words."""
-
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def translated(*args: P.args, **keywords: P.kwargs) -> R:
-            with translating(provider):
-                return function(*args, **keywords)
-
-        return translated
-
-    return wrap
-
-
 @contextmanager
-def translating(provider: str) -> Generator[None]:
+def told(provider: str) -> Generator[None]:
+    """What is raised within is in our words. It decorates what a store does."""
     try:
         yield
     except (IncompleteReadError, ServiceResponseError) as e:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import requests
 from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
@@ -14,9 +13,6 @@ from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, Ref
 from google.cloud.storage.exceptions import DataCorruption
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 OFF = frozenset({"SERVICE_DISABLED", "accessNotConfigured"})
 BUSY = frozenset({"RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "rateLimitExceeded", "userRateLimitExceeded"})
@@ -83,22 +79,9 @@ def gone() -> Generator[None]:
             raise
 
 
-def told(service: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """What a function of a store raises is in our words."""
-
-    def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def translated(*args: P.args, **keywords: P.kwargs) -> R:
-            with translating(service):
-                return function(*args, **keywords)
-
-        return translated
-
-    return wrap
-
-
 @contextmanager
-def translating(service: str) -> Generator[None]:
+def told(service: str) -> Generator[None]:
+    """What is raised within is in our words. It decorates what a store does."""
     try:
         yield
     except GoogleAPICallError as e:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from cwiictl.clouds.gcp.resources.policy import Condition, Grant
-from cwiictl.clouds.gcp.stores.errors import translating
+from cwiictl.clouds.gcp.stores.errors import told
 from cwiictl.clouds.gcp.stores.wire import Rest
 
 VERSION = 3
@@ -43,13 +43,13 @@ class Ledger:
             return self.locks[project]
 
     def _read(self, project: str) -> Document:
-        with translating("cloudresourcemanager"):
+        with told("cloudresourcemanager"):
             self.kept[project] = self.rest.post(f"{self.projects}/{project}:getIamPolicy", {"options": {"requestedPolicyVersion": VERSION}})
         return self.kept[project]
 
     def _write(self, project: str, have: Document, bindings: list[dict[str, Any]]) -> Document:
         self.kept.pop(project)  # whatever the answer will be, or if none comes
-        with translating("cloudresourcemanager"):
+        with told("cloudresourcemanager"):
             wish = {"policy": {**have, "version": VERSION, "bindings": bindings}}
             self.kept[project] = self.rest.post(f"{self.projects}/{project}:setIamPolicy", wish)
         return self.kept[project]

@@ -13,7 +13,7 @@ from cwiictl import names
 from cwiictl.clouds.gcp.spec import Spec
 from cwiictl.clouds.gcp.stores import Stores, trust
 from cwiictl.clouds.gcp.stores.buckets import Buckets
-from cwiictl.clouds.gcp.stores.errors import Off, absent, denied, message, translating
+from cwiictl.clouds.gcp.stores.errors import Off, absent, denied, message, told
 from cwiictl.clouds.gcp.stores.ledger import Ledger
 from cwiictl.clouds.gcp.stores.objects import Documents, FormerKeys, KeySets
 from cwiictl.clouds.gcp.stores.permissions import Permissions
@@ -65,7 +65,7 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
 def number(rest: Rest, where: Universe, project: str, apis: Apis) -> str:
     """Of the project. Where the API that tells it is off, another tells it too."""
     try:
-        with translating("cloudresourcemanager"):
+        with told("cloudresourcemanager"):
             found = _project(rest, where, project)
     except Off:
         return apis.number()

@@ -10,7 +10,7 @@ import google.auth
 from google.auth.credentials import Credentials
 from google.auth.transport.requests import Request
 
-from cwiictl.clouds.gcp.stores.errors import translating
+from cwiictl.clouds.gcp.stores.errors import told
 from cwiictl.errors import BadInput
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
@@ -49,7 +49,7 @@ class Tokens(Credentials):
 
 def known(project: str, universe: str) -> tuple[Tokens, str]:
     """The credentials of the environment, and whose they are. Nobody waits for a machine's own to say that it is none."""
-    with translating("oauth2"):
+    with told("oauth2"):
         with warnings.catch_warnings():  # what it would say of a quota project is settled here
             warnings.simplefilter("ignore")
             credential: Any = google.auth.default(scopes=SCOPES)[0]

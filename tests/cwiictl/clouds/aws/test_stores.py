@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from cwiictl import names
 from cwiictl.clouds.aws.resources.role import RoleState
-from cwiictl.clouds.aws.stores.errors import answered, translating
+from cwiictl.clouds.aws.stores.errors import answered, told
 from cwiictl.clouds.aws.stores.session import caller
 from cwiictl.clouds.aws.stores.tags import complete, retagged
 from cwiictl.engine.resource import Mark
@@ -87,7 +87,7 @@ def test_the_seconds_that_aws_asks_for_are_handed_on() -> None:
     ],
 )
 def test_what_the_sdk_raises_itself_is_told_too(error: Exception, kind: type[Problem]) -> None:
-    with pytest.raises(kind) as raised, translating("iam"):
+    with pytest.raises(kind) as raised, told("iam"):
         raise error
     assert raised.value.remedy
     assert raised.value.__cause__ is error

@@ -25,7 +25,7 @@ from azure.identity import CredentialUnavailableError
 from cwiictl import names
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState
 from cwiictl.clouds.azure.stores import tags
-from cwiictl.clouds.azure.stores.errors import answered, translating
+from cwiictl.clouds.azure.stores.errors import answered, told
 from cwiictl.clouds.azure.stores.permissions import allowed
 from cwiictl.clouds.azure.stores.tokens import Caller, Tokens
 from cwiictl.engine.resource import Mark
@@ -128,7 +128,7 @@ def test_the_seconds_that_azure_asks_for_are_handed_on() -> None:
     ],
 )
 def test_what_the_sdk_raises_itself_is_told_too(error: Exception, kind: type[Problem]) -> None:
-    with pytest.raises(kind) as raised, translating("Microsoft.Storage"):
+    with pytest.raises(kind) as raised, told("Microsoft.Storage"):
         raise error
     assert raised.value.remedy
     assert raised.value.__cause__ is error

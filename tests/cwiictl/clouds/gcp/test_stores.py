@@ -22,7 +22,7 @@ from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.bucket import READABLE, BucketState
 from cwiictl.clouds.gcp.resources.policy import Condition, Grant
 from cwiictl.clouds.gcp.stores import descriptions, labels, trust
-from cwiictl.clouds.gcp.stores.errors import Off, answered, translating
+from cwiictl.clouds.gcp.stores.errors import Off, answered, told
 from cwiictl.clouds.gcp.stores.ledger import grants, rebound
 from cwiictl.clouds.gcp.stores.roles import base
 from cwiictl.clouds.gcp.stores.services import Opening
@@ -142,7 +142,7 @@ def test_the_seconds_that_google_asks_for_are_handed_on() -> None:
     ],
 )
 def test_what_the_sdks_raise_themselves_is_told_too(error: Exception, kind: type[Problem], said: str) -> None:
-    with pytest.raises(kind, match=said) as raised, translating("iam"):
+    with pytest.raises(kind, match=said) as raised, told("iam"):
         raise error
     assert raised.value.remedy
     assert raised.value.__cause__ is error
