@@ -117,9 +117,9 @@ def _wants_json(arguments: list[str]) -> bool:
 
 def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
     import json  # noqa: PLC0415 - help is quick without these
-    import logging  # noqa: PLC0415
+    import logging  # noqa: PLC0415 - help is quick without it
 
-    from cwiictl.cli.rendering import error  # noqa: PLC0415
+    from cwiictl.cli.rendering import error  # noqa: PLC0415 - help is quick without it
 
     logging.getLogger("cwiictl").debug("failed", exc_info=e)
     if _wants_json(sys.argv[1:]):

@@ -94,7 +94,7 @@ def _check_installed() -> None:
 
 def _settings(**options: Any) -> Settings:
     _check_installed()
-    from cwiictl.sandbox import Settings  # noqa: PLC0415
+    from cwiictl.sandbox import Settings  # noqa: PLC0415 - help is quick without it
 
     return Settings(**options)
 
@@ -115,8 +115,8 @@ def run(command: tuple[str, ...], **options: Any) -> None:
       cwiictl sandbox run --serve oidc.example.org=./public -- bash
     """
     settings = _settings(**options)
-    from cwiictl.sandbox import Sandbox  # noqa: PLC0415
-    from cwiictl.sandbox.launch import Launch  # noqa: PLC0415
+    from cwiictl.sandbox import Sandbox  # noqa: PLC0415 - help is quick without it
+    from cwiictl.sandbox.launch import Launch  # noqa: PLC0415 - help is quick without it
 
     with Sandbox(settings) as running, Launch(command, running.environment()) as launch:
         running.faults.on_end = launch.end
@@ -138,8 +138,8 @@ def start(**options: Any) -> None:
       eval "$(cwiictl sandbox env)"          in another terminal
     """
     settings = _settings(**options)
-    from cwiictl.sandbox import Sandbox  # noqa: PLC0415
-    from cwiictl.sandbox.whereabouts import told  # noqa: PLC0415
+    from cwiictl.sandbox import Sandbox  # noqa: PLC0415 - help is quick without it
+    from cwiictl.sandbox.whereabouts import told  # noqa: PLC0415 - help is quick without it
 
     over = _interruption()
     with Sandbox(settings) as running, told(running.variables()):
@@ -152,7 +152,7 @@ def start(**options: Any) -> None:
 
 def _home() -> str:
     """As the system has it: the shell's own HOME is the sandbox's."""
-    import pwd  # noqa: PLC0415  # not on Windows, where the rest of this file works
+    import pwd  # noqa: PLC0415 - not on Windows, where the rest of this file works
 
     return pwd.getpwuid(os.getuid()).pw_dir
 
@@ -171,7 +171,7 @@ def _interruption() -> threading.Event:
 
 @sandbox.command()
 @click.option("--unset", is_flag=True, help="Print what takes a shell out of the sandbox again.")
-def env(unset: bool) -> None:  # noqa: FBT001  # an option of the command line
+def env(unset: bool) -> None:  # noqa: FBT001 - an option of the command line
     """Print what puts a shell into the sandbox that runs.
 
     Credentials that the shell has are unset. They do not come back with --unset: start a new shell for that.
@@ -182,8 +182,8 @@ def env(unset: bool) -> None:  # noqa: FBT001  # an option of the command line
       eval "$(cwiictl sandbox env --unset)"
     """
     _check_installed()
-    from cwiictl.sandbox.environment import SET, dangerous  # noqa: PLC0415
-    from cwiictl.sandbox.whereabouts import running  # noqa: PLC0415
+    from cwiictl.sandbox.environment import SET, dangerous  # noqa: PLC0415 - help is quick without it
+    from cwiictl.sandbox.whereabouts import running  # noqa: PLC0415 - help is quick without it
 
     if unset:
         return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(_home())}"]))
@@ -209,8 +209,8 @@ def token(key: Path, issuer: str, service_account: str, audience: str, seconds: 
         --service-account openshift-ingress-operator/ingress-operator > token
     """
     _check_installed()
-    from cwiictl import files  # noqa: PLC0415
-    from cwiictl.sandbox import mint  # noqa: PLC0415
+    from cwiictl import files  # noqa: PLC0415 - help is quick without it
+    from cwiictl.sandbox import mint  # noqa: PLC0415 - help is quick without it
 
     namespace, _, name = service_account.partition("/")
     if not (namespace and name):

@@ -150,6 +150,6 @@ class Sandbox:
             return place.fault(request, fault)
         try:
             return place.handle(request)
-        except Exception:  # noqa: BLE001  # a fault of the sandbox itself: told in full, and the client hears a plain failure
+        except Exception:  # noqa: BLE001 - a fault of the sandbox itself: told in full, and the client hears a plain failure
             traceback.print_exc()
             return text(500, "The sandbox itself failed at this request. Its own output says how.")

@@ -75,7 +75,7 @@ class Calls:
             self._servers.clear()
 
     def _started(self, host: str) -> tuple[grpc.Server, int]:
-        import grpc  # noqa: PLC0415
+        import grpc  # noqa: PLC0415 - slow to load: only where it is needed
 
         calls, interpreter = self, self._find(host)
         if interpreter is None:
@@ -107,7 +107,7 @@ class Calls:
 
 
 def _refused(context: Any, status: Status) -> bytes:
-    import grpc  # noqa: PLC0415
+    import grpc  # noqa: PLC0415 - slow to load: only where it is needed
 
     if status.details:
         context.set_trailing_metadata((("grpc-status-details-bin", status.details),))

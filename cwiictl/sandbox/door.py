@@ -20,7 +20,7 @@ from .ca import H2, Authority
 from .exchange import Request, Response, text
 from .wire import Answer, Wire
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound to
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound to
 HANDSHAKE = 15.0
 IDLE = 300.0
 

@@ -45,7 +45,7 @@ class Faults:
     _dice: random.Random = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._dice = random.Random(self.seed)  # noqa: S311  # chance that a test can repeat, not a secret
+        self._dice = random.Random(self.seed)  # noqa: S311 - chance that a test can repeat, not a secret
 
     @property
     def end_after(self) -> int | None:

@@ -60,19 +60,19 @@ class Ground:
 
 
 def _aws(ground: Ground) -> Place:
-    from .aws import Aws  # noqa: PLC0415  # moto takes long to import: only when the sandbox is started
+    from .aws import Aws  # noqa: PLC0415 - moto takes long to import: only when the sandbox is started
 
     return Aws(ground)
 
 
 def _azure(ground: Ground) -> Place:
-    from .azure import Azure  # noqa: PLC0415  # only when the sandbox is started
+    from .azure import Azure  # noqa: PLC0415 - only when the sandbox is started
 
     return Azure(ground)
 
 
 def _gcp(ground: Ground) -> Place:
-    from .gcp import Gcp  # noqa: PLC0415  # only when the sandbox is started
+    from .gcp import Gcp  # noqa: PLC0415 - only when the sandbox is started
 
     return Gcp(ground)
 

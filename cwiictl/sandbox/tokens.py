@@ -99,7 +99,7 @@ def _key_id(token: str) -> str:
 def _verify(token: str, key: jwt.PyJWK) -> None:
     alone = {"verify_signature": True, "verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False, "verify_iss": False}
     try:
-        jwt.decode(token, key, algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType]  # the options are a TypedDict that a dict built here is not
+        jwt.decode(token, key, algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
     except jwt.PyJWTError as error:
         raise Refused(Flaw.SIGNATURE) from error
 

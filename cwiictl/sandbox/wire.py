@@ -65,7 +65,7 @@ class Wire:
             if self._state.they_are_waiting_for_100_continue:
                 self._write(h11.InformationalResponse(status_code=100, headers=[]))
             self._state.receive_data(self._sock.recv(CHUNK))
-        return event  # pyright: ignore[reportReturnType]  # the only other sentinel is NEED_DATA, which ended the loop
+        return event  # pyright: ignore[reportReturnType] - the only other sentinel is NEED_DATA, which ended the loop
 
     def send(self, method: str, response: Response) -> None:
         self._write(h11.Response(status_code=response.status, headers=_framed(method, response)))

@@ -303,6 +303,6 @@ def test_what_a_killed_run_did_not_finish_is_swept_away_by_the_next(tmp_path: Pa
 
 
 def test_what_somebody_else_is_writing_is_not_swept_away(tmp_path: Path) -> None:
-    with files._beside(tmp_path / "key", b"theirs", 0o600) as fresh:  # pyright: ignore[reportPrivateUsage]  # a run that is in the middle of it
+    with files._beside(tmp_path / "key", b"theirs", 0o600) as fresh:  # pyright: ignore[reportPrivateUsage] - a run that is in the middle of it
         files.write(tmp_path, {"other": b"ours"})
         assert fresh.exists()

@@ -179,7 +179,7 @@ def test_a_second_distribution_of_the_users_own_for_the_bucket_is_neither_looked
         config = front.get_distribution_config(Id=item["Id"])["DistributionConfig"]
         config["Origins"]["Items"][0]["OriginAccessControlId"] = ""
         made = front.create_distribution(DistributionConfig={**config, "CallerReference": "theirs", "Comment": "theirs"})["Distribution"]["Id"]
-    places: Any = private.sandbox._places  # pyright: ignore[reportPrivateUsage]  # in which order CloudFront lists is nobody's choice
+    places: Any = private.sandbox._places  # pyright: ignore[reportPrivateUsage] - in which order CloudFront lists is nobody's choice
     aws = places.find("cloudfront.amazonaws.com")
     kept: dict[str, Any] = aws._cloudfront.store("aws").distributions
     ordered = sorted(kept.items(), key=lambda each: (each[0] == made) == (first == "ours"))

@@ -109,7 +109,7 @@ class _End:
     code: object = 1
 
     def run(self) -> None:
-        from cwiictl.__main__ import main  # noqa: PLC0415
+        from cwiictl.__main__ import main  # noqa: PLC0415 - what a run loads is loaded before it is told apart
 
         try:
             self.code = main()
@@ -125,8 +125,8 @@ class _End:
 
 def _loaded() -> None:
     """All that any command uses; and nothing of it is ever looked at again by the collector of garbage, which would copy it."""
-    from cwiictl.cli import COMMANDS  # noqa: PLC0415
-    from cwiictl.clouds import ALL  # noqa: PLC0415
+    from cwiictl.cli import COMMANDS  # noqa: PLC0415 - what a run loads is loaded before it is told apart
+    from cwiictl.clouds import ALL  # noqa: PLC0415 - what a run loads is loaded before it is told apart
 
     for place, _ in COMMANDS.values():
         import_module(place.partition(":")[0])

@@ -28,7 +28,7 @@ def wanted(bucket: str, body: bytes) -> Wish:
     if not body.strip():
         return Wish()
     try:
-        root = ET.fromstring(body)  # noqa: S314  # from our own client, and bounded
+        root = ET.fromstring(body)  # noqa: S314 - from our own client, and bounded
     except ET.ParseError as error:
         raise Refusal(400, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema") from error
     location = next((one.text or "" for one in root.iter() if _plain(one) == "LocationConstraint"), "")

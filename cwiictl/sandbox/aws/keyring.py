@@ -14,7 +14,7 @@ from .answers import Refusal
 from .memory import ACCOUNT
 
 KEY = "AKIACWIICTLSANDBOX01"
-SECRET = "sandbox/only/works/behind/its/own/door00"  # noqa: S105  # meant to be known: it opens nothing but the sandbox
+SECRET = "sandbox/only/works/behind/its/own/door00"  # noqa: S105 - meant to be known: it opens nothing but the sandbox
 _HEADER = re.compile(r"Credential=([A-Za-z0-9]+)/|^AWS ([A-Za-z0-9]+):")
 _SCOPE = re.compile(r"Credential=[A-Za-z0-9]+/\d{8}/([a-z0-9-]+)/")
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

@@ -29,7 +29,7 @@ class Memory:
     def regions(self, partition: str) -> frozenset[str]:
         """Of the endpoints that come with the SDK. A session would know them too, but it reads the caller's configuration."""
         if not self._regions:
-            from moto.core.loaders import create_loader  # noqa: PLC0415
+            from moto.core.loaders import create_loader  # noqa: PLC0415 - slow to load: only where it is needed
 
             partitions = cast("Any", create_loader()).load_data("endpoints")["partitions"]
             self._regions = {one["partition"]: frozenset(one["regions"]) for one in partitions}
@@ -55,7 +55,7 @@ class Memory:
 
     def block(self) -> Block:
         """A public access block with everything on."""
-        from moto.s3.models import PublicAccessBlock  # noqa: PLC0415
+        from moto.s3.models import PublicAccessBlock  # noqa: PLC0415 - slow to load: only where it is needed
 
         everything = cast("Any", PublicAccessBlock)("true", "true", "true", "true")
         return cast("Block", everything)
@@ -65,7 +65,7 @@ class Memory:
         name = arn.rpartition("/")[2]
         found = self._managed.get(name)
         if found and arn == f"arn:{partition}:iam::aws:policy{found['Path']}{name}" and arn not in self.policies(partition):
-            from moto.iam.models import AWSManagedPolicy  # noqa: PLC0415
+            from moto.iam.models import AWSManagedPolicy  # noqa: PLC0415 - slow to load: only where it is needed
 
             self.policies(partition)[arn] = cast("Any", AWSManagedPolicy).from_data(name, ACCOUNT, _region(partition), found)
 
@@ -76,8 +76,8 @@ class Memory:
     def add_roles(self, names: Iterable[str], partition: str, trust: str) -> None:
         """Many at once, which nobody asked IAM for."""
         backend = self.memory("iam", partition)
-        from moto.iam.models import Role as MotoRole  # noqa: PLC0415
-        from moto.iam.utils import random_role_id  # noqa: PLC0415
+        from moto.iam.models import Role as MotoRole  # noqa: PLC0415 - slow to load: only where it is needed
+        from moto.iam.utils import random_role_id  # noqa: PLC0415 - slow to load: only where it is needed
 
         for name in names:
             fields: dict[str, Any] = {"path": "/", "permissions_boundary": None, "description": "somebody else's", "tags": [], "max_session_duration": "3600"}
@@ -86,14 +86,14 @@ class Memory:
 
     @cached_property
     def _managed(self) -> dict[str, dict[str, Any]]:
-        from moto.iam.aws_managed_policies import aws_managed_policies_data  # noqa: PLC0415
+        from moto.iam.aws_managed_policies import aws_managed_policies_data  # noqa: PLC0415 - slow to load: only where it is needed
 
         return json.loads(cast("str", aws_managed_policies_data))
 
 
 def _backends() -> Any:
     """moto with all partitions: it lacks two, and looks at its table only when it is imported."""
-    from moto.utilities import utils  # noqa: PLC0415
+    from moto.utilities import utils  # noqa: PLC0415 - slow to load: only where it is needed
 
     for partition in PARTITIONS:
         prefix = f"{partition.home.rpartition('-')[0].rpartition('-')[0]}-"
@@ -101,8 +101,8 @@ def _backends() -> Any:
             utils.REGION_PREFIX_TO_PARTITION[prefix] = partition.name
             utils.PARTITION_NAMES.append(partition.name)
     utils.ARN_PARTITION_REGEX = f"^arn:({'|'.join(sorted(utils.PARTITION_NAMES))})"
-    from moto.backends import get_backend  # noqa: PLC0415  # slow: only a sandbox that is started needs it
-    from moto.core.base_backend import AccountSpecificBackend  # noqa: PLC0415
+    from moto.backends import get_backend  # noqa: PLC0415 - slow: only a sandbox that is started needs it
+    from moto.core.base_backend import AccountSpecificBackend  # noqa: PLC0415 - slow to load: only where it is needed
 
     cast("Any", AccountSpecificBackend).get_session()  # kept from now on, for services that are asked for later
     return cast("Any", get_backend)

@@ -27,7 +27,7 @@ class Moto(Memory):
 
     def call(self, request: Request, address: Address) -> Response:
         """What moto answers. S3 is always asked path-style at a regional host: moto takes some names of buckets and keys for other services."""
-        from moto.core.request import Request as MotoRequest  # noqa: PLC0415
+        from moto.core.request import Request as MotoRequest  # noqa: PLC0415 - slow to load: only where it is needed
 
         host, path = _asked(request, address)
         headers = {key: value for key, value in request.headers if key.lower() != "host"} | {"Host": host}
@@ -40,7 +40,7 @@ class Moto(Memory):
 
     def _handler(self, address: Address, url: str) -> Any:
         if address.service == "s3":
-            from moto.s3.responses import S3Response  # noqa: PLC0415
+            from moto.s3.responses import S3Response  # noqa: PLC0415 - slow to load: only where it is needed
 
             return cast("Any", S3Response.key_dispatch if address.key else S3Response.bucket_dispatch)
         backend = self._service(url)
@@ -52,7 +52,7 @@ class Moto(Memory):
 
     def _service(self, url: str) -> Any:
         """moto's service at this address, if its dependencies are installed here."""
-        from moto.backend_index import backend_url_patterns  # noqa: PLC0415
+        from moto.backend_index import backend_url_patterns  # noqa: PLC0415 - slow to load: only where it is needed
 
         name = next((name for name, pattern in backend_url_patterns if pattern.match(url)), "")
         try:

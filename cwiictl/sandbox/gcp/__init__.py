@@ -79,7 +79,7 @@ class Gcp:
         universe = _universe(host)
         own = dataclasses.replace(request, host=_home(host, universe))
         part = self._realms[universe].part(own.host)
-        assert part is not None, host  # noqa: S101  # `knows` was asked first
+        assert part is not None, host  # noqa: S101 - `knows` was asked first
         return part, own
 
 

@@ -16,7 +16,7 @@ Detail = Mapping[str, object]
 class Refusal(Exception):
     """A request that Google does not carry out. `status` is HTTP's, `code` Google's word for it, such as NOT_FOUND; `reason` is why, for programs."""
 
-    def __init__(  # noqa: PLR0913  # all that an error of Google's may have
+    def __init__(  # noqa: PLR0913 - all that an error of Google's may have
         self,
         status: int,
         code: str,

@@ -31,7 +31,7 @@ class Interpreter:
 
     def request(self, call: Call) -> Request:
         name, method = self._method(call)
-        from google.protobuf import json_format  # noqa: PLC0415  # slow to import
+        from google.protobuf import json_format  # noqa: PLC0415 - slow to import
 
         message = find(method.asks(name)).FromString(call.message)
         path = _FIELD.sub(lambda found: quote(str(_field(message, found[1])), safe="/@:-._~"), method.path)
@@ -43,7 +43,7 @@ class Interpreter:
         return Request(method.verb, call.host, f"/{path}".replace("//", "/"), query, headers, body)
 
     def reply(self, call: Call, response: Response) -> bytes | Status:
-        from google.protobuf import json_format  # noqa: PLC0415
+        from google.protobuf import json_format  # noqa: PLC0415 - slow to load: only where it is needed
 
         try:
             told: Any = json.loads(response.body or b"{}")
@@ -92,15 +92,15 @@ def _flat(fields: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
 
 
 def _status(error: object) -> Status:
-    from google.protobuf import any_pb2, json_format  # noqa: PLC0415
-    from google.rpc import error_details_pb2, status_pb2  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  # it has none
+    from google.protobuf import any_pb2, json_format  # noqa: PLC0415 - slow to load: only where it is needed
+    from google.rpc import error_details_pb2, status_pb2  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs] - it has none
 
     if not isinstance(error, dict):
         return _BROKEN
     told = cast("dict[str, Any]", error)
     code, sentence = str(told.get("status", "UNKNOWN")), str(told.get("message", ""))
     status = status_pb2.Status(code=_NUMBERS.get(code, 2), message=sentence)
-    assert error_details_pb2  # noqa: S101  # its messages are known from now on
+    assert error_details_pb2  # noqa: S101 - its messages are known from now on
     for detail in told.get("details", ()):
         with contextlib.suppress(json_format.ParseError, TypeError):
             status.details.append(json_format.ParseDict(detail, any_pb2.Any()))

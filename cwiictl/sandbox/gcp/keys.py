@@ -66,7 +66,7 @@ class Keys:
         try:
             if key is None or jwt.get_unverified_header(token).get("kid", _id(key)) != _id(key):
                 raise Unsigned("Invalid JWT Signature.")
-            claims: dict[str, Any] = jwt.decode(token, key.public_key(), algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType]  # the options are a TypedDict that a dict built here is not
+            claims: dict[str, Any] = jwt.decode(token, key.public_key(), algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
         except jwt.PyJWTError as error:
             raise Unsigned("Invalid JWT Signature.") from error
         self._check_times(claims)

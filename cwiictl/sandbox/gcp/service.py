@@ -19,7 +19,7 @@ Denied = Callable[[Call, str], Refusal]  # the call, and the permission that is 
 
 
 class Service:
-    def __init__(self, name: str, world: World, tokens: Tokens, faults: Faults, routes: Routes, denied: Denied) -> None:  # noqa: PLR0913, PLR0917
+    def __init__(self, name: str, world: World, tokens: Tokens, faults: Faults, routes: Routes, denied: Denied) -> None:  # noqa: PLR0913, PLR0917 - all that an API stands on
         self._name = name
         self._world = world
         self._tokens = tokens

@@ -55,7 +55,7 @@ def test_more_rows_and_failures_are_added_and_nothing_is_forgotten() -> None:
 
 @pytest.mark.parametrize(("error", "condition"), [(Conflict("x", remedy="y"), "foreign"), (Denied("x", remedy="y"), "failed")])
 def test_a_failure_tells_what_happened_and_what_to_do(error: Any, condition: str) -> None:
-    assert failure("a", error) == Row("a", condition, problem="x", remedy="y")  # pyright: ignore[reportArgumentType]
+    assert failure("a", error) == Row("a", condition, problem="x", remedy="y")  # pyright: ignore[reportArgumentType] - a parameter that the table gives as text
 
 
 def test_an_error_of_our_own_is_told_as_such() -> None:

@@ -19,7 +19,7 @@ def enter() -> Iterator[Enter]:
     with ExitStack() as stack:
 
         def start(**settings: object) -> Visitor:
-            return Visitor(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            return Visitor(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
 
         yield start
 

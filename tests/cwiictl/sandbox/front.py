@@ -63,7 +63,7 @@ class Front:
 
     def __post_init__(self) -> None:
         self.visitor.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
-        self.visitor.s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration=ALL_BLOCKED)  # pyright: ignore[reportArgumentType]
+        self.visitor.s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration=ALL_BLOCKED)  # pyright: ignore[reportArgumentType] - a plain dict, where the stubs have a type of their own
         self.visitor.s3.put_object(Bucket=BUCKET, Key="keys.json", Body=b"{}", ContentType="application/json")
 
     def control(self, name: str = "cwii") -> str:

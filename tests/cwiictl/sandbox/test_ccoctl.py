@@ -30,7 +30,7 @@ def make(front: Front) -> tuple[str, Any]:
     made: Any = cloudfront.create_cloud_front_origin_access_identity(CloudFrontOriginAccessIdentityConfig=wanted)
     identity = made["CloudFrontOriginAccessIdentity"]["Id"]
     s3.put_bucket_policy(Bucket=BUCKET, Policy=identity_policy(identity))
-    s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration=ALL_BLOCKED)  # pyright: ignore[reportArgumentType]
+    s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration=ALL_BLOCKED)  # pyright: ignore[reportArgumentType] - a plain dict, where the stubs have a type of their own
     tagged: Any = {"DistributionConfig": config(identity), "Tags": {"Items": TAGS}}
     return identity, cloudfront.create_distribution_with_tags(DistributionConfigWithTags=tagged)["Distribution"]
 

@@ -36,9 +36,9 @@ def metadata_server() -> Iterator[HTTPServer]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_PUT = do_GET  # noqa: N815  # the names that http.server looks for
+        do_PUT = do_GET  # noqa: N815 - the names that http.server looks for
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class has it so
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class has it so
             del format, args
 
     server = HTTPServer(("127.0.0.1", 0), Handler)

@@ -262,7 +262,7 @@ def test_a_service_that_is_not_here_says_so(visitor: Visitor) -> None:
 @pytest.mark.parametrize("settings", [{"failures": 2.0}, {"serve": {"a": Path("none")}}])
 def test_settings_that_mean_nothing_are_bad_input(settings: dict[str, object]) -> None:
     with pytest.raises(BadInput):
-        Settings(**settings)  # pyright: ignore[reportArgumentType]  # wrong on purpose
+        Settings(**settings)  # pyright: ignore[reportArgumentType] - wrong on purpose
 
 
 def test_a_record_that_cannot_be_written_is_told_and_the_next_sandbox_starts(tmp_path: Path) -> None:

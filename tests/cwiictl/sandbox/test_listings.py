@@ -53,7 +53,7 @@ def test_details_name_the_policies_that_count(visitor: Visitor) -> None:
     visitor.iam.create_policy(PolicyName="ours", PolicyDocument=inline())
     arns: list[list[Any]] = []
     for kinds in (["LocalManagedPolicy"], ["AWSManagedPolicy"]):
-        found: Any = visitor.iam.get_account_authorization_details(Filter=kinds)  # pyright: ignore[reportArgumentType]
+        found: Any = visitor.iam.get_account_authorization_details(Filter=kinds)  # pyright: ignore[reportArgumentType] - the stubs' words are literals, and this is a text
         arns.append([one["Arn"] for one in found["Policies"]])
     assert arns == [[f"arn:aws:iam::{ACCOUNT}:policy/ours"], [READ_ONLY]]
 

@@ -28,7 +28,7 @@ def test_a_cluster_is_trusted_in_every_partition(visitor: Visitor, region: str, 
     there = Visitor(visitor.sandbox, region=region)
     host = f"b-oidc.s3.{region}.{suffix}"
     read = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:{partition}:s3:::b-oidc/*"}
-    there.s3.create_bucket(Bucket="b-oidc", CreateBucketConfiguration={"LocationConstraint": region})  # pyright: ignore[reportArgumentType]
+    there.s3.create_bucket(Bucket="b-oidc", CreateBucketConfiguration={"LocationConstraint": region})  # pyright: ignore[reportArgumentType] - the stubs' words are literals, and this is a text
     there.s3.put_public_access_block(Bucket="b-oidc", PublicAccessBlockConfiguration={"BlockPublicPolicy": False, "RestrictPublicBuckets": False})
     there.s3.put_bucket_policy(Bucket="b-oidc", Policy=json.dumps({"Version": "2012-10-17", "Statement": [read]}))
     there.s3.put_object(Bucket="b-oidc", Key=".well-known/openid-configuration", Body=discovery(f"https://{host}"))

@@ -20,9 +20,9 @@ OWN = "https://id.example.org"
 
 def project(ground: GcpGround) -> Project:
     """As its organisation rules it, of which Google's APIs here know nothing."""
-    place = ground.sandbox._places.find("iam.googleapis.com")  # pyright: ignore[reportPrivateUsage]
+    place = ground.sandbox._places.find("iam.googleapis.com")  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
     assert isinstance(place, Gcp)
-    return place._realms[GOOGLE].world.projects[PROJECT]  # pyright: ignore[reportPrivateUsage]
+    return place._realms[GOOGLE].world.projects[PROJECT]  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
 
 def believed(ground: GcpGround, iss: str = ISSUER) -> bool:

@@ -41,10 +41,10 @@ _POLICIES = {
 
 def whole(config: ET.Element) -> ET.Element:
     """As CloudFront gives it back: with everything it has decided for itself."""
-    done = filled(config, ET.fromstring(_USUAL))  # noqa: S314  # our own
+    done = filled(config, ET.fromstring(_USUAL))  # noqa: S314 - our own
     origins = done.find("Origins/Items")
     if origins is not None:
-        origins[:] = [filled(origin, ET.fromstring(_ORIGIN)) for origin in origins]  # noqa: S314  # our own
+        origins[:] = [filled(origin, ET.fromstring(_ORIGIN)) for origin in origins]  # noqa: S314 - our own
     return done
 
 

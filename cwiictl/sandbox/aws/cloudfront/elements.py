@@ -18,7 +18,7 @@ def parsed(body: bytes, root: str) -> ET.Element:
     if not body.strip():
         raise Refusal(400, "MissingBody", "This operation requires a body. Ensure that the body is present and the Content-Type header is set.")
     try:
-        found = ET.fromstring(body)  # noqa: S314  # from our own client, and bounded
+        found = ET.fromstring(body)  # noqa: S314 - from our own client, and bounded
     except ET.ParseError as error:
         raise malformed("Could not parse document.") from error
     for element in found.iter():

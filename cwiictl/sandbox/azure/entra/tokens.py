@@ -85,7 +85,7 @@ class Tokens:
     def _claims(self, token: str) -> dict[str, Any]:
         ours = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False, "require": ["exp", "aud", "oid", "appid", "tid"]}
         try:
-            return jwt.decode(token, self._public, algorithms=["RS256"], options=ours)  # pyright: ignore[reportArgumentType]  # the options are a TypedDict that a dict built here is not
+            return jwt.decode(token, self._public, algorithms=["RS256"], options=ours)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
         except jwt.PyJWTError as error:
             raise Disbelieved(Fault.INVALID) from error
 

@@ -31,7 +31,7 @@ class Address:
 def read(request: Request) -> Address:
     for prefix, way in _JSON.items():
         if request.path == prefix or request.path.startswith(f"{prefix}/"):
-            return _json(request.path.removeprefix(prefix).strip("/"), way)  # pyright: ignore[reportArgumentType]  # of the table above
+            return _json(request.path.removeprefix(prefix).strip("/"), way)  # pyright: ignore[reportArgumentType] - of the table above
     return _plain(request)
 
 

@@ -64,7 +64,7 @@ def asked(name: str, one: Any, arguments: list[Any]) -> Any:
             raise ValueError(f"{name} is no method")
 
 
-def _of_text(name: str, text: str, arguments: list[str]) -> Any:  # noqa: C901, PLR0911  # one line for each method
+def _of_text(name: str, text: str, arguments: list[str]) -> Any:  # noqa: C901, PLR0911 - one line for each method
     match name, arguments:
         case "startsWith", [start]:
             return text.startswith(start)

@@ -28,10 +28,10 @@ POLICIES = st.lists(STATEMENTS, min_size=1, max_size=4)
 def rewritten(value: Any, dice: random.Random) -> Any:
     """As S3 and IAM do: sets in another order, lists of one as the one or the other way round, keys as they like."""
     if isinstance(value, dict):
-        found: list[tuple[str, Any]] = [(key, rewritten(inner, dice)) for key, inner in value.items()]  # pyright: ignore[reportUnknownVariableType]
+        found: list[tuple[str, Any]] = [(key, rewritten(inner, dice)) for key, inner in value.items()]  # pyright: ignore[reportUnknownVariableType] - of data from outside
         return dict(dice.sample(found, len(found)))
     if isinstance(value, list):
-        members: list[Any] = dice.sample(value, len(value))  # pyright: ignore[reportUnknownArgumentType]
+        members: list[Any] = dice.sample(value, len(value))  # pyright: ignore[reportUnknownArgumentType] - of data from outside
         return members[0] if len(members) == 1 and isinstance(members[0], str) and dice.random() < 0.5 else members
     return value
 

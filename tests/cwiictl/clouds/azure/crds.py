@@ -39,10 +39,10 @@ def _schemas() -> Iterator[tuple[tuple[str, str], Any]]:
 def _closed(schema: Any) -> Any:
     """Nothing is unknown in it."""
     if isinstance(schema, list):
-        return [_closed(each) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+        return [_closed(each) for each in schema]  # pyright: ignore[reportUnknownVariableType] - of data from outside
     if not isinstance(schema, dict):
         return schema
-    closed: dict[str, Any] = {key: _closed(value) for key, value in schema.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":  # pyright: ignore[reportUnknownMemberType]
+    closed: dict[str, Any] = {key: _closed(value) for key, value in schema.items()}  # pyright: ignore[reportUnknownVariableType] - of data from outside
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":  # pyright: ignore[reportUnknownMemberType] - of data from outside
         closed.setdefault("additionalProperties", False)
     return closed

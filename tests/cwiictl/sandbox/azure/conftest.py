@@ -18,7 +18,7 @@ def begin() -> Iterator[Begin]:
     with ExitStack() as stack:
 
         def start(**settings: object) -> Tenant:
-            return Tenant(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            return Tenant(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
 
         yield start
 

@@ -52,7 +52,7 @@ def install() -> None:
 @contextlib.contextmanager
 def running(folder: Path, account: str) -> Generator[Emulator]:
     authority = Authority()
-    (folder / "chain.pem").write_bytes(authority._chain("127.0.0.1"))  # pyright: ignore[reportPrivateUsage]
+    (folder / "chain.pem").write_bytes(authority._chain("127.0.0.1"))  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
     (folder / "ca.pem").write_bytes(authority.pem)
     program = ["node", str(HOME / "node_modules/azurite/dist/src/blob/main.js")]
     secure = ["--oauth", "basic", "--cert", "chain.pem", "--key", "chain.pem"]

@@ -48,19 +48,19 @@ class Tenant:
 
     @cached_property
     def world(self) -> World:
-        return self._realm._world  # pyright: ignore[reportPrivateUsage]
+        return self._realm._world  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
     @property
     def tokens(self) -> Tokens:
         entra = self._realm.part(self.cloud.authority)
         assert isinstance(entra, Entra)
-        return entra._tokens  # pyright: ignore[reportPrivateUsage]
+        return entra._tokens  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
     @cached_property
     def _realm(self) -> Realm:
-        place = self.sandbox._places.find(self.cloud.authority)  # pyright: ignore[reportPrivateUsage]
+        place = self.sandbox._places.find(self.cloud.authority)  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
         assert isinstance(place, Azure)
-        return place._realms[self.cloud.name]  # pyright: ignore[reportPrivateUsage]
+        return place._realms[self.cloud.name]  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
     @property
     def options(self) -> dict[str, Any]:

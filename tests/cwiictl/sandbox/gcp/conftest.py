@@ -17,7 +17,7 @@ def begin() -> Iterator[Begin]:
     with ExitStack() as stack:
 
         def start(**settings: object) -> Owner:
-            return Owner(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            return Owner(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
 
         yield start
 

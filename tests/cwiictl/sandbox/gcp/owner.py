@@ -19,7 +19,7 @@ import grpc
 import requests
 from google.auth import identity_pool
 from google.auth.credentials import Credentials
-from google.cloud import storage  # pyright: ignore[reportMissingTypeStubs]  # it has none
+from google.cloud import storage  # pyright: ignore[reportMissingTypeStubs] - it has none
 from google.cloud.iam_admin_v1 import IAMClient
 from google.cloud.iam_admin_v1.services.iam.transports.grpc import IAMGrpcTransport
 from google.oauth2 import service_account
@@ -49,9 +49,9 @@ class Owner:
 
     @cached_property
     def _realm(self) -> Realm:
-        place = self.sandbox._places.find("iam.googleapis.com")  # pyright: ignore[reportPrivateUsage]
+        place = self.sandbox._places.find("iam.googleapis.com")  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
         assert isinstance(place, Gcp)
-        return place._realms[GOOGLE]  # pyright: ignore[reportPrivateUsage]
+        return place._realms[GOOGLE]  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
     @property
     def world(self) -> World:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from google.api_core import exceptions
 from google.cloud import iam_admin_v1
-from google.iam.v1 import policy_pb2  # pyright: ignore[reportMissingTypeStubs]  # it has none
+from google.iam.v1 import policy_pb2  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from cwiictl.sandbox.gcp.world import OPERATOR, PROJECT
 from tests.cwiictl.sandbox.gcp.owner import ACCOUNT, IAM, Begin, Owner
@@ -205,7 +205,7 @@ def test_a_sandbox_ends_at_once_while_somebody_calls(begin: Begin) -> None:
     owner = begin()
     create(owner)
     start = time.monotonic()
-    owner.sandbox._held.close()  # pyright: ignore[reportPrivateUsage]
+    owner.sandbox._held.close()  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
     assert time.monotonic() - start < 2
 
 

@@ -77,9 +77,9 @@ def test_a_wish_that_is_signed_but_wrong_is_refused(owner: Owner, claims: dict[s
 def test_another_key_is_none(begin: Begin, owner: Owner) -> None:
     """A key file of yesterday's sandbox opens nothing today."""
     del begin
-    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - for this test alone
 
-    owner.key  # noqa: B018  # it is there
+    owner.key  # noqa: B018 - it is there
     token = jwt.encode({"iss": OPERATOR, "aud": TOKEN}, rsa.generate_private_key(65537, 2048), algorithm="RS256")
     assert ask(owner, token) == (400, {"error": "invalid_grant", "error_description": "Invalid JWT Signature."})
 
