@@ -22,8 +22,6 @@ from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
-from cwiictl.issuer.key import SigningKey
-from cwiictl.issuer.stores.keys import KeyPair
 from cwiictl.model import Handover
 
 Ask = Callable[[Result], bool]
@@ -183,7 +181,7 @@ def _told(stage: Stage, outcome: Outcome, result: Result) -> Result:
 
 
 def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
-    return renewed(outcome, stage.issuer.key) if stage.issuer else frozenset()
+    return renewed(outcome, stage.issuer.key, stage.keys) if stage.issuer else frozenset()
 
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
@@ -203,8 +201,8 @@ def _handover(stage: Stage, outcome: Outcome) -> Handover:
     if stage.issuer is None or stage.issuer not in outcome.known:
         return Handover(bindings=bindings)
     public = outcome.known[stage.issuer.key].pem.encode()
-    uri, private = _jwks_uri(stage.issuer, outcome.known), _private(stage.issuer.key)
-    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, private, stage.facts)
+    uri = _jwks_uri(stage.issuer, outcome.known)
+    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, stage.keys.private, stage.facts)
 
 
 def _jwks_uri(issuer: Issuer, known: Known) -> str:
@@ -212,14 +210,6 @@ def _jwks_uri(issuer: Issuer, known: Known) -> str:
     return "".join(str(known[document].body["jwks_uri"]) for document in documents)
 
 
-def _private(key: SigningKey) -> bytes | None:
-    """Of a key that is yet to be made, a preview wants to know no more than that there will be one."""
-    if not isinstance(key.store, KeyPair):
-        return None
-    path = key.store.folder / names.PRIVATE_KEY
-    return files.read(path, "the private key") if path.exists() else b""
-
-
 def _paths(stage: Stage, outcome: Outcome, tree: Iterable[str]) -> tuple[str, ...]:
-    store = stage.issuer.key.store if stage.issuer and stage.issuer.key in outcome.known else None
-    return tuple(sorted(str(stage.order.output / path) for path in (*tree, *(store.files if isinstance(store, KeyPair) else ()))))
+    keys = stage.keys.files if stage.issuer and stage.issuer.key in outcome.known else ()
+    return tuple(sorted(str(stage.order.output / path) for path in (*tree, *keys)))

@@ -13,21 +13,21 @@ from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Caller, Result, Row, failure
 from cwiictl.audiences import Asker
-from cwiictl.clouds import Cloud
+from cwiictl.clouds import Cloud, Connected
 from cwiictl.engine.holdings import Walk
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.plain import checksum
-from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Store
+from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput, Problem
 from cwiictl.installers import INSTALLERS, openshift
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.elsewhere import Shelves, checked, existing, own
 from cwiictl.issuer.home import Home
-from cwiictl.issuer.key import PAIR, KeyState, SigningKey
+from cwiictl.issuer.key import KEY, PAIR, SigningKey
 from cwiictl.issuer.known import KnownIssuers
 from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
-from cwiictl.issuer.stores.keys import KeyPair, PublicKey
+from cwiictl.issuer.stores.keys import KeyPair, Keys, PublicKey
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding
 
@@ -41,7 +41,7 @@ class Site:
 
     cloud: Cloud
     spec: Any
-    stores: Any
+    stores: Connected
     asks: tuple[Ask, ...] = ()
     gated: tuple[Ask, ...] = ()
 
@@ -66,7 +66,7 @@ class Stage:
     sites: tuple[Site, ...]
     pace: Pace
     plan: Plan
-    home: Home
+    keys: Keys
     issuer: Issuer | None = None
     identities: Mapping[str, tuple[Resource[Any], ...]] = field(default_factory=dict[str, tuple[Resource[Any], ...]])
     spared: frozenset[str] = frozenset()  # what belongs to requests that are not followed today
@@ -96,9 +96,9 @@ class Stage:
 
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
-    key = SigningKey("signing-key", _key_store(order, writes=writes))
+    keys = _keys(order, writes=writes)
     if "issuer" in order.parts:
-        key.store.get([key.name])
+        keys.get([KEY])
     asked = asks(order)
     if order.issuer_url:
         checked(order.issuer_url)
@@ -106,10 +106,10 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         if order.summary:
             files.ready(order.summary.parent, [order.summary.name])
-        files.ready(order.output, (*paths, *(key.store.files if isinstance(key.store, KeyPair) else ())))
+        files.ready(order.output, (*paths, *keys.files))
     sites = connected(order, pace, report)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
-    stage = replace(_planned(order, pace, sites, key, writes=writes), skipped=asked.skipped)
+    stage = replace(_planned(order, pace, sites, keys, writes=writes), skipped=asked.skipped)
     if strange := sorted(order.adopt - stage.plan.keys() - {names.CCOCTL}):
         raise BadInput(f"--adopt {strange[0]} is nothing that this run makes", remedy="name a thing as --dry-run shows it, such as aws/role/NAME")
     return stage
@@ -141,7 +141,7 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
     """All clouds are asked at once; the first that does not know us ends it."""
     clouds = chosen(order)
     specs = {name: cloud.Spec(**order.clouds[name]) for name, cloud in clouds.items()}
-    stores: dict[str, Any] = {}
+    stores: dict[str, Connected] = {}
 
     def connect(name: str, _tried: int) -> str:
         stores[name] = clouds[name].connect(specs[name], order.cluster, order.width)
@@ -151,8 +151,8 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
     return tuple(Site(cloud, specs[name], stores[name]) for name, cloud in clouds.items())
 
 
-def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey, *, writes: bool) -> Stage:
-    issuer = _issuer(order, sites, key) if "issuer" in order.parts else None
+def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, writes: bool) -> Stage:
+    issuer = _issuer(order, sites, SigningKey(KEY, keys)) if "issuer" in order.parts else None
     home = issuer.home if issuer else _standing(order, sites, pace)
     roots: list[Resource[Any]] = []
     if issuer:
@@ -165,7 +165,7 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], key: SigningKey,
     if writes:
         plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))])
     spared = Plan(thing for s in sites for thing in s.cloud.identities(s.spec, order.cluster, s.stores, s.gated, home))
-    return Stage(order, sites, pace, plan, home, issuer, identities, frozenset(spared))
+    return Stage(order, sites, pace, plan, keys, issuer, identities, frozenset(spared))
 
 
 def _host(order: Order, sites: tuple[Site, ...]) -> Site:
@@ -198,7 +198,7 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     return host.cloud.host(host.spec, order.cluster, host.stores, key, how)
 
 
-def _key_store(order: Order, *, writes: bool) -> Store[KeyState]:
+def _keys(order: Order, *, writes: bool) -> Keys:
     """The key that was named; or the pair in the output directory, made if there is none; or the public half that lies there alone."""
     if order.public_key is not None:
         return PublicKey(order.public_key)

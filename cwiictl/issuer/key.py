@@ -9,6 +9,7 @@ from cwiictl import names
 from cwiictl.engine.resource import Known, Resource, State, assigned
 from cwiictl.oidc import VerificationKey
 
+KEY = "signing-key"  # what it is called: a run has one
 PAIR = frozenset({names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY})
 
 

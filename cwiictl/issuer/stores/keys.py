@@ -25,6 +25,12 @@ class KeyPair:
     def __init__(self, folder: Path, bits: int, files_: frozenset[str] = PAIR) -> None:
         self.folder, self.bits, self.files = folder, bits, files_
 
+    @property
+    def private(self) -> bytes | None:
+        """As long as there is none, no more than that there will be one."""
+        path = self.folder / names.PRIVATE_KEY
+        return files.read(path, "the private key") if path.exists() else b""
+
     def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
         private = self.folder / names.PRIVATE_KEY
         if not private.exists() and not private.is_symlink():
@@ -75,6 +81,8 @@ class PublicKey:
     """The public half alone, of a cluster that has its key."""
 
     kind, bulk, patience = KIND, False, 0.0
+    files: frozenset[str] = frozenset()
+    private: bytes | None = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,6 +97,9 @@ class PublicKey:
 
     def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
         return {}
+
+
+Keys = KeyPair | PublicKey  # where the cluster's key is: `files` of the output folder, and `private`, which is none where the cluster has its own
 
 
 def _new(bits: int) -> bytes:
