@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cwiictl.engine.resource import Known, Resource, State, gladly
+from cwiictl.engine.resource import Known, Mark, Resource, State, gladly
 from cwiictl.errors import Denied, Problem
 
 
@@ -13,6 +14,21 @@ from cwiictl.errors import Denied, Problem
 class PermissionsState(State):
     markless: ClassVar[bool] = True
     lacking: tuple[str, ...] = ()
+
+
+class Rights:
+    """Where it is known what somebody may do: it is asked, and nothing in it is ours."""
+
+    bulk, patience = False, 30.0
+
+    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
+        return want
+
+    def drop(self, _caller: str, /) -> None:
+        """Permissions are their giver's to take."""
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving,
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
-from cwiictl.errors import BadInput
+from cwiictl.clouds.sdk import loading
 from cwiictl.model import Cluster
 
 __all__ = [
@@ -39,12 +39,7 @@ FORMATS = ()
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
-    """The SDK is loaded here, and only here: who does not use this cloud does not pay for it."""
-    try:
-        from cwiictl.clouds.aws.stores import session  # noqa: PLC0415
-    except ModuleNotFoundError as e:
-        raise BadInput(
-            f"AWS's SDK is not installed: there is no module {e.name}", remedy="install cwiictl with its extra aws, as in pip install '.[aws]'"
-        ) from e
+    with loading(name, title):
+        from cwiictl.clouds.aws.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
 
     return session.connect(spec, cluster, width)

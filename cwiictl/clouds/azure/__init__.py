@@ -9,7 +9,7 @@ from cwiictl.clouds.azure.section import WISHES, Section, ask_of
 from cwiictl.clouds.azure.spec import KIND, Spec, ask
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.format import Format
-from cwiictl.errors import BadInput
+from cwiictl.clouds.sdk import loading
 from cwiictl.model import Cluster
 
 __all__ = [
@@ -41,13 +41,8 @@ FORMATS: tuple[Format, ...] = (aso,)
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
-    """The SDKs are loaded here, and only here: who does not use this cloud does not pay for it."""
     judged(spec, cluster)
-    try:
-        from cwiictl.clouds.azure.stores import session  # noqa: PLC0415
-    except ModuleNotFoundError as e:
-        raise BadInput(
-            f"Azure's SDKs are not installed: there is no module {e.name}", remedy="install cwiictl with its extra azure, as in pip install '.[azure]'"
-        ) from e
+    with loading(name, title):
+        from cwiictl.clouds.azure.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
 
     return session.connect(spec, cluster, width)

@@ -7,7 +7,7 @@ from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, judged, 
 from cwiictl.clouds.gcp.section import WISHES, Section, ask_of
 from cwiictl.clouds.gcp.spec import KIND, Spec, ask
 from cwiictl.clouds.gcp.stores import Stores
-from cwiictl.errors import BadInput
+from cwiictl.clouds.sdk import loading
 from cwiictl.model import Cluster
 
 __all__ = [
@@ -39,13 +39,8 @@ FORMATS = ()
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
-    """The SDKs are loaded here, and only here: who does not use this cloud does not pay for it."""
     judged(spec, cluster)
-    try:
-        from cwiictl.clouds.gcp.stores import session  # noqa: PLC0415
-    except ModuleNotFoundError as e:
-        raise BadInput(
-            f"Google's SDKs are not installed: there is no module {e.name}", remedy="install cwiictl with its extra gcp, as in pip install '.[gcp]'"
-        ) from e
+    with loading(name, title):
+        from cwiictl.clouds.gcp.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
 
     return session.connect(spec, cluster, width)

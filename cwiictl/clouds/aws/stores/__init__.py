@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.permissions import Grant
@@ -39,4 +38,7 @@ class Stores:
     standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]
-    facts: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {}

@@ -9,15 +9,14 @@ from botocore.exceptions import ClientError
 
 from cwiictl.clouds.aws.permissions import Grant
 from cwiictl.clouds.aws.stores.errors import absent, code, denied, told
-from cwiictl.clouds.permissions import PermissionsState
-from cwiictl.engine.resource import Mark
+from cwiictl.clouds.permissions import PermissionsState, Rights
 
 if TYPE_CHECKING:
     from types_boto3_iam import IAMClient
 
 
-class Simulations:
-    kind, bulk, patience = "aws/permissions", False, 30.0
+class Simulations(Rights):
+    kind = "aws/permissions"
 
     def __init__(self, iam: IAMClient, grants: tuple[Grant, ...]) -> None:
         self.iam, self.grants = iam, grants
@@ -25,15 +24,6 @@ class Simulations:
     @told("iam")
     def get(self, callers: Collection[str], /) -> Mapping[str, PermissionsState]:
         return {caller: PermissionsState(lacking=tuple(self._lacking(caller))) for caller in callers}
-
-    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
-        return want
-
-    def drop(self, _caller: str, /) -> None:
-        """Permissions are their giver's to take."""
-
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
 
     def _lacking(self, caller: str) -> Iterator[str]:
         """All is asked at once, each action for each thing; only what belongs together counts."""

@@ -12,8 +12,7 @@ from cwiictl.clouds.azure import ids
 from cwiictl.clouds.azure.permissions import Grant
 from cwiictl.clouds.azure.stores.errors import absent, denied, told
 from cwiictl.clouds.azure.stores.wire import listed
-from cwiictl.clouds.permissions import PermissionsState
-from cwiictl.engine.resource import Mark
+from cwiictl.clouds.permissions import PermissionsState, Rights
 
 if TYPE_CHECKING:
     from azure.mgmt.resource.resources import ResourceManagementClient
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 VERSION = "2022-04-01"
 
 
-class Permissions:
-    kind, bulk, patience = "azure/permissions", False, 30.0
+class Permissions(Rights):
+    kind = "azure/permissions"
 
     def __init__(self, resources: ResourceManagementClient, grants: tuple[Grant, ...]) -> None:
         self.resources, self.grants = resources, grants
@@ -31,15 +30,6 @@ class Permissions:
     def get(self, callers: Collection[str], /) -> Mapping[str, PermissionsState]:
         lacking = tuple(sorted(set(self._lacking())))
         return dict.fromkeys(callers, PermissionsState(lacking=lacking))
-
-    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
-        return want
-
-    def drop(self, _caller: str, /) -> None:
-        """Permissions are their giver's to take."""
-
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
 
     def _lacking(self) -> Iterator[str]:
         """What is held in a subscription is held in all of it: who has enough there is asked about nothing else."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from cwiictl.clouds.gcp.permissions import Grant
 from cwiictl.clouds.gcp.resources.api import ApiState
@@ -49,4 +48,7 @@ class Stores:
     custom_roles: Store[CustomRoleState]
     policies: Store[PolicyState]
     principals: Store[SubjectState]
-    facts: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {}

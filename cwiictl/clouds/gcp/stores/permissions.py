@@ -10,16 +10,15 @@ from google.api_core.exceptions import GoogleAPICallError
 from cwiictl.clouds.gcp.permissions import Grant
 from cwiictl.clouds.gcp.stores.errors import absent, denied, off, status, told
 from cwiictl.clouds.gcp.stores.wire import Rest
-from cwiictl.clouds.permissions import PermissionsState
-from cwiictl.engine.resource import Mark
+from cwiictl.clouds.permissions import PermissionsState, Rights
 
 MOST = 100  # that are asked about at once
 WITNESS = "storage.buckets.get"
 INSIDE = re.compile(r"storage\.(objects\..+|buckets\.(get|update|getIamPolicy|setIamPolicy))")  # what a bucket's own policy gives, too
 
 
-class Permissions:
-    kind, bulk, patience = "gcp/permissions", False, 30.0
+class Permissions(Rights):
+    kind = "gcp/permissions"
 
     def __init__(self, rest: Rest, projects: str, grants: tuple[Grant, ...]) -> None:
         self.rest, self.projects, self.grants = rest, projects, grants
@@ -28,15 +27,6 @@ class Permissions:
     def get(self, callers: Collection[str], /) -> Mapping[str, PermissionsState]:
         lacking = tuple(sorted(set(self._lacking()))) if callers else ()
         return dict.fromkeys(callers, PermissionsState(lacking=lacking))
-
-    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
-        return want
-
-    def drop(self, _caller: str, /) -> None:
-        """Permissions are their giver's to take."""
-
-    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
-        return {}
 
     def _lacking(self) -> Iterator[str]:
         for project in dict.fromkeys(grant.project for grant in self.grants):
