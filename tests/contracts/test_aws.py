@@ -390,7 +390,7 @@ class TestKeySets(InBucket):
         assert specimen.get().kids == {key(0).kid, key(1).kid}
 
     @pytest.mark.parametrize("seen", [True, False])
-    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, clients: dict[str, Any], seen: bool) -> None:  # noqa: FBT001
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, clients: dict[str, Any], seen: bool) -> None:
         """Read, decide, write: S3 refuses the write, because it names what was read."""
         have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
         rival: Any = KeySets(clients["s3"], CLUSTER, nowhere)

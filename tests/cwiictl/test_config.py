@@ -117,7 +117,7 @@ def test_lists_are_unrolled():
         ({"include.release.openshift.io/single-node-developer": "false", "capability.openshift.io/name": "Ingress"}, True, True),
     ],
 )
-def test_requests_are_passed_over_as_ccoctl_does(annotations: dict[str, str], without: bool, with_preview: bool):  # noqa: FBT001 - a table
+def test_requests_are_passed_over_as_ccoctl_does(annotations: dict[str, str], without: bool, with_preview: bool):
     request = a_request(annotations=annotations)
 
     assert bool(wanted(request)) is without

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_requests
 from tests.journeys.ground import Ground
 
-pytest.register_assert_rewrite("tests.journeys.goldens")
+pytest.register_assert_rewrite(*(f"tests.journeys.{walk}" for walk in ("cuts", "foreign", "goldens", "weather")))
 
 Enter = Callable[..., Ground]
 G = TypeVar("G", bound=Ground)
@@ -24,7 +24,7 @@ def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping
     with ExitStack() as stack:
 
         def start(**settings: object) -> G:
-            sandbox = stack.enter_context(Sandbox(Settings(**{**always, **settings})))  # pyright: ignore[reportArgumentType]  # each test gives what Settings takes
+            sandbox = stack.enter_context(Sandbox(Settings(**{**always, **settings})))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
             work = folder / "work"
             work.mkdir()
             ground = kind(sandbox, work)
@@ -32,6 +32,14 @@ def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping
             return ground
 
         yield start
+
+
+def undisturbed(folder: Path, kind: Callable[[Sandbox, Path], Ground], requests: Mapping[str, str], **settings: object) -> Any:
+    """How a run for these requests ends that nothing has disturbed."""
+    with contextmanager(entering)(folder, kind, requests, **settings) as enter:
+        ground = enter()
+        assert ground.create_all().code == 0
+        return ground.everything()
 
 
 @pytest.fixture
@@ -46,12 +54,8 @@ def ground(enter: Enter) -> Ground:
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """How a run for two requests ends that nothing has disturbed. Made first, because one sandbox runs at a time."""
-    with Sandbox() as sandbox:
-        ground = Ground(sandbox, tmp_path_factory.mktemp("clean"))
-        ground.requests(two_requests())
-        assert ground.create_all().code == 0
-        return ground.everything()
+    """Made first, because one sandbox runs at a time."""
+    return undisturbed(tmp_path_factory.mktemp("clean"), Ground, two_requests())
 
 
 @pytest.fixture(autouse=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import signal
-import time
-from subprocess import Popen
 from typing import Any
 
 import pytest
 
 from tests.journeys import cuts
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import BUCKET, NOTHING, Done, Ground
+from tests.journeys.ground import BUCKET, NOTHING, Ground
 
 Everything = Any
 
@@ -29,53 +27,22 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: Ground) -> No
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
 def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean: Everything, ground: Ground, writes: int) -> None:
-    code = ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
-    assert code == -signal.SIGKILL
-
-    done = ground.create_all()
-
-    assert done.code == 0, done.out
-    assert ground.everything() == clean
-    ground.fresh()
-    assert ground.create_all().but("as wanted") == {}
-    assert ground.mutating() == []
+    cuts.killed_creating(ground, clean, writes)
+    cuts.as_wanted(ground)
 
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, DELETING + 1)))
 def test_delete_killed_after_any_write_leaves_nothing_when_run_again(ground: Ground, writes: int) -> None:
-    ground.create_all()
-    tree = ground.tree()
-    code = ground.killed(writes, "delete", *ground.where, "--yes")
-    assert code == -signal.SIGKILL
-
-    done = ground.delete("--yes")
-
-    assert done.code == 0, done.out
-    assert ground.clouds() == NOTHING
-    assert ground.tree() == tree  # keys and manifests on this disk stay
-
-
-def until(ground: Ground, writes: int) -> None:
-    """Waits until so many writes were carried out."""
-    end = time.monotonic() + 30
-    while len(ground.mutating()) < writes:
-        assert time.monotonic() < end, ground.asked()
-        time.sleep(0.01)
-
-
-def ended(process: Popen[str]) -> Done:
-    out, err = process.communicate(timeout=60)
-    assert "Traceback" not in err
-    return Done(process.returncode, out, err)
+    cuts.killed_deleting(ground, NOTHING, writes, "--yes")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_interruption_finishes_the_calls_under_way_and_starts_none(clean: Everything, enter: Enter, number: signal.Signals) -> None:
     ground = enter(latency=0.1)
     with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048", "--concurrency", "1", "-o", "json") as process:
-        until(ground, 2)
+        cuts.until(ground, lambda: len(ground.mutating()) >= 2)
         process.send_signal(number)
-        done = ended(process)
+        done = cuts.ended(process)
 
     assert done.code == 130
     assert done.data["interrupted"] is True
@@ -99,38 +66,9 @@ def test_one_interruption_finishes_the_calls_under_way_and_starts_none(clean: Ev
 
 def test_a_second_interruption_does_not_wait_for_the_calls_under_way(clean: Everything, enter: Enter) -> None:
     ground = enter(latency=0.1)
-    with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048") as process:
-        until(ground, 2)
-        ground.sandbox.faults.latency = 4.0
-        time.sleep(0.3)  # so that calls are under way that take that long
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        done = ended(process)
-        took = time.monotonic() - began
-
-    assert done.code == 130
-    assert "Interrupted: run the same command again" in done.err
-    assert took < 3
-    ground.sandbox.faults.latency = 0.0
-    time.sleep(4.5 - took)  # what was under way arrives yet
-    assert ground.create_all().code == 0
-    assert ground.everything() == clean
+    cuts.interrupted_twice(ground, clean, lambda: len(ground.mutating()) >= 2)
 
 
 def test_an_interrupted_delete_says_what_is_left_and_goes_on_when_run_again(enter: Enter) -> None:
     ground = enter()
-    ground.create_all()
-    ground.fresh()
-    ground.sandbox.faults.latency = 0.1
-    with ground.started("delete", *ground.where, "--yes", "--concurrency", "1", "-o", "json") as process:
-        until(ground, 1)
-        process.send_signal(signal.SIGINT)
-        done = ended(process)
-
-    assert done.code == 130
-    assert "not tried" in done.things.values()
-    ground.sandbox.faults.latency = 0.0
-    assert ground.delete("--yes").code == 0
-    assert ground.clouds() == NOTHING
+    cuts.interrupted_deleting(ground, NOTHING, lambda: len(ground.mutating()) >= 1, "--yes")

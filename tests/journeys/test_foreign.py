@@ -8,6 +8,7 @@ import pytest
 
 from cwiictl import names
 from cwiictl.engine.resource import Mark
+from tests.journeys import foreign
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, HOST, INGRESS, ISSUER, NAME, NOTHING, PROVIDER, REGION, REGISTRY, Ground
 
@@ -43,38 +44,19 @@ def a_provider(ground: Ground, cluster: str = "") -> str:
 @pytest.mark.parametrize("cluster", ["", "another"], ids=["unmarked", "of another cluster"])
 @pytest.mark.parametrize("make", [a_role, a_bucket, a_provider])
 def test_what_is_foreign_is_refused_before_the_first_write(ground: Ground, make: Any, cluster: str) -> None:
-    thing = make(ground, cluster)
-    before = ground.clouds()
-    ground.fresh()
-
-    done = ground.create_all()
-
-    assert done.code == 4
-    assert done.things[thing] == "foreign"
-    assert done.but("foreign", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told["problem"]
-    assert f"--adopt {thing}" in told["remedy"]
-    assert ground.mutating() == []
-    assert ground.clouds() == before
-    assert not (ground.folder / "out").exists()
+    foreign.refused(ground, make, cluster)
 
 
 def test_people_are_told_what_is_in_the_way_and_what_to_do(ground: Ground) -> None:
     a_role(ground)
 
-    done = ground.create_all("-o", "text")
-
-    assert done.code == 4
-    assert f"Error: {ROLE} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {ROLE}.\n" in done.err
+    foreign.told(ground.create_all("-o", "text"), ROLE)
 
 
 def test_status_and_a_dry_run_show_what_is_foreign_too(ground: Ground) -> None:
     a_role(ground)
 
-    for done in (ground.status(), ground.create_all("--dry-run")):
-        assert done.code == 4
-        assert done.things[ROLE] == "foreign"
+    foreign.shown(ground, ROLE)
 
 
 def test_an_adopted_role_is_made_as_wanted_and_released_by_delete(ground: Ground) -> None:

@@ -77,7 +77,7 @@ class TestAssignments(StoreContract):
         assert specimen.get().owner == specimen.mark
 
     @pytest.mark.parametrize("preserve", [True, False])
-    def test_what_others_gave_it_stays_if_it_may(self, specimen: Specimen, stores: Stores, principal: str, preserve: bool) -> None:  # noqa: FBT001
+    def test_what_others_gave_it_stays_if_it_may(self, specimen: Specimen, stores: Stores, principal: str, preserve: bool) -> None:
         specimen.put(specimen.want, specimen.mark)
         an_assignment(stores, principal, "by hand", role=NETWORK)
         assert len(specimen.get().grants) == 2

@@ -87,7 +87,7 @@ class TestKeySets(WithDocuments):
         assert specimen.get().kids == {key(0).kid, key(1).kid}
 
     @pytest.mark.parametrize("seen", [True, False])
-    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:  # noqa: FBT001
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:
         """Read, decide, write: Azure refuses the write, because it names what was read."""
         have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
         rival.key_sets.put(JWKS, a_key_set(1, "add"), specimen.get())

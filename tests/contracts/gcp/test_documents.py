@@ -75,7 +75,7 @@ class TestKeySets(WithBucket):
         return Specimen(stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{BUCKET}/unknown")
 
     @pytest.mark.parametrize("seen", [True, False])
-    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:  # noqa: FBT001
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:
         have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
         rival.key_sets.put(JWKS, a_key_set(1, "add"), specimen.get())
 

@@ -68,7 +68,7 @@ def test_a_change_needs_the_version_that_it_changes(front: Front) -> None:
 
 def test_it_is_deleted_only_when_it_is_disabled_everywhere(front: Front) -> None:
     name = front.distribution()["Id"]
-    delete = lambda: front.visitor.cloudfront.delete_distribution(Id=name, IfMatch=front.etag(name))  # noqa: E731
+    delete = lambda: front.visitor.cloudfront.delete_distribution(Id=name, IfMatch=front.etag(name))
     assert refused(delete) == ("DistributionNotDisabled", 409)
     front.deploy()
     assert refused(delete) == ("DistributionNotDisabled", 409)
@@ -126,7 +126,7 @@ def test_a_control_has_a_name_of_its_own_and_stays_while_it_is_used(front: Front
     assert refused(front.control) == ("OriginAccessControlAlreadyExists", 409)
     name = front.distribution(control=control)["Id"]
     etag: Any = front.visitor.cloudfront.get_origin_access_control(Id=control)["ETag"]
-    delete = lambda: front.visitor.cloudfront.delete_origin_access_control(Id=control, IfMatch=etag)  # noqa: E731
+    delete = lambda: front.visitor.cloudfront.delete_origin_access_control(Id=control, IfMatch=etag)
     assert refused(delete) == ("OriginAccessControlInUse", 409)
     front.update(name, Enabled=False)
     front.deploy()
@@ -153,7 +153,7 @@ def test_an_identity_is_the_same_for_the_same_request(front: Front) -> None:
 def test_an_identity_stays_while_it_is_used(front: Front) -> None:
     identity = front.identity()
     etag: Any = front.visitor.cloudfront.get_cloud_front_origin_access_identity(Id=identity)["ETag"]
-    delete = lambda: front.visitor.cloudfront.delete_cloud_front_origin_access_identity(Id=identity, IfMatch=etag)  # noqa: E731
+    delete = lambda: front.visitor.cloudfront.delete_cloud_front_origin_access_identity(Id=identity, IfMatch=etag)
     name = front.distribution(identity=identity)["Id"]
     assert refused(delete) == ("CloudFrontOriginAccessIdentityInUse", 409)
     front.update(name, Origins=config(CallerReference="")["Origins"])

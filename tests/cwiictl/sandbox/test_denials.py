@@ -62,7 +62,7 @@ def test_what_is_denied_can_be_changed_and_was_not_carried_out(visitor: Visitor)
 def test_everything_that_a_call_does_must_be_allowed(visitor: Visitor, denied: str) -> None:
     visitor.sandbox.faults.deny.add(denied)
     boundary = "arn:aws:iam::aws:policy/ReadOnlyAccess"
-    make = lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust(), Tags=TAGS, PermissionsBoundary=boundary)  # noqa: E731
+    make = lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust(), Tags=TAGS, PermissionsBoundary=boundary)
     assert f"perform: {denied} " in told(make)
 
 

@@ -100,7 +100,7 @@ def test_a_new_role_is_seen_only_after_the_lag(enter: Enter) -> None:
     clock = Clock()
     visitor = enter(lag=10.0, clock=clock)
     visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
-    put = lambda: visitor.iam.put_role_policy(RoleName="r", PolicyName="p", PolicyDocument=inline())  # noqa: E731
+    put = lambda: visitor.iam.put_role_policy(RoleName="r", PolicyName="p", PolicyDocument=inline())
     assert refused(lambda: visitor.iam.get_role(RoleName="r")) == ("NoSuchEntity", 404)
     assert refused(put) == ("NoSuchEntity", 404)
     assert visitor.iam.list_roles()["Roles"] == []
@@ -172,7 +172,7 @@ def test_a_bucket_opens_late_but_its_objects_are_there_at_once(enter: Enter) -> 
     visitor.s3.put_object(Bucket=BUCKET, Key="k", Body=b"1")
     assert visitor.s3.get_object(Bucket=BUCKET, Key="k")["Body"].read() == b"1"
     assert visitor.s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].get("BlockPublicPolicy")
-    put = lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=read_policy(BUCKET))  # noqa: E731
+    put = lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=read_policy(BUCKET))
     assert refused(put) == ("AccessDenied", 403)  # what was lifted a moment ago still blocks
     clock.now += 10
     put()

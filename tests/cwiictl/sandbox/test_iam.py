@@ -60,7 +60,7 @@ def test_names_that_iam_does_not_take_are_refused(visitor: Visitor, name: str) -
 def test_a_trust_of_more_than_2048_characters_is_refused_and_white_space_is_free(visitor: Visitor) -> None:
     fits = 2048 - len(trust(Sid="").replace(" ", ""))
     visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust(Sid="x" * fits) + " " * 500)
-    call = lambda: visitor.iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(Sid="x" * (fits + 1)))  # noqa: E731
+    call = lambda: visitor.iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(Sid="x" * (fits + 1)))
     assert refused(call) == ("LimitExceeded", 409)
 
 
@@ -127,7 +127,7 @@ def test_a_provider_without_thumbprint_gets_one(visitor: Visitor) -> None:
 
 
 def test_a_provider_for_a_host_that_is_not_there_is_refused(visitor: Visitor) -> None:
-    make = lambda: visitor.iam.create_open_id_connect_provider(Url="https://nobody.example.org", ClientIDList=["a"])  # noqa: E731
+    make = lambda: visitor.iam.create_open_id_connect_provider(Url="https://nobody.example.org", ClientIDList=["a"])
     assert refused(make) == ("OpenIdIdpCommunicationError", 400)
 
 
@@ -155,7 +155,7 @@ def test_audiences_come_and_go_and_twice_is_as_good_as_once(visitor: Visitor) ->
 
 
 def test_a_provider_that_is_not_there_has_no_audiences(visitor: Visitor) -> None:
-    call = lambda: visitor.iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, ClientID="b")  # noqa: E731
+    call = lambda: visitor.iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, ClientID="b")
     assert refused(call) == ("NoSuchEntity", 404)
 
 

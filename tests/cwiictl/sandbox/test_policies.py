@@ -43,7 +43,7 @@ def test_policies_of_awss_own_are_there_without_being_made(visitor: Visitor, nam
 
 @pytest.mark.parametrize("arn", ["arn:aws:iam::aws:policy/Nonsense", "arn:aws-cn:iam::aws:policy/ReadOnlyAccess", OURS])
 def test_a_policy_that_is_not_there_can_be_neither_attached_nor_be_a_boundary(visitor: Visitor, arn: str) -> None:
-    make = lambda: visitor.iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(), PermissionsBoundary=arn)  # noqa: E731
+    make = lambda: visitor.iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(), PermissionsBoundary=arn)
     assert refused(lambda: visitor.iam.attach_role_policy(RoleName="r", PolicyArn=arn)) == ("NoSuchEntity", 404)
     assert refused(lambda: visitor.iam.put_role_permissions_boundary(RoleName="r", PermissionsBoundary=arn)) == ("NoSuchEntity", 404)
     assert refused(make) == ("NoSuchEntity", 404)
@@ -89,7 +89,7 @@ def test_a_policy_has_five_versions_and_one_that_counts(visitor: Visitor) -> Non
 
 def test_a_policy_that_is_used_or_has_old_versions_stays(visitor: Visitor) -> None:
     visitor.iam.create_policy(PolicyName="ours", PolicyDocument=inline())
-    delete = lambda: visitor.iam.delete_policy(PolicyArn=OURS)  # noqa: E731
+    delete = lambda: visitor.iam.delete_policy(PolicyArn=OURS)
     visitor.iam.attach_role_policy(RoleName="r", PolicyArn=OURS)
     assert refused(delete) == ("DeleteConflict", 409)
     assert refused(lambda: visitor.iam.delete_role(RoleName="r")) == ("DeleteConflict", 409)
@@ -130,7 +130,7 @@ def test_a_boundary_is_shown_with_its_role(visitor: Visitor) -> None:
 @pytest.mark.parametrize("seconds", [3599, 43201])
 def test_sessions_are_neither_shorter_than_an_hour_nor_longer_than_twelve(visitor: Visitor, seconds: int) -> None:
     iam = visitor.client("iam", parameter_validation=False)  # botocore keeps the lower limit by itself; other SDKs do not
-    make = lambda: iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(), MaxSessionDuration=seconds)  # noqa: E731
+    make = lambda: iam.create_role(RoleName="s", AssumeRolePolicyDocument=trust(), MaxSessionDuration=seconds)
     assert refused(make) == ("ValidationError", 400)
     assert refused(lambda: iam.update_role(RoleName="r", MaxSessionDuration=seconds)) == ("ValidationError", 400)
 

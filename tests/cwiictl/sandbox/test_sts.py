@@ -108,7 +108,7 @@ def test_documents_of_somebody_else_vouch_for_nothing(visitor: Visitor, document
         ({"NumericEquals": {f"{HOST}:sub": SUBJECT}}, False),
     ],
 )
-def test_the_conditions_of_a_trust_decide(visitor: Visitor, condition: dict[str, Any], good: bool) -> None:  # noqa: FBT001
+def test_the_conditions_of_a_trust_decide(visitor: Visitor, condition: dict[str, Any], good: bool) -> None:
     visitor.federate()
     visitor.iam.update_assume_role_policy(RoleName="r", PolicyDocument=trust(Condition=condition))
     if good:
@@ -144,7 +144,7 @@ def test_a_roles_key_without_its_token_is_nobodys(visitor: Visitor) -> None:
 def test_a_session_is_no_longer_than_the_role_allows(visitor: Visitor) -> None:
     visitor.federate()
     arn = f"arn:aws:iam::{ACCOUNT}:role/r"
-    call = lambda: visitor.sts.assume_role_with_web_identity(RoleArn=arn, RoleSessionName="some", WebIdentityToken=token(), DurationSeconds=3601)  # noqa: E731
+    call = lambda: visitor.sts.assume_role_with_web_identity(RoleArn=arn, RoleSessionName="some", WebIdentityToken=token(), DurationSeconds=3601)
     assert refused(call) == ("ValidationError", 400)
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_azure_requests
 from tests.journeys.azure.ground import AzureGround
-from tests.journeys.conftest import entering
+from tests.journeys.conftest import entering, undisturbed
 
 Enter = Callable[..., AzureGround]
 
@@ -28,9 +27,5 @@ def ground(enter: Enter) -> AzureGround:
 
 @pytest.fixture(scope="session")
 def clean_azure(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """How a run for two requests ends that nothing has disturbed. Made first, because one sandbox runs at a time."""
-    with Sandbox(Settings(deploy=0.2)) as sandbox:
-        ground = AzureGround(sandbox, tmp_path_factory.mktemp("clean"))
-        ground.requests(two_azure_requests())
-        assert ground.create_all().code == 0
-        return ground.everything()
+    """Made first, because one sandbox runs at a time."""
+    return undisturbed(tmp_path_factory.mktemp("clean"), AzureGround, two_azure_requests(), deploy=0.2)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
-from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from tests.journeys import cuts
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import NOTHING, AzureGround
-from tests.journeys.ground import Done
 
 Everything = Any
 
@@ -38,57 +35,22 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: AzureGround) 
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
 def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean_azure: Everything, enter: Enter, writes: int) -> None:
-    ground = enter(deploy=0.2)
-    code = ground.killed(writes, "create-all", *ground.where, *ground.asking, "--bits", "2048")
-    assert code == -signal.SIGKILL
-
-    done = ground.create_all()
-
-    assert done.code == 0, done.out
+    ground = enter()
+    cuts.killed_creating(ground, clean_azure, writes)
     assert lent(ground) == []
-    assert ground.everything() == clean_azure
-    ground.fresh()
-    assert ground.create_all().but("as wanted") == {}
-    assert ground.mutating() == []
+    cuts.as_wanted(ground)
 
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, DELETING + 1)))
 def test_delete_killed_after_any_write_leaves_nothing_when_run_again(enter: Enter, writes: int) -> None:
-    ground = enter(deploy=0.2)
-    ground.create_all()
-    tree = ground.tree()
-    code = ground.killed(writes, "delete", *ground.where, *ALL)
-    assert code == -signal.SIGKILL
-
-    done = ground.delete(*ALL)
-
-    assert done.code == 0, done.out
-    assert ground.clouds() == NOTHING
-    assert ground.tree() == tree  # keys and manifests on this disk stay
-
-
-def until(ground: AzureGround, what: str) -> None:
-    """Waits until that was written."""
-    end = time.monotonic() + 30
-    while what not in ground.mutating():
-        assert time.monotonic() < end, ground.asked()
-        time.sleep(0.01)
+    cuts.killed_deleting(enter(), NOTHING, writes, *ALL)
 
 
 def until_lent(ground: AzureGround) -> None:
     """Waits until who runs cwiictl was given the right to write the documents, which from now on takes a minute to hold."""
-    until(ground, "Microsoft.Storage/storageAccounts/blobServices/containers/write")
-    ground.sandbox.faults.lag = 60.0
-    end = time.monotonic() + 30
-    while not any("/containers/" in seen.path and "/roleassignments/" in seen.path.lower() and seen.status == 201 for seen in ground.sandbox.record):
-        assert time.monotonic() < end, ground.asked()
-        time.sleep(0.01)
-
-
-def ended(process: Popen[str]) -> Done:
-    out, err = process.communicate(timeout=60)
-    assert "Traceback" not in err
-    return Done(process.returncode, out, err)
+    cuts.until_written(ground, "Microsoft.Storage/storageAccounts/blobServices/containers/write")
+    ground.sandbox.faults.lag, record = 60.0, ground.sandbox.record
+    cuts.until(ground, lambda: any(seen.status == 201 and "/containers/" in seen.path and "/roleassignments/" in seen.path.lower() for seen in record))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -98,7 +60,7 @@ def test_one_interruption_gives_back_what_was_lent_and_starts_nothing_else(clean
     with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048", "-o", "json") as process:
         until_lent(ground)
         process.send_signal(number)
-        done = ended(process)
+        done = cuts.ended(process)
 
     assert done.code == 130
     assert done.data["interrupted"] is True
@@ -128,39 +90,10 @@ def test_whoever_is_killed_while_the_right_is_lent_gives_it_back_with_the_next_r
 
 def test_a_second_interruption_does_not_wait_for_the_calls_under_way(clean_azure: Everything, enter: Enter) -> None:
     ground = enter(latency=0.1)
-    with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048") as process:
-        until(ground, "Microsoft.Storage/storageAccounts/write")
-        ground.sandbox.faults.latency = 4.0
-        time.sleep(0.5)  # so that calls are under way that take that long
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        done = ended(process)
-        took = time.monotonic() - began
-
-    assert done.code == 130
-    assert "Interrupted: run the same command again" in done.err
-    assert took < 3
-    ground.sandbox.faults.latency = 0.0
-    time.sleep(4.5 - took)  # what was under way arrives yet
-    assert ground.create_all().code == 0
+    cuts.interrupted_twice(ground, clean_azure, lambda: "Microsoft.Storage/storageAccounts/write" in ground.mutating())
     assert lent(ground) == []
-    assert ground.everything() == clean_azure
 
 
 def test_an_interrupted_delete_says_what_is_left_and_goes_on_when_run_again(enter: Enter) -> None:
-    ground = enter(deploy=0.2)
-    ground.create_all()
-    ground.fresh()
-    ground.sandbox.faults.latency = 0.1
-    with ground.started("delete", *ground.where, *ALL, "--concurrency", "1", "-o", "json") as process:
-        until(ground, "Microsoft.Authorization/roleAssignments/delete")
-        process.send_signal(signal.SIGINT)
-        done = ended(process)
-
-    assert done.code == 130
-    assert "not tried" in done.things.values()
-    ground.sandbox.faults.latency = 0.0
-    assert ground.delete(*ALL).code == 0
-    assert ground.clouds() == NOTHING
+    ground = enter()
+    cuts.interrupted_deleting(ground, NOTHING, lambda: "Microsoft.Authorization/roleAssignments/delete" in ground.mutating(), *ALL)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from cwiictl.sandbox.azure.world import OPERATOR, PERSON
+from tests.journeys import foreign
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import READER, group_id, tags
 from tests.journeys.azure.conftest import Enter
@@ -61,38 +62,19 @@ def a_role(ground: AzureGround, cluster: str = "") -> str:
 @pytest.mark.parametrize("cluster", ["", "another"], ids=["unmarked", "of another cluster"])
 @pytest.mark.parametrize("make", [a_group, an_account, a_container, an_identity, a_role])
 def test_what_is_foreign_is_refused_before_the_first_write(ground: AzureGround, make: Make, cluster: str) -> None:
-    thing = make(ground, cluster)
-    before = ground.clouds()
-    ground.fresh()
-
-    done = ground.create_all()
-
-    assert done.code == 4, done.out
-    assert done.things[thing] == "foreign"
-    assert done.but("foreign", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told["problem"]
-    assert f"--adopt {thing}" in told["remedy"]
-    assert ground.mutating() == []
-    assert ground.clouds() == before
-    assert not (ground.folder / "out").exists()
+    foreign.refused(ground, make, cluster)
 
 
 def test_people_are_told_what_is_in_the_way_and_what_to_do(ground: AzureGround) -> None:
     an_identity(ground)
 
-    done = ground.create_all("-o", "text")
-
-    assert done.code == 4
-    assert f"Error: {IDENTITY} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {IDENTITY}.\n" in done.err
+    foreign.told(ground.create_all("-o", "text"), IDENTITY)
 
 
 def test_status_and_a_dry_run_show_what_is_foreign_too(ground: AzureGround) -> None:
     an_identity(ground)
 
-    for done in (ground.status(), ground.create_all("--dry-run")):
-        assert done.code == 4
-        assert done.things[IDENTITY] == "foreign"
+    foreign.shown(ground, IDENTITY)
 
 
 def test_what_is_adopted_is_made_as_wanted_and_released_by_delete(ground: AzureGround) -> None:

@@ -9,6 +9,7 @@ import pytest
 from cwiictl import names
 from cwiictl.model import Cluster
 from cwiictl.sandbox.gcp.world import OPERATOR, PROJECT, SECOND
+from tests.journeys import foreign
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.by_hand import labels
 from tests.journeys.gcp.conftest import Enter
@@ -59,30 +60,14 @@ KINDS = [a_bucket, a_pool, a_provider, an_account, a_role]
 @pytest.mark.parametrize("cluster", [pytest.param("", id="unmarked"), pytest.param("another", id="of another cluster", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("make", KINDS)
 def test_what_is_foreign_is_refused_before_the_first_write(ground: GcpGround, make: Make, cluster: str) -> None:
-    thing = make(ground, cluster)
-    before = ground.clouds()
-    ground.fresh()
-
-    done = ground.create_all()
-
-    assert done.code == 4, done.out
-    assert done.things[thing] == "foreign"
-    assert done.but("foreign", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told["problem"]
-    assert f"--adopt {thing}" in told["remedy"]
-    assert ground.mutating() == []
-    assert ground.clouds() == before
-    assert not (ground.folder / "out").exists()
+    foreign.refused(ground, make, cluster)
 
 
 def test_people_are_told_what_is_in_the_way_and_what_to_do_by_status_and_a_dry_run_too(ground: GcpGround) -> None:
     an_account(ground)
 
     for done in (ground.create_all("-o", "text"), ground.status("-o", "text"), ground.create_all("--dry-run", "-o", "text")):
-        assert done.code == 4
-        told = f"{ACCOUNT} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {ACCOUNT}.\n"
-        assert f"Error: {told}" in done.err
+        foreign.told(done, ACCOUNT)
 
 
 def test_what_is_adopted_is_made_as_wanted_and_released_by_delete(ground: GcpGround) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import pytest
 
 from cwiictl.sandbox.gcp.world import PROJECT
 from tests.examples import twenty_gcp_requests
+from tests.journeys import weather
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
 from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, INGRESS, LEFT, NOTHING, REGISTRY, GcpGround
@@ -22,30 +22,9 @@ SET = "resourcemanager.projects.setIamPolicy"
 POLICY = f"/v1/projects/{PROJECT}"
 
 
-def bad(ground: GcpGround) -> None:
-    ground.sandbox.faults.rate, ground.sandbox.faults.lag = 0.2, 2.0
-
-
-def good(ground: GcpGround) -> None:
-    """And all that was written shows."""
-    time.sleep(ground.sandbox.faults.lag)
-    ground.sandbox.faults.rate = ground.sandbox.faults.lag = 0.0
-
-
 @pytest.mark.soak
 def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean_gcp: Any, enter: Enter) -> None:
-    ground = enter(failures=0.2, lag=2.0, seed=1)
-
-    done = ground.create_all()
-
-    assert done.code == 0, done.out
-    assert any(seen.status in {429, 500, 503} for seen in ground.sandbox.record)
-    good(ground)
-    assert ground.everything() == clean_gcp
-    bad(ground)
-    assert ground.delete("--yes", "--delete-shared-roles").code == 0
-    good(ground)
-    assert ground.clouds() == NOTHING
+    weather.changes_nothing(enter(failures=0.2, lag=2.0, seed=1), clean_gcp, NOTHING, "--delete-shared-roles")
 
 
 @pytest.mark.soak
@@ -58,23 +37,18 @@ def test_twenty_requests_come_through_bad_weather(enter: Enter, seed: int) -> No
 
     assert done.code == 0, done.out
     assert len(done.things) == 33
-    good(ground)
+    weather.good(ground)
     clouds = ground.clouds()
     members = [member for each in clouds["policies"][PROJECT] for member in each["members"]]
     assert (len(clouds["accounts"]), len(clouds["roles"]), len(members)) == (20, 4, 29)
-    bad(ground)
+    weather.bad(ground)
     assert ground.delete("--yes").code == 0
-    good(ground)
+    weather.good(ground)
     assert ground.clouds() == {**LEFT, "roles": clouds["roles"]}
 
 
 def test_a_throttled_run_says_on_request_what_it_waits_for(enter: Enter) -> None:
-    ground = enter(failures=0.2, seed=4)
-
-    done = ground.create_all("--debug")
-
-    assert done.code == 0
-    assert "Google asks for patience" in done.err
+    weather.told(enter(failures=0.2, seed=4), "Google")
 
 
 @dataclass

@@ -43,7 +43,7 @@ def test_what_is_no_region_is_refused(region: str) -> None:
 
 
 @pytest.mark.parametrize(("region", "there"), [("us-east-1", True), ("cn-north-1", True), ("us-gov-west-1", False), ("eusc-de-east-1", False)])
-def test_cloudfront_is_refused_where_there_is_none(region: str, there: bool) -> None:  # noqa: FBT001 - a table's column
+def test_cloudfront_is_refused_where_there_is_none(region: str, there: bool) -> None:
     with nullcontext() if there else pytest.raises(BadInput, match=f"no CloudFront for {region}"):
         Spec(region=region, private=True)
 

@@ -250,5 +250,5 @@ def test_tags_of_others_are_given_back_and_a_mark_is_taken_away() -> None:
         ([], False),
     ],
 )
-def test_what_one_role_forbids_another_may_give(held: list[dict[str, Any]], may: bool) -> None:  # noqa: FBT001
+def test_what_one_role_forbids_another_may_give(held: list[dict[str, Any]], may: bool) -> None:
     assert allowed("Microsoft.Storage/storageAccounts/write", held) is may

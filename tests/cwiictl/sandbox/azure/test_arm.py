@@ -145,7 +145,7 @@ def test_the_three_clouds_know_nothing_of_each_other(begin: Begin) -> None:
 def test_regions_are_those_of_the_cloud(manager: Manager) -> None:
     assert told(lambda: manager.group(location="usgovvirginia")) == (400, "LocationNotAvailableForResourceGroup")
     manager.group(location="West Europe")
-    wrong = lambda: manager.identities.create_or_update("g", "one", {"location": "atlantis"})  # noqa: E731
+    wrong = lambda: manager.identities.create_or_update("g", "one", {"location": "atlantis"})
     assert told(wrong) == (400, "LocationNotAvailableForResourceType")
 
 

@@ -270,7 +270,7 @@ def test_behind_a_closed_network_nobody_gets_in(tenant: Tenant, properties: dict
         (False, "None", (409, "PublicAccessNotPermitted"), (409, "PublicAccessNotPermitted")),
     ],
 )
-def test_strangers_read_where_account_and_container_are_open(tenant: Tenant, allowed: bool, public: Any, blob: Any, list_: Any) -> None:  # noqa: FBT001
+def test_strangers_read_where_account_and_container_are_open(tenant: Tenant, allowed: bool, public: Any, blob: Any, list_: Any) -> None:
     tenant.account(allowBlobPublicAccess=allowed)
     tenant.container(public)
     tenant.files(KEYS[0]).upload_blob("a", b"x")

@@ -205,7 +205,7 @@ def test_new_identities_and_credentials_are_seen_late(begin: Begin, tmp_path: Pa
     tenant.publish(key_set(k1=0))
     identity = tenant.identity(born=now[0])
     identity.born = now[0]
-    asked = lambda: workload(tenant, tmp_path, assertion()).get_token(MANAGEMENT)  # noqa: E731
+    asked = lambda: workload(tenant, tmp_path, assertion()).get_token(MANAGEMENT)
     assert numbers(asked) == 700016
     identity.born = 0.0
     assert numbers(asked) == 70025
@@ -274,4 +274,4 @@ def test_what_a_tool_would_check_is_what_clouds_check(tenant: Tenant) -> None:
     """The documents that Entra itself serves pass for those of an issuer."""
     found = json.loads(tenant.ask("GET", f"https://login.microsoftonline.com/{TENANT}/v2.0/.well-known/openid-configuration").body)
     checker = Checker(lambda url: tenant.ask("GET", url).body, time.time)
-    assert checker._keys(found["issuer"])[0]  # pyright: ignore[reportPrivateUsage]
+    assert checker._keys(found["issuer"])[0]  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone

@@ -46,7 +46,7 @@ def test_a_workload_becomes_a_service_account_that_lets_it(owner: Owner, tmp_pat
     owner.allow(owner.account(), USER, PRINCIPAL)
     token = owner.refresh(owner.workload(tmp_path, email=ACCOUNT))
     with owner.world.lock:
-        assert owner.tokens._issued[token][0].member == f"serviceAccount:{ACCOUNT}"  # pyright: ignore[reportPrivateUsage]
+        assert owner.tokens._issued[token][0].member == f"serviceAccount:{ACCOUNT}"  # pyright: ignore[reportPrivateUsage] - the double is looked into from here alone
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_an_issuer_whose_documents_are_not_there_or_not_public_is_not_believed(o
         ("assertion.sub.matches('^system:.*:csi$')", True),
     ],
 )
-def test_a_condition_decides(owner: Owner, condition: str, holds: bool) -> None:  # noqa: FBT001  # a case of the table
+def test_a_condition_decides(owner: Owner, condition: str, holds: bool) -> None:
     owner.publish()
     owner.trust(attributeMapping={INSIDE: "assertion.sub", "attribute.kind": "assertion.sub.split(':')[1]"}, attributeCondition=condition)
     if holds:
