@@ -25,6 +25,7 @@ from cwiictl import oidc
 from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.aws.keyring import KEY, SECRET
 from tests.examples import ACCOUNT
+from tests.journeys import account
 from tests.journeys.warm import ran
 
 PROGRAMS = Path(sysconfig.get_path("scripts"))
@@ -228,8 +229,8 @@ class Ground:
     def given(self) -> dict[str, str]:
         """The names that CloudFront has given, with words for them."""
         with self.aws("cloudfront") as front:
-            fronts = {item[key]: f"{key} of a distribution" for item in _fronts(front) for key in ("DomainName", "Id")}
-            return {**fronts, **{item["Id"]: "Id of an access" for item in _accesses(front)}}
+            fronts = {item[key]: f"{key} of a distribution" for item in account.fronts(front) for key in ("DomainName", "Id")}
+            return {**fronts, **{item["Id"]: "Id of an access" for item in account.accesses(front)}}
 
     def clouds(self) -> dict[str, Any]:
         """All that is in the account, without what is different each time: ids, dates, thumbprints."""
@@ -239,13 +240,13 @@ class Ground:
             providers = [provider["Arn"] for provider in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
             buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
             return {
-                "roles": {name: _role(iam, name) for name in sorted(roles)},
-                "policies": {arn: _policy(iam, arn) for arn in sorted(policies)},
-                "providers": {arn: _provider(iam, arn) for arn in sorted(providers)},
-                "buckets": {name: _bucket(s3, name) for name in sorted(buckets)},
-                "distributions": {item["Comment"]: _distribution(front, item) for item in _fronts(front)},
-                "accesses": {item["Name"]: _access(item) for item in _accesses(front)},
-                "identities": [item["Comment"] for item in _identities(front)],
+                "roles": {name: account.role(iam, name) for name in sorted(roles)},
+                "policies": {arn: account.policy(iam, arn) for arn in sorted(policies)},
+                "providers": {arn: account.provider(iam, arn) for arn in sorted(providers)},
+                "buckets": {name: account.bucket(s3, name) for name in sorted(buckets)},
+                "distributions": {item["Comment"]: account.distribution(front, item) for item in account.fronts(front)},
+                "accesses": {item["Name"]: account.access(item) for item in account.accesses(front)},
+                "identities": [item["Comment"] for item in account.identities(front)],
             }
 
 
@@ -256,94 +257,6 @@ def _session() -> boto3.Session:
 
 def kid_of(key: rsa.RSAPrivateKey) -> str:
     return oidc.public_key(public_pem(key), "a key").kid
-
-
-def _role(iam: Any, name: str) -> dict[str, Any]:
-    role = iam.get_role(RoleName=name)["Role"]
-    names = iam.list_role_policies(RoleName=name)["PolicyNames"]
-    return {
-        "arn": role["Arn"],
-        "path": role["Path"],
-        "description": role.get("Description"),
-        "trust": role["AssumeRolePolicyDocument"],
-        "inline": {policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"] for policy in names},
-        "managed": sorted(policy["PolicyArn"] for policy in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]),
-        "session": role["MaxSessionDuration"],
-        "boundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn"),
-        "tags": _tags(role.get("Tags", [])),
-    }
-
-
-def _policy(iam: Any, arn: str) -> dict[str, Any]:
-    found = iam.get_policy(PolicyArn=arn)["Policy"]
-    document = iam.get_policy_version(PolicyArn=arn, VersionId=found["DefaultVersionId"])["PolicyVersion"]["Document"]
-    return {"document": document, "tags": _tags(found.get("Tags", []))}
-
-
-def _fronts(front: Any) -> list[Any]:
-    return list(front.list_distributions()["DistributionList"].get("Items", []))
-
-
-def _accesses(front: Any) -> list[Any]:
-    return list(front.list_origin_access_controls()["OriginAccessControlList"].get("Items", []))
-
-
-def _identities(front: Any) -> list[Any]:
-    return list(front.list_cloud_front_origin_access_identities()["CloudFrontOriginAccessIdentityList"].get("Items", []))
-
-
-def _distribution(front: Any, item: Any) -> dict[str, Any]:
-    behaviour = item["DefaultCacheBehavior"]
-    return {
-        "domain": item["DomainName"],
-        "enabled": item["Enabled"],
-        "origins": [{"domain": origin["DomainName"], "access": origin.get("OriginAccessControlId", "")} for origin in item["Origins"]["Items"]],
-        "viewers": behaviour["ViewerProtocolPolicy"],
-        "caching": behaviour.get("CachePolicyId"),
-        "tags": _tags(front.list_tags_for_resource(Resource=item["ARN"])["Tags"].get("Items", [])),
-    }
-
-
-def _access(item: Any) -> dict[str, Any]:
-    return {key: item[key] for key in ("Description", "SigningProtocol", "SigningBehavior", "OriginAccessControlOriginType")}
-
-
-def _provider(iam: Any, arn: str) -> dict[str, Any]:
-    found = iam.get_open_id_connect_provider(OpenIDConnectProviderArn=arn)
-    return {"url": found["Url"], "audiences": sorted(found["ClientIDList"]), "thumbprints": len(found["ThumbprintList"]), "tags": _tags(found["Tags"])}
-
-
-def _bucket(s3: Any, name: str) -> dict[str, Any]:
-    objects = [item["Key"] for item in s3.list_objects_v2(Bucket=name).get("Contents", [])]
-    return {
-        "region": s3.head_bucket(Bucket=name)["BucketRegion"],
-        "policy": _asked(lambda: json.loads(s3.get_bucket_policy(Bucket=name)["Policy"])),
-        "publicAccessBlock": _asked(lambda: s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]),
-        "tags": _tags(_asked(lambda: s3.get_bucket_tagging(Bucket=name)["TagSet"]) or []),
-        "objects": {key: _object(s3, name, key) for key in objects},
-    }
-
-
-def _asked(call: Any) -> Any:
-    """None where there is none, which S3 tells as an error."""
-    try:
-        return call()
-    except Exception as e:
-        if "NoSuch" in str(e):
-            return None
-        raise
-
-
-def _object(s3: Any, bucket: str, key: str) -> dict[str, Any]:
-    found = s3.get_object(Bucket=bucket, Key=key)
-    with found["Body"] as body:
-        text = body.read().decode()
-    tags = _tags(s3.get_object_tagging(Bucket=bucket, Key=key)["TagSet"])
-    return {"contentType": found["ContentType"], "cacheControl": found.get("CacheControl"), "tags": tags, "body": text}
-
-
-def _tags(tags: list[dict[str, str]]) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in sorted(tags, key=lambda tag: tag["Key"])}
 
 
 def program(name: str) -> str:

@@ -6,8 +6,9 @@ import json
 
 from cwiictl.issuer.documents import CACHE
 from tests.examples import an_entry, an_object, text, twenty_requests, two_requests
+from tests.journeys import again
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import BUCKET, HOST, INGRESS, NAME, PROVIDER, REGISTRY, Ground, a_key, public_pem
+from tests.journeys.ground import BUCKET, HOST, INGRESS, NAME, NOTHING, PROVIDER, REGISTRY, Ground, a_key, public_pem
 
 DENY = '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}'
 ARN = f"arn:aws:s3:::{BUCKET}"
@@ -18,35 +19,16 @@ def test_a_second_run_writes_nothing_anywhere(enter: Enter) -> None:
     ground = enter()
     ground.requests(twenty_requests())
     assert ground.create_all().code == 0
-    clouds, times = ground.clouds(), ground.times()
 
-    ground.fresh()
-    done = ground.create_all()
-
-    assert done.code == 0
-    assert done.but("as wanted") == {}
-    assert len(done.things) == 28
-    assert ground.mutating() == []
-    assert ground.times() == times
-    assert ground.clouds() == clouds
+    again.writes_nothing(ground, 28)
 
 
 def test_status_finds_all_as_wanted_and_asks_nothing_but_reads(ground: Ground) -> None:
-    ground.create_all()
-    ground.fresh()
-
-    done = ground.status()
-
-    assert (done.code, done.but("as wanted")) == (0, {})
-    assert ground.mutating() == []
+    again.found(ground)
 
 
 def test_status_of_nothing_finds_all_of_it_missing(ground: Ground) -> None:
-    done = ground.status()
-
-    assert done.code == 3
-    assert done.but("missing") == {}
-    assert not (ground.folder / "out").exists()
+    again.missing(ground, NOTHING)
 
 
 def test_what_was_changed_by_hand_is_named_and_only_that_is_repaired(ground: Ground) -> None:

@@ -11,6 +11,7 @@ import pytest
 from cwiictl.clouds.aws.policy import dump
 from cwiictl.sandbox.aws.policy import like
 from tests.examples import an_entry, an_object, text, two_requests
+from tests.journeys import denial
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, CALLER, HOST, INGRESS, NAME, NOTHING, PERMISSIONS, PRIVATE, PROVIDER, REGISTRY, Ground
 
@@ -192,17 +193,7 @@ def test_it_asks_no_cloud_and_follows_region_and_path(ground: Ground) -> None:
 def test_what_is_lacking_is_named_before_the_first_write(enter: Enter) -> None:
     ground = enter(deny=frozenset({"iam:CreateRole", "s3:PutBucketPolicy"}))
 
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[PERMISSIONS] == "failed"
-    assert done.but("failed", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == PERMISSIONS]
-    assert f"{CALLER} may not do iam:CreateRole, s3:PutBucketPolicy" in told["problem"]
-    assert "cwiictl permissions" in done.out
-    assert ground.mutating() == []
-    assert ground.clouds() == NOTHING
-    assert not (ground.folder / "out").exists()
+    denial.foreseen(ground, PERMISSIONS, f"{CALLER} may not do iam:CreateRole, s3:PutBucketPolicy", NOTHING)
 
 
 def test_who_lacks_what_nothing_needs_today_is_not_stopped(ground: Ground) -> None:
@@ -245,33 +236,15 @@ def test_without_the_simulator_and_without_bulk_reading_it_works_too(clean: Any,
     ],
 )
 def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stranger(enter: Enter, denied: str, thing: str) -> None:
-    ground = enter(deny=frozenset({"iam:SimulatePrincipalPolicy", denied}))
-
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[thing] == "failed"
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert denied in told["problem"] + told["remedy"]
-    assert "granted" in told["remedy"]
-    assert "created" in done.things.values()
-    ground.sandbox.faults.deny = set()
-    assert ground.create_all().code == 0
-    assert ground.status().code == 0
+    denial.unforeseen(enter(deny=frozenset({"iam:SimulatePrincipalPolicy", denied})), denied, thing)
 
 
 def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground: Ground) -> None:
     ground.create_all("--role-path", "/clusters/")
     ground.sandbox.faults.deny = {"iam:DeleteOpenIDConnectProvider", "iam:DeleteRole"}
-    ground.fresh()
 
-    shown, done = ground.delete("--dry-run"), ground.delete("--yes")
-
-    for each, rest in ((shown, "to drop"), (done, "not tried")):
-        assert each.code == 1
-        assert each.but(rest) == {PERMISSIONS: "failed"}
-        assert f"{CALLER} may not do iam:DeleteOpenIDConnectProvider, iam:DeleteRole, which taking these things down needs" in each.out
-    assert ground.mutating() == []
+    lacking = "iam:DeleteOpenIDConnectProvider, iam:DeleteRole"
+    denial.not_dropped(ground, PERMISSIONS, f"{CALLER} may not do {lacking}, which taking these things down needs")
 
 
 def test_a_delete_that_was_denied_what_nobody_could_foresee_names_the_action_and_exits_1(ground: Ground) -> None:

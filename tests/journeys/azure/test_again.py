@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.examples import a_dozen_azure_requests, an_azure_object, text, two_azure_requests
+from tests.journeys import again
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, INGRESS, ISSUER, NAME, NOTHING, REGISTRY, WHOLE, AzureGround
 from tests.journeys.ground import a_key, public_pem
@@ -17,37 +18,16 @@ def test_a_second_run_writes_nothing_anywhere(enter: Enter) -> None:
     ground = enter()
     ground.requests(a_dozen_azure_requests())
     assert ground.create_all().code == 0
-    clouds, times = ground.clouds(), ground.times()
 
-    ground.fresh()
-    done = ground.create_all()
-
-    assert done.code == 0
-    assert done.but("as wanted") == {}
-    assert len(done.things) == 40
-    assert ground.mutating() == []
-    assert len(ground.asked()) <= 12 + CONSTANT
-    assert ground.times() == times
-    assert ground.clouds() == clouds
+    assert again.writes_nothing(ground, 40) <= 12 + CONSTANT
 
 
 def test_status_finds_all_as_wanted_and_asks_nothing_but_reads(ground: AzureGround) -> None:
-    ground.create_all()
-    ground.fresh()
-
-    done = ground.status()
-
-    assert (done.code, done.but("as wanted")) == (0, {})
-    assert ground.mutating() == []
+    again.found(ground)
 
 
 def test_status_of_nothing_finds_all_of_it_missing(ground: AzureGround) -> None:
-    done = ground.status()
-
-    assert done.code == 3
-    assert done.but("missing") == {}
-    assert ground.clouds() == NOTHING
-    assert not (ground.folder / "out").exists()
+    again.missing(ground, NOTHING)
 
 
 def test_an_identity_that_was_made_anew_has_all_that_the_dead_one_had(ground: AzureGround) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cwiictl.sandbox.azure.world import CLIENT, OPERATOR, SUBSCRIPTION
+from tests.journeys import denial
 from tests.journeys.azure import by_hand
 from tests.journeys.azure.by_hand import CONTRIBUTOR, READER, group_id, tags
 from tests.journeys.azure.conftest import Enter
@@ -107,17 +108,7 @@ def test_it_asks_no_cloud(ground: AzureGround) -> None:
 def test_what_is_lacking_is_named_before_the_first_write(enter: Enter) -> None:
     ground = enter(deny=frozenset({f"{IDENTITY}/write", f"{ASSIGNMENT}/write"}))
 
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[PERMISSIONS] == "failed"
-    assert done.but("failed", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == PERMISSIONS]
-    assert f"{CLIENT} may not do {ASSIGNMENT}/write, {IDENTITY}/write" in told["problem"]
-    assert "cwiictl permissions" in told["remedy"]
-    assert ground.mutating() == []
-    assert ground.clouds() == NOTHING
-    assert not (ground.folder / "out").exists()
+    denial.foreseen(ground, PERMISSIONS, f"{CLIENT} may not do {ASSIGNMENT}/write, {IDENTITY}/write", NOTHING)
 
 
 def test_who_may_not_make_a_group_is_told_so_where_one_is_missing_and_not_where_it_is_there(enter: Enter) -> None:
@@ -157,33 +148,14 @@ def test_who_lacks_what_nothing_needs_today_is_not_stopped(ground: AzureGround) 
 )
 def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stranger(enter: Enter, denied: str, thing: str) -> None:
     """As where who runs this may not ask what they may."""
-    ground = enter(deny=frozenset({"Microsoft.Authorization/permissions/read", denied}))
-
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[thing] == "failed"
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert denied in told["problem"] + told["remedy"]
-    assert "granted" in told["remedy"]
-    assert "created" in done.things.values()
-    ground.sandbox.faults.deny = set()
-    assert ground.create_all().code == 0
-    assert ground.status().code == 0
+    denial.unforeseen(enter(deny=frozenset({"Microsoft.Authorization/permissions/read", denied})), denied, thing)
 
 
 def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground: AzureGround) -> None:
     ground.create_all()
     ground.sandbox.faults.deny = {f"{IDENTITY}/delete"}
-    ground.fresh()
 
-    shown, done = ground.delete("--dry-run"), ground.delete("--yes")
-
-    for each, rest in ((shown, "to drop"), (done, "not tried")):
-        assert each.code == 1
-        assert each.but(rest, "kept") == {PERMISSIONS: "failed"}
-        assert f"{CLIENT} may not do {IDENTITY}/delete, which taking these things down needs" in each.out
-    assert ground.mutating() == []
+    denial.not_dropped(ground, PERMISSIONS, f"{CLIENT} may not do {IDENTITY}/delete, which taking these things down needs")
 
 
 def test_a_delete_that_was_denied_what_nobody_could_foresee_names_the_action_and_the_issuer_stays(ground: AzureGround) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cwiictl.sandbox.gcp.world import PROJECT
 from tests.examples import a_gcp_object, text, twenty_gcp_requests, two_gcp_requests
+from tests.journeys import again
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
 from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, DISCOVERY, INGRESS, ISSUER, JWKS, LEFT, NOTHING, REGISTRY, SHARED, GcpGround
@@ -23,40 +24,19 @@ def test_a_second_run_writes_nothing_anywhere(enter: Enter) -> None:
     ground = enter()
     ground.requests(twenty_gcp_requests())
     assert ground.create_all().code == 0
-    clouds, times, etag = ground.clouds(), ground.times(), ground.policy()["etag"]
+    etag = ground.policy()["etag"]
 
-    ground.fresh()
-    done = ground.create_all()
-
-    assert done.code == 0
-    assert done.but("as wanted") == {}
-    assert len(done.things) == 33
-    assert ground.mutating() == []
-    assert len(ground.asked()) <= 20 + ROLES + CONSTANT
-    assert ground.times() == times
-    assert ground.clouds() == clouds
+    assert again.writes_nothing(ground, 33) <= 20 + ROLES + CONSTANT
     assert ground.policy()["etag"] == etag
 
 
 def test_status_finds_all_as_wanted_and_asks_nothing_but_reads(ground: GcpGround) -> None:
-    ground.create_all()
-    ground.fresh()
-
-    done = ground.status()
-
-    assert (done.code, done.but("as wanted")) == (0, {})
-    assert ground.mutating() == []
+    again.found(ground)
 
 
 def test_status_of_nothing_finds_all_of_it_missing(ground: GcpGround) -> None:
     """But for the project's policy, which is there, and to which something is to be added."""
-    done = ground.status()
-
-    assert done.code == 3
-    assert done.but("missing", "drifted") == {}
-    assert {thing for thing, condition in done.things.items() if condition == "drifted"} <= {POLICY}
-    assert ground.clouds() == NOTHING
-    assert not (ground.folder / "out").exists()
+    again.missing(ground, NOTHING, POLICY)
 
 
 def test_a_service_account_that_was_made_anew_has_all_that_the_dead_one_had(ground: GcpGround) -> None:

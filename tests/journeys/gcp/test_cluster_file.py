@@ -10,6 +10,7 @@ import yaml
 from cwiictl import names
 from cwiictl.model import Cluster
 from cwiictl.sandbox.gcp.world import PROJECT, SECOND
+from tests.journeys import asked
 from tests.journeys.gcp import by_hand, pod
 from tests.journeys.gcp.ground import AUDIENCE, LEFT, NAME, NOTHING, POOL, PROVIDER, WHOLE, GcpGround, principal
 from tests.journeys.ground import Done
@@ -154,13 +155,7 @@ def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their
     ids=range(10),
 )
 def test_what_the_file_says_wrongly_is_told_with_its_place_before_any_call(ground: GcpGround, text: str, words: tuple[str, ...]) -> None:
-    ground.write("cluster.yaml", text)
-
-    done = ground.cwiictl("create-all", *FILE)
-
-    assert done.code == 2
-    assert all(word.lower() in done.err.lower() for word in words), done.err
-    assert ground.asked() == []
+    asked.refused(ground, text, words)
 
 
 # --- one workload ---
@@ -177,12 +172,7 @@ def made(ground: GcpGround) -> GcpGround:
 def test_one_identity_is_made_and_its_service_accounts_are_printed_with_annotations_and_it_goes_with_the_cluster(made: GcpGround) -> None:
     done = identity(made, "-o", "yaml")
 
-    assert done.code == 0, done.err
-    accounts = list(yaml.safe_load_all(done.out))
-    assert [(each["kind"], each["metadata"]["namespace"], each["metadata"]["name"]) for each in accounts] == [
-        ("ServiceAccount", "shop", "billing"),
-        ("ServiceAccount", "shop", "billing-jobs"),
-    ]
+    accounts = asked.printed(done)
     for each in accounts:
         assert each["metadata"]["annotations"] == {
             "cloud.google.com/service-account-email": BILLING,

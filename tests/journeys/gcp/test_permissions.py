@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cwiictl.sandbox.gcp.world import OPERATOR, PROJECT, SECOND
+from tests.journeys import denial
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.by_hand import IMPERSONATE
 from tests.journeys.gcp.conftest import Enter
@@ -150,17 +151,7 @@ def test_the_printed_role_itself_lets_one_make_all_of_it_and_take_it_down(ground
 def test_what_is_lacking_is_named_before_the_first_write_and_stops_nobody_who_needs_it_no_more(enter: Enter) -> None:
     ground = enter(deny=frozenset({"iam.serviceAccounts.create", "resourcemanager.projects.setIamPolicy"}))
 
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[PERMISSIONS] == "failed"
-    assert done.but("failed", "not tried") == {}
-    (told,) = [one for one in done.data["things"] if one["thing"] == PERMISSIONS]
-    assert f"{OPERATOR} may not do iam.serviceAccounts.create, resourcemanager.projects.setIamPolicy" in told["problem"]
-    assert "cwiictl permissions" in told["remedy"]
-    assert ground.mutating() == []
-    assert ground.clouds() == NOTHING
-    assert not (ground.folder / "out").exists()
+    denial.foreseen(ground, PERMISSIONS, f"{OPERATOR} may not do iam.serviceAccounts.create, resourcemanager.projects.setIamPolicy", NOTHING)
 
     ground.sandbox.faults.deny = set()
     assert ground.create_all().code == 0
@@ -178,17 +169,7 @@ def test_a_denial_that_could_not_be_foreseen_names_the_permission_and_stops_no_s
     """As of what is in a bucket, which an owner of the project may do by the bucket's own policy."""
     ground.sandbox.faults.deny = {denied}
 
-    done = ground.create_all()
-
-    assert done.code == 1
-    assert done.things[thing] == "failed"
-    (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert denied in told["problem"] + told["remedy"]
-    assert "granted" in told["remedy"]
-    assert "created" in done.things.values()
-    ground.sandbox.faults.deny = set()
-    assert ground.create_all().code == 0
-    assert ground.status().code == 0
+    denial.unforeseen(ground, denied, thing)
 
 
 def test_a_denied_delete_names_the_permission_and_the_issuer_stays(ground: GcpGround) -> None:
