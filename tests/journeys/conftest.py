@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ Enter = Callable[..., Ground]
 G = TypeVar("G", bound=Ground)
 
 
-def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping[str, str], **always: object) -> Iterator[Callable[..., G]]:
+def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping[str, str], **always: object) -> Generator[Callable[..., G]]:
     """Ground of a kind over a sandbox with these settings, with these requests on it."""
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""A sandbox, and Azure's stores on it."""
+"""Azure's stores, on a sandbox."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cwiictl.clouds.azure.resources.resource_group import ResourceGroupState
 from cwiictl.clouds.azure.resources.storage_account import ContainerState
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.engine.resource import Mark
-from cwiictl.sandbox import Sandbox, Settings
+from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.azure.world import SECOND
 from tests.contracts.azure.ground import (
     ACCOUNT,
@@ -21,14 +21,6 @@ from tests.contracts.azure.ground import (
     connected,
 )
 from tests.contracts.store import Specimen
-
-
-@pytest.fixture
-def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
-    with Sandbox(Settings(deploy=0.0)) as running:
-        for name, value in running.variables().items():
-            monkeypatch.setenv(name, value)
-        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A sandbox, and Google Cloud's stores on it."""
+"""Google Cloud's stores, on a sandbox."""
 
 from __future__ import annotations
 
@@ -7,18 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from cwiictl.clouds.gcp.stores import Stores
-from cwiictl.sandbox import Sandbox, Settings
-from tests.contracts.gcp.ground import (
-    connected,
-)
-
-
-@pytest.fixture
-def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
-    with Sandbox(Settings(deploy=0.0)) as running:
-        for name, value in running.variables().items():
-            monkeypatch.setenv(name, value)
-        yield running
+from cwiictl.sandbox import Sandbox
+from tests.contracts.gcp.ground import connected
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import TypeVar
 
 import pytest
 
@@ -11,17 +12,22 @@ from cwiictl.sandbox import Sandbox, Settings
 from tests.cwiictl.sandbox.visitor import Visitor
 
 Enter = Callable[..., Visitor]
+V = TypeVar("V")
+
+
+def entering(kind: Callable[[Sandbox], V]) -> Iterator[Callable[..., V]]:
+    """Somebody of a kind in a sandbox with these settings."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> V:
+            return kind(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
+
+        yield start
 
 
 @pytest.fixture
 def enter() -> Iterator[Enter]:
-    """A visitor to a sandbox with these settings."""
-    with ExitStack() as stack:
-
-        def start(**settings: object) -> Visitor:
-            return Visitor(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
-
-        yield start
+    yield from entering(Visitor)
 
 
 @pytest.fixture

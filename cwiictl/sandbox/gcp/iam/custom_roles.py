@@ -10,10 +10,11 @@ from typing import Any
 from cwiictl.sandbox.exchange import Response
 from cwiictl.sandbox.gcp import catalogue, policies
 from cwiictl.sandbox.gcp.answers import Refusal, exists, failed, invalid, json_response, not_found
-from cwiictl.sandbox.gcp.call import Call, Route, Routes, known, text, texts
+from cwiictl.sandbox.gcp.call import Call, Routes, known, text, texts
 from cwiictl.sandbox.gcp.pages import listed
 from cwiictl.sandbox.gcp.world import Role
 
+from . import kept
 from .masks import fields
 from .state import DAY, State
 
@@ -31,15 +32,7 @@ class CustomRoles:
 
     @property
     def routes(self) -> Routes:
-        every, item, verb = "projects/{}/roles", "projects/{}/roles/{}", "iam.roles."
-        return {
-            ("POST", every): Route(f"{verb}create", self.create),
-            ("GET", every): Route(f"{verb}list", self.list, writes=False),
-            ("GET", item): Route(f"{verb}get", self.get, writes=False),
-            ("PATCH", item): Route(f"{verb}update", self.patch),
-            ("DELETE", item): Route(f"{verb}delete", self.delete),
-            ("POST", f"{item}:undelete"): Route(f"{verb}undelete", self.undelete),
-        }
+        return kept.routes("projects/{}/roles", "iam.roles.", self)
 
     def create(self, call: Call) -> Response:
         where, name = self._state.project(call), str(call.body.get("roleId") or "")

@@ -13,6 +13,7 @@ from cwiictl.sandbox.gcp.call import Call, Route, Routes, known, text
 from cwiictl.sandbox.gcp.pages import listed
 from cwiictl.sandbox.gcp.world import Pool, Project
 
+from . import kept
 from .masks import fields
 from .state import KEPT, State
 
@@ -29,16 +30,7 @@ class Pools:
     @property
     def routes(self) -> Routes:
         every, verb = "projects/{}/locations/{}/workloadIdentityPools", "iam.workloadIdentityPools."
-        item = f"{every}/{{}}"
-        return {
-            ("POST", every): Route(f"{verb}create", self.create),
-            ("GET", every): Route(f"{verb}list", self.list, writes=False),
-            ("GET", item): Route(f"{verb}get", self.get, writes=False),
-            ("PATCH", item): Route(f"{verb}update", self.patch),
-            ("DELETE", item): Route(f"{verb}delete", self.delete),
-            ("POST", f"{item}:undelete"): Route(f"{verb}undelete", self.undelete),
-            ("GET", f"{item}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False),
-        }
+        return {**kept.routes(every, verb, self), ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False)}
 
     def create(self, call: Call) -> Response:
         where, name = self._state.project(call), call.asked.get("workloadIdentityPoolId", "")

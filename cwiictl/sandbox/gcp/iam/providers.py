@@ -11,7 +11,7 @@ from cwiictl.sandbox.gcp.call import Call, Route, Routes
 from cwiictl.sandbox.gcp.pages import listed
 from cwiictl.sandbox.gcp.world import Pool, Project, Provider
 
-from . import pools, trust
+from . import kept, pools, trust
 from .masks import fields
 from .pools import full, standing
 from .state import State
@@ -27,16 +27,7 @@ class Providers:
     @property
     def routes(self) -> Routes:
         every, verb = "projects/{}/locations/{}/workloadIdentityPools/{}/providers", "iam.workloadIdentityPoolProviders."
-        item = f"{every}/{{}}"
-        return {
-            ("POST", every): Route(f"{verb}create", self.create),
-            ("GET", every): Route(f"{verb}list", self.list, writes=False),
-            ("GET", item): Route(f"{verb}get", self.get, writes=False),
-            ("PATCH", item): Route(f"{verb}update", self.patch),
-            ("DELETE", item): Route(f"{verb}delete", self.delete),
-            ("POST", f"{item}:undelete"): Route(f"{verb}undelete", self.undelete),
-            ("GET", f"{item}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False),
-        }
+        return {**kept.routes(every, verb, self), ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False)}
 
     def create(self, call: Call) -> Response:
         """A pool takes none before the operation that makes it is done."""

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
 from tests.cwiictl.sandbox.azure.manager import Manager
 from tests.cwiictl.sandbox.azure.tenant import Begin, Tenant
+from tests.cwiictl.sandbox.conftest import entering
 
 
 @pytest.fixture
 def begin() -> Iterator[Begin]:
-    """A tenant in a sandbox with these settings."""
-    with ExitStack() as stack:
-
-        def start(**settings: object) -> Tenant:
-            return Tenant(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
-
-        yield start
+    yield from entering(Tenant)
 
 
 @pytest.fixture

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
+from tests.cwiictl.sandbox.conftest import entering
 from tests.cwiictl.sandbox.gcp.owner import Begin, Owner
 
 
 @pytest.fixture
 def begin() -> Iterator[Begin]:
-    """The owner of a project in a sandbox with these settings."""
-    with ExitStack() as stack:
-
-        def start(**settings: object) -> Owner:
-            return Owner(stack.enter_context(Sandbox(Settings(**settings))))  # pyright: ignore[reportArgumentType] - each test gives what Settings takes
-
-        yield start
+    yield from entering(Owner)
 
 
 @pytest.fixture
