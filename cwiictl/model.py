@@ -13,7 +13,7 @@ TOKEN_PATH = "/var/run/secrets/openshift/serviceaccount/token"  # noqa: S105 - a
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-RESERVED = ("aws:", "cwii.dev/", "openshift.io/cloud-credential-operator/")
+RESERVED = ("cwii.dev/", "openshift.io/cloud-credential-operator/")
 CLUSTER = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
 
 

@@ -109,7 +109,7 @@ def _der(body: bytes) -> bytes:
 
 def _verification_key(key: object, source: str) -> VerificationKey:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise BadInput(f"{source} holds a key that is not RSA, and AWS, Azure and Google do not all accept others", remedy=_NEW_KEY)
+        raise BadInput(f"{source} holds a key that is not RSA, and the clouds do not all accept others", remedy=_NEW_KEY)
     if not MIN_BITS <= key.key_size <= MAX_BITS:
         raise BadInput(f"{source} holds an RSA key of {key.key_size} bits, which is not between {MIN_BITS} and {MAX_BITS}", remedy=_NEW_KEY)
     numbers = key.public_numbers()

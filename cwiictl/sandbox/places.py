@@ -1,4 +1,9 @@
-"""The table of host names: which cloud, or which folder, is which host. A further cloud is a module and one line here."""
+"""The table of host names: which cloud, or which folder, is which host.
+
+A further cloud is a package with a Place, and a line in CLOUDS. A further service of a cloud is a module with a Part, and a line in the table of parts
+where its Place is made (`Aws`, or Azure's and Google's `Realm`); behind a host that is new, its name is added to CLOUDS too. What is asked and
+answered are the Request and Response of exchange.py; what an SDK has to find in its environment besides the door is in environment.py.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +20,21 @@ from .folders import Folder
 from .tokens import Checker
 
 
-class Place(Protocol):
-    """What stands behind some host names."""
+class Part(Protocol):
+    """One service: a place, but for the names of its hosts."""
 
-    def knows(self, host: str) -> bool: ...  # of the hosts with its suffix
     def action(self, request: Request) -> tuple[str, bool]: ...  # what is asked in the service's words, and whether it is a write
     def permissions(self, request: Request) -> tuple[str, ...]: ...  # what the caller must be allowed
     def handle(self, request: Request) -> Response: ...
     def fault(self, request: Request, fault: Fault) -> Response: ...  # refused, in the service's own wire form
     def expired(self, request: Request) -> Response | None: ...  # what a request with expired credentials hears, if it bears any
     def reset(self) -> None: ...
+
+
+class Place(Part, Protocol):
+    """What stands behind some host names."""
+
+    def knows(self, host: str) -> bool: ...  # of the hosts with its suffix
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwiictl.clouds.aws.permissions import least
-from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
+from cwiictl.clouds.aws.plan import bindings, brings, host, identities, judged, leaving, permitted, standing, trusting, walk
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
 from cwiictl.clouds.aws.stores import Stores
@@ -39,6 +39,7 @@ FORMATS = ()
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
+    judged(spec, cluster)
     with loading(name, title):
         from cwiictl.clouds.aws.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
 

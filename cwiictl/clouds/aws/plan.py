@@ -32,6 +32,13 @@ TRUST_LIMIT = 2048
 INLINE_LIMIT = 10240
 
 
+def judged(_spec: Spec, cluster: Cluster) -> None:
+    """What AWS would refuse of a cluster, whatever is asked for it."""
+    for key in cluster.tags:
+        if key.lower().startswith("aws:"):
+            raise BadInput(f"AWS takes no tag with the key {key}", remedy="choose a key that does not begin with aws:")
+
+
 def brings(spec: Spec) -> bool:
     """Whether the user has a place for the documents, wherever the issuer's URL leads."""
     return bool(spec.bucket)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from cwiictl.sandbox.exchange import Request, Response
 from cwiictl.sandbox.faults import Fault
-from cwiictl.sandbox.places import Ground
+from cwiictl.sandbox.places import Ground, Part
 
 from . import crowd
 from .arm import Arm, locations
@@ -17,18 +15,6 @@ from .graph import BY_GRAPH, Graph
 from .graph import host as graph_host
 from .standing import settle
 from .world import World
-
-
-class Part(Protocol):
-    """ARM, Entra, Graph or blob storage: a place, but for the names of its hosts."""
-
-    def action(self, request: Request) -> tuple[str, bool]: ...
-    def permissions(self, request: Request) -> tuple[str, ...]: ...
-    def handle(self, request: Request) -> Response: ...
-    def fault(self, request: Request, fault: Fault) -> Response: ...
-    def expired(self, request: Request) -> Response | None: ...
-    def reset(self) -> None: ...
-
 
 _BY_HOST = {**BY_MANAGEMENT, **BY_AUTHORITY, **BY_GRAPH}
 

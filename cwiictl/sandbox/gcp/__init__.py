@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Protocol
 
 from cwiictl.sandbox.exchange import Request, Response
 from cwiictl.sandbox.faults import Fault
-from cwiictl.sandbox.places import Ground
+from cwiictl.sandbox.places import Ground, Part
 
 from . import credentials, oauth, projects, services, sts
 from .grpc import INTERPRETERS, Interpreter
@@ -21,17 +20,6 @@ from .world import World
 
 GOOGLE = "googleapis.com"
 UNIVERSES = (GOOGLE, "apis-sandbox.goog")
-
-
-class Part(Protocol):
-    """One of the services: a place, but for the names of its hosts."""
-
-    def action(self, request: Request) -> tuple[str, bool]: ...
-    def permissions(self, request: Request) -> tuple[str, ...]: ...
-    def handle(self, request: Request) -> Response: ...
-    def fault(self, request: Request, fault: Fault) -> Response: ...
-    def expired(self, request: Request) -> Response | None: ...
-    def reset(self) -> None: ...
 
 
 class Gcp:

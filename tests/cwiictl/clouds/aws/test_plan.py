@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwiictl.clouds.aws import plan, policy
+from cwiictl.clouds.aws import connect, plan, policy
 from cwiictl.clouds.aws.resources.bucket import READABLE, Bucket, BucketState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicy, ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, OidcProviderState
@@ -19,6 +19,7 @@ from cwiictl.engine.resource import Known
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput, Conflict, Denied
 from cwiictl.issuer.key import KeyState
+from cwiictl.model import Cluster
 from tests.cwiictl.clouds.aws.planned import role, statement, the_stores, wanted, whole
 from tests.examples import ACCOUNT, a_cluster, a_role, a_workload
 
@@ -213,3 +214,8 @@ def test_a_policy_of_ours_is_wanted_as_it_is_asked_for() -> None:
     found = ManagedPolicy("demo-1", store, a_cluster(), "arn:x", grants).want(Known())
 
     assert found == ManagedPolicyState(arn="arn:x", policy=grants, tags={"Name": "demo"})
+
+
+def test_a_tag_that_is_awss_own_is_refused_before_the_first_call() -> None:
+    with pytest.raises(BadInput, match="AWS takes no tag with the key AWS:team"):
+        connect(Spec("us-east-1"), Cluster("demo", {"AWS:team": "shop"}), 4)
