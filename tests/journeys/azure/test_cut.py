@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cwiictl.sandbox import Seen
 from tests.journeys import cuts
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import NOTHING, AzureGround
@@ -49,8 +50,12 @@ def test_delete_killed_after_any_write_leaves_nothing_when_run_again(enter: Ente
 def until_lent(ground: AzureGround) -> None:
     """Waits until who runs cwiictl was given the right to write the documents, which from now on takes a minute to hold."""
     cuts.until_written(ground, "Microsoft.Storage/storageAccounts/blobServices/containers/write")
-    ground.sandbox.faults.lag, record = 60.0, ground.sandbox.record
-    cuts.until(ground, lambda: any(seen.status == 201 and "/containers/" in seen.path and "/roleassignments/" in seen.path.lower() for seen in record))
+    ground.sandbox.faults.lag = 60.0
+    cuts.until(ground, lambda: any(_lending(seen) and seen.status == 201 for seen in ground.sandbox.record))
+
+
+def _lending(seen: Seen) -> bool:
+    return "/containers/" in seen.path and "/roleassignments/" in seen.path.lower()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
