@@ -5,36 +5,55 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from cwii_webhook import owners
-from cwii_webhook.injection import Origin, Refused, containers
+from cwii_webhook.injection import Origin, Place, Refused, containers
+from cwii_webhook.memo import Memo
+from cwii_webhook.picture import Ref
+from cwii_webhook.review import encode
 from cwii_webhook.settings.cwii import LEAST, MOST
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import HEARD
-from cwii_webhook.voices import Subject, Voice
+from cwii_webhook.voices import Scope, Subject, Voice
 
 # Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
 GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
+Places = tuple[tuple[Place, int], ...]
+Texts = tuple[tuple[str, str], ...]
+Key = tuple[str, bool, Places, tuple[tuple[Scope, Ref, Texts], ...]]
+
+
+class Said(Struct, frozen=True, eq=False):
+    """What is given follows from it alone, where nothing is in the way. Of pods of which the same is said, it is one and the same object."""
+
+    places: Places  # of containers
+    weight: int
+
+
+_heard: Memo[Key, Said] = Memo()
+
 
 class Hearing:
-    """What is looked up once for a pod, however many clouds it is for. Pods of which the same is said have one key."""
+    """What is looked up once for a pod, however many clouds it is for."""
 
-    __slots__ = ("containers", "env", "from_elsewhere", "key", "namespace", "voices", "volumes", "windows")
+    __slots__ = ("containers", "env", "from_elsewhere", "namespace", "said", "voices", "volumes", "windows")
 
     def __init__(self, subject: Subject) -> None:
         spec = subject.pod.spec
         self.namespace = subject.namespace
-        said = [(voice, keys) for voice in _voices(subject) if (keys := HEARD.intersection(voice.annotations))]
-        self.voices = tuple([voice for voice, _ in said])
-        self.windows = bool(said) and on_windows(subject.pod)
-        self.key = (self.namespace, self.windows, *[_said(voice, keys) for voice, keys in said])
-        everybody = containers(subject.pod) if self.voices else ()
-        self.containers = tuple([one for one in everybody if one[2].name not in GUESTS])
-        self.env = frozenset([variable.name for _, _, container in self.containers for variable in container.env or ()])
-        self.from_elsewhere = tuple([container.name for _, _, container in self.containers if container.env_from])
+        self.voices = tuple([voice for voice in _voices(subject) if not HEARD.isdisjoint(voice.annotations)])
+        self.windows = bool(self.voices) and on_windows(subject.pod)
+        found = [one for one in containers(subject.pod) if one[2].name not in GUESTS] if self.voices else []
+        self.containers = [container for _, _, container in found]
+        places: Places = tuple([(place, index) for place, index, _ in found])
+        self.said = _said((self.namespace, self.windows, places, tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices])))
+        self.env = frozenset([variable.name for container in self.containers if container.env for variable in container.env])
+        self.from_elsewhere = [container.name for container in self.containers if container.env_from]
         self.volumes = {volume.name: volume for volume in spec.volumes or ()}
 
 
@@ -44,9 +63,17 @@ def hearing(subject: Subject) -> Hearing:
     return subject.heard
 
 
-def _said(voice: Voice, keys: frozenset[str]) -> tuple[object, ...]:
-    annotations = voice.annotations
-    return voice.scope, voice.ref, frozenset([(key, annotations[key]) for key in keys])
+def _texts(voice: Voice) -> Texts:
+    items = voice.annotations.items()
+    return tuple(items) if HEARD.issuperset(voice.annotations) else tuple([said for said in items if said[0] in HEARD])
+
+
+def _said(key: Key) -> Said:
+    said = _heard.get(key)
+    if said is None:
+        weight = len(encode(key))
+        said = _heard.keep(key, Said(key[2], weight), weight)
+    return said
 
 
 def _voices(subject: Subject) -> Iterator[Voice]:
@@ -66,7 +93,7 @@ class Wishes:
 
     def __init__(self, heard: Hearing) -> None:
         self.hearing = heard
-        self.voices = heard.voices
+        self.voices = [Voice(voice.scope, voice.ref, dict(_texts(voice))) for voice in heard.voices]  # origins keep them: no more than what is heard
         self.origins: list[Origin] = []
         self.warnings: list[str] = []
 

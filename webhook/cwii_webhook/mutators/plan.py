@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cwii_webhook import present
 from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Refused, Touch, Variable, Volume, told
+from cwii_webhook.memo import Memo
 from cwii_webhook.mutators.guest import Guest, joining
-from cwii_webhook.resolve import Hearing, Wishes, hearing, where
+from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
 from cwii_webhook.voices import Subject
 
-LIMIT = 4096  # plans that are remembered
 ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
 
 
@@ -30,6 +31,15 @@ class Plan(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     origins: tuple[Origin, ...]
     told: str
+    names: frozenset[str]  # of variables
+    bodies: Mapping[str, Volume]
+
+
+class Usual(Struct, frozen=True):
+    """A plan, and what comes of it for a pod in which nothing is in the way."""
+
+    plan: Plan
+    injection: Injection
 
 
 class Cloud:
@@ -40,33 +50,36 @@ class Cloud:
         self.volumes = volumes
         self.variables = variables
         self._planned = planned
-        self._remembered: dict[tuple[object, ...], Plan | Nothing] = {}
+        self._known: Memo[Said, Usual | Nothing] = Memo()
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         heard = hearing(subject)
-        plan = self._remembered.get(heard.key)
-        if plan is None:
-            if len(self._remembered) >= LIMIT:
-                self._remembered.clear()
-            plan = self._remembered[heard.key] = self._planned(Wishes(heard))
-        return plan if isinstance(plan, Nothing) else self._given(plan, subject, heard)
-
-    def _given(self, plan: Plan, subject: Subject, heard: Hearing) -> Injection:
-        variables, mounts = plan.variables, plan.mounts
+        usual = self._known.get(heard.said) or self._known.keep(heard.said, self._worked_out(heard), heard.said.weight)
+        if isinstance(usual, Nothing):
+            return usual
+        plan, injection = usual.plan, usual.injection
         if plan.annotations:
             _fitting(plan.annotations, subject)
-        warnings = tuple(_warnings(plan, heard))
-        return Injection(
+        if not plan.guests and not _in_the_way(plan, heard):
+            return injection
+        guests = tuple([joining(guest, subject.pod) for guest in plan.guests])
+        return replace(injection, joining=guests, warnings=(*plan.warnings, *_warnings(plan, heard)))
+
+    def _worked_out(self, heard: Hearing) -> Usual | Nothing:
+        plan = self._planned(Wishes(heard))
+        if isinstance(plan, Nothing):
+            return plan
+        injection = Injection(
             gives=self.gives,
             volumes=plan.volumes,
-            touches=tuple([Touch(place, index, variables, mounts) for place, index, _ in heard.containers]),
-            joining=tuple([joining(guest, subject.pod) for guest in plan.guests]) if plan.guests else (),
+            touches=tuple([Touch(*where, plan.variables, plan.mounts) for where in heard.said.places]),
             annotations=plan.annotations,
             before=plan.before,
-            warnings=plan.warnings + warnings if warnings else plan.warnings,
+            warnings=plan.warnings,
             origins=plan.origins,
             told=plan.told,
         )
+        return Usual(plan, injection)
 
 
 def _fitting(ours: Mapping[str, str], subject: Subject) -> None:
@@ -82,12 +95,17 @@ def _fitting(ours: Mapping[str, str], subject: Subject) -> None:
         )
 
 
+def _in_the_way(plan: Plan, heard: Hearing) -> bool:
+    """Whether there may be anything to warn of: mostly there is not."""
+    return bool(heard.from_elsewhere) or not (plan.names.isdisjoint(heard.env) and plan.bodies.keys().isdisjoint(heard.volumes))
+
+
 def _warnings(plan: Plan, heard: Hearing) -> Iterator[str]:
     """What of the pod's own stands in the way."""
     names = [variable.name for variable in plan.variables]
-    if not heard.env.isdisjoint(names):
+    if not plan.names.isdisjoint(heard.env):
         values = {variable.name: variable.value for variable in plan.variables}
-        for _, _, container in heard.containers:
+        for container in heard.containers:
             for own in container.env or ():
                 if own.name in values and own.value != values[own.name]:
                     yield f"container {container.name} sets {own.name} itself: that is used, not what is injected"
@@ -110,8 +128,9 @@ def plan(  # noqa: PLR0913 - what a plan is made of
     before: tuple[ConfigMap, ...] = (),
 ) -> Plan:
     """With all that was learned on the way to it."""
+    volumes = (*volumes, NO_TOKEN) if guests else volumes
     return Plan(
-        volumes=(*volumes, NO_TOKEN) if guests else volumes,
+        volumes=volumes,
         variables=variables,
         mounts=mounts,
         guests=guests,
@@ -120,6 +139,8 @@ def plan(  # noqa: PLR0913 - what a plan is made of
         warnings=tuple(wishes.warnings),
         origins=tuple(wishes.origins),
         told=told(wishes.origins),
+        names=frozenset([variable.name for variable in variables]),
+        bodies={volume.name: volume for volume in volumes},
     )
 
 
