@@ -14,7 +14,8 @@ from cwii_webhook.diary import Diary
 from cwii_webhook.exchange import JSON, Asked, Handler, Reply, told
 from cwii_webhook.injection import ConfigMap, Refused
 from cwii_webhook.picture import Picture, Ref, Unknown
-from cwii_webhook.review import Request, Response, Review, Status, Unreadable, answer, decode, encode
+from cwii_webhook.pieces import sent
+from cwii_webhook.review import Request, Response, Review, Status, Unreadable, answer, decode
 
 PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
 
@@ -88,7 +89,7 @@ class Admission:
 
     def _said(self, route: Route, review: Review, decision: Decision) -> Reply:
         self._diary.decided(route.dialect, review.request, decision)
-        return Reply(200, answer(review, _response(review.request.uid, decision)))
+        return Reply(200, answer(review, response(review.request.uid, decision)))
 
     def _undecided(self, route: Route, request: Request, why: str) -> Reply:
         """The API server asks again; and in the end its failure policy decides."""
@@ -96,9 +97,9 @@ class Admission:
         return told(503, why)
 
 
-def _response(uid: str, decision: Decision) -> Response:
+def response(uid: str, decision: Decision) -> Response:
     if decision.outcome == "refused":
         return Response(uid, False, Status(decision.message, decision.code), warnings=decision.warnings)  # noqa: FBT003 - the wire's own order
-    if not decision.ops:
+    if not decision.pieces:
         return Response(uid, True, warnings=decision.warnings)  # noqa: FBT003
-    return Response(uid, True, None, "JSONPatch", encode(decision.ops), decision.warnings, dict(decision.audit))  # noqa: FBT003
+    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), decision.warnings, dict(decision.audit))  # noqa: FBT003

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
 from cwii_webhook.injection import ConfigMap, Injection, Nothing, Refused, told
-from cwii_webhook.patch import Op
 from cwii_webhook.picture import Picture
+from cwii_webhook.pieces import Op, Piece
 from cwii_webhook.review import MIRROR, Pod, Request
 from cwii_webhook.voices import Subject
 
@@ -48,13 +48,17 @@ class Decision(Struct, frozen=True):
     """What is answered, and all that a log, a metric or a person wants to know of it."""
 
     outcome: Outcome
-    ops: Sequence[Op] = ()
+    pieces: Sequence[Piece] = ()
     warnings: tuple[str, ...] = ()
     audit: Mapping[str, str] = {}
     injections: tuple[Injection, ...] = ()
     nothing: tuple[Nothing, ...] = ()
     message: str = ""
     code: int = 0
+
+    @property
+    def ops(self) -> list[Op]:
+        return [op for piece in self.pieces for op in piece.ops]
 
     @property
     def before(self) -> tuple[ConfigMap, ...]:
@@ -78,19 +82,20 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
 
 
 def _decided(route: Route, pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:
-    injections = tuple(part for part in parts if isinstance(part, Injection))
-    nothing = tuple(part for part in parts if isinstance(part, Nothing))
+    injections = tuple([part for part in parts if isinstance(part, Injection)])
+    nothing = tuple([part for part in parts if isinstance(part, Nothing)])
     if not injections:
         return Decision("nothing", nothing=nothing, warnings=_warnings(parts))
     made = patch.build(pod, (*injections, _mark(route.marker, pod, injections)) if route.marker else injections)
-    return Decision("injected", made.ops, warnings=(*_warnings(parts), *made.warnings), audit=_audit(injections), injections=injections, nothing=nothing)
+    return Decision("injected", made.pieces, warnings=(*_warnings(parts), *made.warnings), audit=_audit(injections), injections=injections, nothing=nothing)
 
 
 def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
     """What is listed there already stays listed."""
-    there = (pod.metadata.annotations or {}).get(key, "")
-    names = {name.strip() for name in there.split(",")} | {injection.gives for injection in injections}
-    return Injection(gives="", annotations={key: ",".join(sorted(names - {""}))})
+    names = {injection.gives for injection in injections}
+    if there := (pod.metadata.annotations or {}).get(key):
+        names.update([name for name in map(str.strip, there.split(",")) if name])
+    return Injection(gives="", annotations={key: ",".join(sorted(names))})
 
 
 def _late(route: Route, request: Request, pod: Pod) -> Decision:
@@ -98,11 +103,11 @@ def _late(route: Route, request: Request, pod: Pod) -> Decision:
     injection = ephemeral.injection(pod, request.old_object, route.mutators)
     if injection is None:
         return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
-    return Decision("injected", patch.build(pod, [injection]).ops, injections=(injection,))
+    return Decision("injected", patch.build(pod, [injection]).pieces, injections=(injection,))
 
 
 def _warnings(parts: Sequence[Injection | Nothing]) -> tuple[str, ...]:
-    return tuple(warning for part in parts for warning in part.warnings)
+    return tuple([warning for part in parts for warning in part.warnings])
 
 
 def _audit(injections: Sequence[Injection]) -> dict[str, str]:

@@ -17,14 +17,14 @@ Place = Literal["containers", "initContainers", "ephemeralContainers"]
 Json = Mapping[str, object]
 
 
-class Variable(Struct, frozen=True, gc=False):
+class Variable(Struct, frozen=True, gc=False, cache_hash=True):
     """An entry of a container's env, in its wire form. `variable` makes them."""
 
     name: str
     value: str
 
 
-class Mount(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+class Mount(Struct, frozen=True, gc=False, cache_hash=True, rename="camel", omit_defaults=True):
     """An entry of a container's volumeMounts, in its wire form."""
 
     name: str
@@ -38,13 +38,16 @@ class Volume(Struct, frozen=True, gc=False):
     name: str
     source: Json
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # its source has none
+
 
 # The API server would mount a token of its own into each container that has nothing at this path. Ours need none.
 NO_TOKEN = Volume("cwii-no-token", {"emptyDir": {}})
 NO_TOKEN_MOUNT = Mount(NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True)
 
 
-class Touch(Struct, frozen=True, gc=False):
+class Touch(Struct, frozen=True, gc=False, cache_hash=True):
     """What one container of the pod's is given."""
 
     place: Place

@@ -145,7 +145,7 @@ class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True
     allowed: bool
     status: Status | None = None
     patch_type: str = ""
-    patch: bytes = b""  # base64 on the wire: the encoder's own doing
+    patch: msgspec.Raw | UnsetType = msgspec.UNSET
     warnings: tuple[str, ...] = ()
     audit_annotations: dict[str, str] = {}
 
