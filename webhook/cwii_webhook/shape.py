@@ -63,7 +63,7 @@ def on_windows(pod: Pod) -> bool:
     spec = pod.spec
     if spec.os and spec.os.name:
         return spec.os.name == "windows"
-    if any((spec.node_selector or {}).get(label) == "windows" for label in OS_LABELS):
+    if spec.node_selector and any(spec.node_selector.get(label) == "windows" for label in OS_LABELS):
         return True
     required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
     terms = (required.node_selector_terms or []) if required else []

@@ -57,7 +57,7 @@ class Gcpwif:
         return Injection(
             gives="gcp",
             volumes=(self._token(asked), *self.more[mode]),
-            touches=tuple(Touch(at, i, variables, MOUNTS[mode]) for at, i, c in containers(pod) if c.name not in skipped),
+            touches=tuple([Touch(at, i, variables, MOUNTS[mode]) for at, i, c in containers(pod) if c.name not in skipped]),
             joining=(self.setup.joining(pod, asked),) if mode == "gcloud" else (),
             ours=OURS[mode],
             annotations=annotations,

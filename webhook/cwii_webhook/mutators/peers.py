@@ -37,7 +37,10 @@ def listed(text: str, separator: str) -> frozenset[str]:
 def own_values(pod: Pod, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
     """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
     ours = {v.name: v.value for v in variables}
-    for _, _, container in containers(pod):
+    every = [container for _, _, container in containers(pod)]
+    if ours.keys().isdisjoint([v.name for c in every if c.env for v in c.env]) and not any(c.env_from for c in every):
+        return
+    for container in every:
         if container.name in skipped or not (container.env or container.env_from):
             continue
         own = [v for v in container.env or () if v.name in ours]
