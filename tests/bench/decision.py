@@ -1,0 +1,178 @@
+"""Reviews of pods, from their bytes to the answers' bytes, with all that is asked of the cluster known; against `json.loads` of the same bytes.
+
+The pods are as an API server sends those of a Deployment: 9 kB, two containers and one that comes first, with all that a cluster writes into them.
+Each dialect is asked for those of several workloads in turn, as it happens in a cluster.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cwii_webhook.admission import response
+from cwii_webhook.admit import Route, admit
+from cwii_webhook.dialects import ALL, service
+from cwii_webhook.picture import Owner, Ref, Seen, account, space
+from cwii_webhook.review import answer, decode
+from ratio import Ratio, measure
+
+WORKLOADS = 8
+TURNS = 400  # reviews in one measurement
+POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
+ID = "11111111-2222-3333-4444-555555555555"
+
+AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop", "cwii.dev/aws-region": "eu-west-1"}
+AZURE = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": ID, "cwii.dev/az-tenant-id": ID}
+GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//iam.googleapis.com/{POOL}"}
+
+# Of each dialect: what is asked, what its ServiceAccounts say, and the goal.
+ASKED: Mapping[str, tuple[str, Mapping[str, str], str]] = {
+    "cwii": ("three clouds", AWS | AZURE | GCP, "at most 1"),
+    "eks": ("AWS", {"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/shop", "eks.amazonaws.com/sts-regional-endpoints": "true"}, ""),
+    "azwi": ("Azure", {"azure.workload.identity/client-id": ID}, ""),
+    "gcpwif": (
+        "Google Cloud",
+        {"cloud.google.com/workload-identity-provider": POOL, "cloud.google.com/service-account-email": "shop@project.iam.gserviceaccount.com"},
+        "",
+    ),
+}
+FLAGS = {"eks": ("--aws-default-region=eu-west-1",)}
+ENVIRONMENT = {"AZURE_TENANT_ID": ID}
+
+
+def ratios() -> Iterator[Ratio]:
+    bodies = [json.dumps(_review(number), separators=(",", ":")).encode() for number in range(WORKLOADS)]
+    for dialect, (given, says, goal) in ASKED.items():
+        route = service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
+        picture = Known(says)
+        _given(route, bodies[0], picture)
+        decided = _turns(bodies, lambda body, route=route, picture=picture: _decided(route, body, picture))
+        yield measure((f"{TURNS} decisions of {dialect} ({given})", decided), ("json.loads", _turns(bodies, json.loads)), goal=goal, rounds=25)
+
+
+class Known:
+    """A picture of the workloads' objects."""
+
+    def __init__(self, says: Mapping[str, str]) -> None:
+        self._objects: dict[Ref, Seen] = {}
+        for number in range(WORKLOADS):
+            where = f"team-{number}"
+            above = Owner("apps/v1", "Deployment", "shop", "d", controller=True)
+            self._objects[space(where)] = Seen({"example.com/team": where})
+            self._objects[account(where, "shop")] = Seen(says)
+            self._objects[Ref("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = Seen({"deployment.kubernetes.io/revision": "1"}, (above,), "r")
+            self._objects[Ref("apps", "Deployment", where, "shop")] = Seen({"deployment.kubernetes.io/revision": "1"}, (), "d")
+
+    def seen(self, ref: Ref) -> Seen | None:
+        return self._objects.get(ref)
+
+
+def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], None]:
+    def turns() -> None:
+        for body in itertools.islice(itertools.cycle(bodies), TURNS):
+            run(body)
+
+    return turns
+
+
+def _decided(route: Route, body: bytes, picture: Known) -> bytes:
+    review = decode(body)
+    return answer(review, response(review.request.uid, admit(route, review.request, picture)))
+
+
+def _given(route: Route, body: bytes, picture: Known) -> None:
+    """What is measured has to be the whole: each container is given something."""
+    decision = admit(route, decode(body).request, picture)
+    touched = {tuple(op.path.split("/")[2:4]) for op in decision.ops if op.path.endswith(("/env/-", "/env"))}
+    assert len(touched) == 3, (route.dialect, decision)
+
+
+# The pods.
+
+
+def _review(number: int) -> dict[str, Any]:
+    where = f"team-{number}"
+    request = {
+        "uid": f"0df28fbd-5f5f-11e8-bc74-36e6bb28081{number}",
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "resource": {"group": "", "version": "v1", "resource": "pods"},
+        "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
+        "requestResource": {"group": "", "version": "v1", "resource": "pods"},
+        "namespace": where,
+        "operation": "CREATE",
+        "userInfo": {
+            "username": "system:serviceaccount:kube-system:replicaset-controller",
+            "uid": ID,
+            "groups": ["system:serviceaccounts", "system:authenticated"],
+        },
+        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(), "status": {}},
+        "oldObject": None,
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+    }
+    return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
+
+
+def _metadata(where: str) -> dict[str, Any]:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "shop-6b7f9c9d4", "uid": "r", "controller": True, "blockOwnerDeletion": True}
+    each: dict[str, Any] = {".": {}, "f:name": {}, "f:image": {}, "f:env": {}, "f:resources": {}}
+    named = {f'k:{{"name":"{name}"}}': each for name in ("migrate", "web", "worker")}
+    fields: dict[str, Any] = {"f:metadata": {"f:annotations": {}, "f:generateName": {}, "f:labels": {}}, "f:spec": {"f:containers": named, "f:volumes": {}}}
+    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": "2025-01-01T00:00:00Z", "fieldsType": "FieldsV1"}
+    return {
+        "generateName": "shop-6b7f9c9d4-",
+        "namespace": where,
+        "creationTimestamp": None,
+        "labels": {"app.kubernetes.io/name": "shop", "pod-template-hash": "6b7f9c9d4", "azure.workload.identity/use": "true"},
+        "annotations": {"prometheus.io/scrape": "true", "prometheus.io/port": "9090", "checksum/config": "5f1c" * 16},
+        "ownerReferences": [owner],
+        "managedFields": [manager | {"fieldsV1": fields}],
+    }
+
+
+def _spec() -> dict[str, Any]:
+    token = {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]}
+    return {
+        "volumes": [
+            {"name": "config", "configMap": {"name": "shop", "defaultMode": 420}},
+            {"name": "scratch", "emptyDir": {}},
+            {"name": "kube-api-access-x2x9z", "projected": token | {"defaultMode": 420}},
+        ],
+        "initContainers": [_container("migrate")],
+        "containers": [_container("web") | _probes(), _container("worker") | _probes()],
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": 30,
+        "dnsPolicy": "ClusterFirst",
+        "serviceAccountName": "shop",
+        "serviceAccount": "shop",
+        "securityContext": {"runAsUser": 1000, "runAsNonRoot": True, "fsGroup": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "schedulerName": "default-scheduler",
+        "tolerations": [{"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute"} for what in ("not-ready", "unreachable")],
+        "priority": 0,
+        "enableServiceLinks": True,
+    }
+
+
+def _container(name: str) -> dict[str, Any]:
+    field = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}
+    env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(14)]
+    mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), ("kube-api-access-x2x9z", "/var/run/secrets/kubernetes.io/serviceaccount"))
+    return {
+        "name": name,
+        "image": f"registry.example.com/shop/{name}@sha256:" + "0f" * 32,
+        "args": ["--config=/etc/shop/config.yaml", "--log-format=json", "--listen=:8443"],
+        "env": [field, *env],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+        "volumeMounts": [{"name": volume, "mountPath": path, "readOnly": True} for volume, path in mounts],
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True},
+    }
+
+
+def _probes() -> dict[str, Any]:
+    often = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    return {f"{kind}Probe": {"httpGet": {"path": f"/{kind}", "port": 8080, "scheme": "HTTP"}} | often for kind in ("liveness", "readiness")}
