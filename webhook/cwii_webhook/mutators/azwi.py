@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from cwii_webhook.injection import NO_TOKEN, Injection, Joining, Nothing, Origin, Refused, Touch, Variable, Volume, containers, variable
-from cwii_webhook.mutators import peers
+from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
 from cwii_webhook.mutators.azwi_proxy import Proxies
 from cwii_webhook.picture import Unknown
@@ -90,7 +90,7 @@ class Azwi:
             touches=tuple(touches),
             joining=joining,
             ours=frozenset((place.mount.name,)) if self.plan.named else frozenset(),
-            warnings=(*_warnings(subject, wish), *peers.own_values(pod, variables, skipped)),
+            warnings=(*_warnings(subject, wish), *cautions.own_values(pod, variables, skipped)),
             origins=tuple(self._origins(wish, place)),
         )
 

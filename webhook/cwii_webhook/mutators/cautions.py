@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from cwii_webhook.injection import Variable, containers
 from cwii_webhook.review import Pod
 from cwii_webhook.shape import user
 
 LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes
+ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
+
+
+def overfull(theirs: Mapping[str, str] | None, ours: Mapping[str, str]) -> int:
+    """How many bytes they would have together, or 0 where there is room. No letter has more than four bytes: most pods need no nearer look."""
+    together = {**(theirs or {}), **ours}
+    if 4 * (sum(map(len, together)) + sum(map(len, together.values()))) <= ROOM:
+        return 0
+    size = sum([len(key.encode()) + len(text.encode()) for key, text in together.items()])
+    return size if size > ROOM else 0
 
 
 def expiration(seconds: int, key: str) -> Iterator[str]:
@@ -26,3 +37,26 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
     for name, number in users.items():
         if number:
             yield f"container {name} runs as user {number} and will not be able to read {token}: set the pod's securityContext.fsGroup"
+
+
+def own_values(pod: Pod, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
+    """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
+    ours = {v.name: v.value for v in variables}
+    every = [container for _, _, container in containers(pod)]
+    if ours.keys().isdisjoint([v.name for c in every if c.env for v in c.env]) and not any(c.env_from for c in every):
+        return
+    for container in every:
+        if container.name in skipped or not (container.env or container.env_from):
+            continue
+        own = [v for v in container.env or () if v.name in ours]
+        other = [v.name for v in own if ours[v.name] and ours[v.name] != v.value]
+        if other:
+            yield from _told(container.name, [name for name in other if name not in replaced], "that is left as it is")
+            yield from _told(container.name, [name for name in other if name in replaced], "ours replaces it")
+        if container.env_from and len(own) < len(ours):
+            yield f"container {container.name} takes variables from elsewhere (envFrom): where their names are ours, ours win"
+
+
+def _told(container: str, names: Iterable[str], outcome: str) -> Iterator[str]:
+    if together := ", ".join(names):
+        yield f"container {container} sets {together} itself: {outcome}"

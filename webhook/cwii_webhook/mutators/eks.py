@@ -198,7 +198,7 @@ class Eks:
         if wish.way is self.sts and not ROLE.fullmatch(wish.value):
             yield f"{wish.key} of {wish.voice} is {wish.value!r}, which is no role's ARN: AWS will refuse it"
         yield from cautions.expiration(wish.expiration, self.words.expiration.key)
-        yield from peers.own_values(pod, (*self.region, *values), skipped)
+        yield from cautions.own_values(pod, (*self.region, *values), skipped)
 
 
 def skipping(text: str) -> frozenset[str]:

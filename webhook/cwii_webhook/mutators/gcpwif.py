@@ -16,8 +16,6 @@ from cwii_webhook.shape import common_user, on_windows
 from cwii_webhook.vocabulary.gcpwif import words
 from cwii_webhook.voices import Subject, Voice
 
-MOST = 256 << 10  # bytes of annotations: the API server takes no more
-
 
 class Gcpwif:
     gives = "gcp"
@@ -61,7 +59,7 @@ class Gcpwif:
             joining=(self.setup.joining(pod, asked),) if mode == "gcloud" else (),
             ours=OURS[mode],
             annotations=annotations,
-            warnings=(*self._warnings(subject, asked, annotations), *peers.own_values(pod, variables, skipped, REPLACED[mode])),
+            warnings=(*self._warnings(subject, asked, annotations), *cautions.own_values(pod, variables, skipped, REPLACED[mode])),
             origins=tuple(self._origins(asked, variables)),
         )
 
@@ -101,8 +99,8 @@ class Gcpwif:
         yield from cautions.expiration(asked.seconds, self.words.expiration.key)
         yield from self._of_gcloud(subject, asked)
         yield from cautions.unreadable(pod, self.settings.file_mode, TOKEN_FILE)
-        if _size({**(pod.metadata.annotations or {}), **annotations}) > MOST:
-            yield f"the pod's annotations are over {MOST} bytes with ours, and the API server refuses them"
+        if cautions.overfull(pod.metadata.annotations, annotations):
+            yield f"the pod's annotations are over {cautions.ROOM} bytes with ours, and the API server refuses them"
 
     def _of_gcloud(self, subject: Subject, asked: Wish) -> Iterator[str]:
         if asked.mode != "gcloud":
@@ -127,9 +125,3 @@ def credentials(asked: Wish) -> str:
         "service_account_impersonation_url": f"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{asked.email}:generateAccessToken",
         "credential_source": {"file": TOKEN_FILE, "format": {"type": "text"}},
     }).decode()  # fmt: skip
-
-
-def _size(annotations: dict[str, str]) -> int:
-    """In bytes where it may matter: a character has four at most."""
-    rough = sum(map(len, annotations)) + sum(map(len, annotations.values()))
-    return rough if rough * 4 <= MOST else sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items())

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from cwii_webhook import present
 from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Refused, Touch, Variable, Volume, told
 from cwii_webhook.memo import Memo
+from cwii_webhook.mutators import cautions
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
 from cwii_webhook.voices import Subject
-
-ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -83,14 +82,9 @@ class Cloud:
 
 
 def _fitting(ours: Mapping[str, str], subject: Subject) -> None:
-    """No letter has more than four bytes: most pods need no nearer look."""
-    together = {**(subject.pod.metadata.annotations or {}), **ours}
-    if 4 * (sum(map(len, together)) + sum(map(len, together.values()))) <= ROOM:
-        return
-    size = sum([len(key.encode()) + len(text.encode()) for key, text in together.items()])
-    if size > ROOM:
+    if size := cautions.overfull(subject.pod.metadata.annotations, ours):
         raise Refused(
-            f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
+            f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {cautions.ROOM} is all that they may have; "
             f"shorten them, or set {GCP_DELIVERY.key} to config-map"
         )
 
