@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -30,6 +30,10 @@ class Mutator(Protocol):
     @property
     def variables(self) -> frozenset[str]:
         """Names of the variables it sets."""
+        ...
+
+    def skipped(self, pod: Pod, /) -> Collection[str]:
+        """Names of containers that get nothing, as the pod says it."""
         ...
 
     def __call__(self, subject: Subject, /) -> Injection | Nothing: ...

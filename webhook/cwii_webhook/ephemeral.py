@@ -20,6 +20,7 @@ class Giver(Protocol):
     def volumes(self) -> frozenset[str]: ...
     @property
     def variables(self) -> frozenset[str]: ...
+    def skipped(self, pod: Pod, /) -> Collection[str]: ...
 
 
 def injection(pod: Pod, before: Pod | None, givers: Iterable[Giver]) -> Injection | None:
@@ -34,7 +35,8 @@ def injection(pod: Pod, before: Pod | None, givers: Iterable[Giver]) -> Injectio
         model = next((c for c in pod.spec.containers or () if _has(c, mine)), None)
         if mine and model:
             gives.append(giver.gives)
-            touches += [Touch("ephemeralContainers", i, _variables(model, giver.variables), _mounts(model, mine)) for i, _ in new]
+            variables, mounts, skipped = _variables(model, giver.variables), _mounts(model, mine), giver.skipped(pod)
+            touches += [Touch("ephemeralContainers", i, variables, mounts) for i, c in new if c.name not in skipped]
     return Injection(gives=",".join(gives), touches=tuple(touches)) if touches else None
 
 

@@ -11,6 +11,7 @@ from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
 from cwii_webhook.mutators.azwi_proxy import Proxies
 from cwii_webhook.picture import Unknown
+from cwii_webhook.review import Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary.azwi import CLIENT_ID, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
@@ -51,6 +52,9 @@ class Azwi:
         names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", self.authority.name)
         self.variables = frozenset({*names, *(v.name for v in ends)})
 
+    def skipped(self, pod: Pod) -> frozenset[str]:
+        return peers.listed((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
+
     def __call__(self, subject: Subject) -> Injection | Nothing:
         if self.settings.label and (subject.pod.metadata.labels or {}).get(USE.key) != YES:
             return Nothing("azure", "not-asked", f'the pod has no label {USE.key}: "{YES}"', tuple(_unlabelled(subject)))
@@ -77,7 +81,7 @@ class Azwi:
 
     def _injection(self, subject: Subject, wish: Wish) -> Injection:
         pod = subject.pod
-        skipped = peers.listed((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
+        skipped = self.skipped(pod)
         place = self.plan.place(pod)
         variables = self._variables(wish, place)
         touches = [Touch(at, i, variables, (place.mount,)) for at, i, container in containers(pod) if container.name not in skipped]

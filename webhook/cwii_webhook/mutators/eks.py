@@ -82,6 +82,9 @@ class Eks:
         self.variables = frozenset({*REGION, REGIONAL, self.sts.pointer, self.sts.other, self.agent.pointer, self.agent.other})
         self._parsed: tuple[str, Mapping[str, Entry]] = ("", {})
 
+    def skipped(self, pod: Pod) -> frozenset[str]:
+        return skipping((pod.metadata.annotations or {}).get(self.words.skip.key, ""))
+
     def __call__(self, subject: Subject) -> Injection | Nothing:
         name = subject.pod.spec.service_account_name
         if not name:
@@ -166,7 +169,7 @@ class Eks:
         file = "C:" + path.replace("/", "\\") if on_windows(pod) else path
         values = (variable(way.other, wish.value), variable(way.pointer, file))
         token = {"audience": wish.audience, "expirationSeconds": wish.expiration, "path": way.file}
-        skipped = skipping((pod.metadata.annotations or {}).get(self.words.skip.key, ""))
+        skipped = self.skipped(pod)
         return Injection(
             gives="aws",
             volumes=(Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),),

@@ -11,6 +11,7 @@ from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.gcpwif_layout import DIRECT, GCLOUD, MOUNTS, OURS, POINTERS, REPLACED, TOKEN, TOKEN_FILE, volumes
 from cwii_webhook.mutators.gcpwif_setup import NAME, Setup
 from cwii_webhook.mutators.gcpwif_wish import Wish, wish
+from cwii_webhook.review import Pod
 from cwii_webhook.settings.gcpwif import LEAST, Settings
 from cwii_webhook.shape import common_user, on_windows
 from cwii_webhook.vocabulary.gcpwif import words
@@ -28,6 +29,9 @@ class Gcpwif:
         self.region = variable("CLOUDSDK_COMPUTE_REGION", settings.region)
         self.more = volumes(self.words.credentials.key, settings.file_mode)
         self.setup = Setup(settings.image, settings.resources)
+
+    def skipped(self, pod: Pod) -> frozenset[str]:
+        return peers.listed((pod.metadata.annotations or {}).get(self.words.skip.key, ""), ",") | {NAME}
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         name = subject.pod.spec.service_account_name
@@ -49,7 +53,7 @@ class Gcpwif:
 
     def _injection(self, subject: Subject, asked: Wish) -> Injection:
         pod, mode = subject.pod, asked.mode
-        skipped = peers.listed((pod.metadata.annotations or {}).get(self.words.skip.key, ""), ",") | {NAME}
+        skipped = self.skipped(pod)
         variables = (*POINTERS[mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
         annotations = self._annotations(asked)
         return Injection(

@@ -13,6 +13,7 @@ from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
+from cwii_webhook.review import Pod
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
 from cwii_webhook.voices import Subject
@@ -50,6 +51,9 @@ class Cloud:
         self.variables = variables
         self._planned = planned
         self._known: Memo[Said, Usual | Nothing] = Memo()
+
+    def skipped(self, pod: Pod) -> frozenset[str]:  # noqa: ARG002 - no word of cwii's skips a container
+        return frozenset()
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         heard = hearing(subject)

@@ -1,0 +1,92 @@
+"""The webhook's admission over objects that are at hand: a review's bytes in, a reply out, and no socket. And what every answer has to be."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+from collections.abc import Awaitable, Mapping
+from typing import Any, cast
+
+from cwii_webhook.admission import Admission
+from cwii_webhook.admit import Route
+from cwii_webhook.dialects import ALL, service
+from cwii_webhook.diary import Diary
+from cwii_webhook.exchange import JSON, Asked, Reply, told
+from cwii_webhook.injection import ConfigMap
+from cwii_webhook.log import Log
+from cwii_webhook.metrics import Metrics
+from cwii_webhook.patch import Op, applied
+from cwii_webhook.picture import Picture, Ref, Seen
+
+from tests.webhook.recorded import Objects
+
+# Each dialect, in each of the shapes that its flags give to what it does.
+LINES: Mapping[str, tuple[str, ...]] = {
+    "cwii": ("cwii",),
+    "cwii by container": ("cwii", "--gcp-delivery=init-container", "--native-annotations=true"),
+    "cwii by ConfigMap": ("cwii", "--gcp-delivery=config-map"),
+    "eks": ("eks", "--aws-default-region=eu-west-1", "--sts-regional-endpoint"),
+    "azwi": ("azwi", "--tenant-id=tenant"),
+    "azwi v1.5": ("azwi", "--tenant-id=tenant", "--layout=v1.5"),
+    "azwi next": ("azwi", "--tenant-id=tenant", "--layout=next", "--custom-token-endpoint-annotation-suffix=x", "--custom-token-endpoint-audience=y"),
+    "gcpwif": ("gcpwif", "--gcp-default-region=europe-west1"),
+    "gcpwif direct": ("gcpwif", "--default-injection-mode=direct"),
+}
+ROUTES: Mapping[str, Route] = {name: service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()}
+
+
+class Sight(Objects):
+    async def look(self, ref: Ref) -> None:
+        raise AssertionError(f"{ref} is known to be there or not")
+
+
+class Nowhere:
+    """Delivers to no cluster."""
+
+    async def make(self, thing: ConfigMap, picture: Picture) -> None:
+        assert thing.namespace
+        assert picture
+
+
+class Counter:
+    """Where one route's reviews are answered."""
+
+    def __init__(self, route: Route, objects: Mapping[Ref, Seen]) -> None:
+        diary = Diary(Metrics(), Log(os.open(os.devnull, os.O_WRONLY), "debug"), tuple(ALL))
+        self._admission = Admission({b"/": route}, lambda: Sight(objects), Nowhere(), diary, lambda _: told(404, "no review"))
+        self._admission.lacks = ""
+
+    def __call__(self, body: bytes) -> Reply:
+        reply = self._admission(Asked(b"POST", b"/", JSON, body))
+        return reply if isinstance(reply, Reply) else asyncio.run(_waited(reply))
+
+
+async def _waited(reply: Awaitable[Reply]) -> Reply:
+    return await reply
+
+
+def review(pod: object, **more: object) -> bytes:
+    asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
+    return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}).encode()
+
+
+def well_formed(body: bytes, reply: Reply) -> list[Op]:
+    """What an API server would make of the answer: the patch in it, if there is one. It applies to the pod that was sent."""
+    if reply.status == 400:
+        assert reply.body.startswith(b"this is no review of a pod: ")
+        return []
+    assert reply.status == 200
+    asked, answer = json.loads(body, strict=False), json.loads(reply.body)
+    response = cast("dict[str, Any]", answer["response"])
+    assert answer.keys() == {"apiVersion", "kind", "response"}
+    assert response["uid"] == asked["request"]["uid"]
+    assert (response["allowed"] is True) or response["status"]["message"]
+    assert all(text and isinstance(text, str) for text in response.get("warnings", []))
+    assert all("/" not in key and isinstance(text, str) for key, text in response.get("auditAnnotations", {}).items())
+    assert ("patch" in response) == ("patchType" in response)
+    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(base64.b64decode(response.get("patch", "W10=")))]
+    assert not ops or response["allowed"]
+    applied(asked["request"]["object"], ops)
+    return ops
