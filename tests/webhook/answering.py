@@ -18,9 +18,7 @@ from cwii_webhook.injection import ConfigMap
 from cwii_webhook.log import Log
 from cwii_webhook.metrics import Metrics
 from cwii_webhook.patch import Op, applied
-from cwii_webhook.picture import Picture, Ref, Seen
-
-from tests.webhook.recorded import Objects
+from cwii_webhook.picture import Picture, Ref
 
 # Each dialect, in each of the shapes that its flags give to what it does.
 LINES: Mapping[str, tuple[str, ...]] = {
@@ -37,7 +35,12 @@ LINES: Mapping[str, tuple[str, ...]] = {
 ROUTES: Mapping[str, Route] = {name: service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()}
 
 
-class Sight(Objects):
+class Sight:
+    """All is known: there is nothing to look for."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.seen = picture.seen
+
     async def look(self, ref: Ref) -> None:
         raise AssertionError(f"{ref} is known to be there or not")
 
@@ -53,9 +56,9 @@ class Nowhere:
 class Counter:
     """Where one route's reviews are answered."""
 
-    def __init__(self, route: Route, objects: Mapping[Ref, Seen]) -> None:
+    def __init__(self, route: Route, picture: Picture) -> None:
         diary = Diary(Metrics(), Log(os.open(os.devnull, os.O_WRONLY), "debug"), tuple(ALL))
-        self._admission = Admission({b"/": route}, lambda: Sight(objects), Nowhere(), diary, lambda _: told(404, "no review"))
+        self._admission = Admission({b"/": route}, lambda: Sight(picture), Nowhere(), diary, lambda _: told(404, "no review"))
         self._admission.lacks = ""
 
     def __call__(self, body: bytes) -> Reply:
