@@ -278,3 +278,13 @@ def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
         ("gcloud-config", "/var/run/secrets/gcloud/config"),
     ]
     assert not made(pod)[0].ops
+
+
+def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
+    path = "/var/run/secrets/sts.googleapis.com/serviceaccount"
+    mounts = [{"name": "gcp-iam-token", "mountPath": path}, {"name": "gcp-iam-token", "mountPath": f"{path}/"}]
+
+    _, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
+
+    paths = [m["mountPath"] for m in first(pod)["volumeMounts"]]
+    assert len(paths) == len(set(paths))

@@ -81,7 +81,7 @@ def _volumes(pod: Pod, volumes: Collection[Volume], ours: Collection[str], warni
 def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours: frozenset[str], warnings: list[str]) -> list[Op]:
     """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
     there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
-    paths = {normpath(mount.mount_path): (mount.name, i) for i, mount in enumerate(container.volume_mounts or ())}
+    paths = _paths(container)
     ops: list[Op] = []
     new: list[Mount] = []
     for mount in _movable(mounts, paths, ours) if there and ours else mounts:
@@ -98,6 +98,12 @@ def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours:
             paths.pop(normpath((container.volume_mounts or ())[at].mount_path), None)
             paths[path] = (mount.name, at)
     return ops + _extended(pointer, container.volume_mounts, new)
+
+
+def _paths(container: Container) -> dict[str, tuple[str, int]]:
+    """Which mount is where. Of two that the API server tells apart by their spelling alone, the plainly spelt one, which ours would be like."""
+    every = [(normpath(mount.mount_path), i, mount) for i, mount in enumerate(container.volume_mounts or ())]
+    return {path: (mount.name, i) for path, i, mount in sorted(every, key=lambda one: one[0] == one[2].mount_path)}
 
 
 def _movable(mounts: Iterable[Mount], paths: Mapping[str, tuple[str, int]], ours: frozenset[str]) -> Iterable[Mount]:
