@@ -5,11 +5,17 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+from cwii_webhook.dialects import ALL as DIALECTS
+from cwii_webhook.dialects import Dialect
+from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.settings.serving import Serving
+from cwii_webhook.vocabulary import EVERYWHERE
 from msgspec import UnsetType
 
 from cwiictl import errors, names
@@ -96,7 +102,41 @@ def presets() -> Iterator[str]:
             yield f"| `{file.removesuffix('.yaml')}` | `{name}` | {_cell(variable.help)} ({default.replace('True', 'true').replace('False', 'false')}) |"
 
 
-TABLES = {"commands": commands, "options": options, "things": things, "exit codes": codes, "files": files, "sandbox": sandbox, "presets": presets}
+def words(dialect: Dialect) -> Iterator[str]:
+    yield from ("| annotation | heard on | meaning | default |", "| --- | --- | --- | --- |")
+    for word in dialect.words:
+        label = " (label)" if word.place == "label" else ""
+        heard = f"written on the {word.on[0]}" if word.written else "everywhere" if word.on == EVERYWHERE else ", ".join(SCOPES[scope] for scope in word.on)
+        yield f"| `{word.key}`{label} | {heard} | {_cell(word.meaning)} | {_code(word.default)} |"
+
+
+def differences(dialect: Dialect) -> Iterator[str]:
+    yield from ("| what it does | what we do | why |", "| --- | --- | --- |")
+    yield from (f"| {_cell(each.theirs)} | {_cell(each.ours)} | {_cell(each.reason)} |" for each in dialect.differences)
+
+
+def flags(dialect: Dialect) -> Iterator[str]:
+    """Those that mean something."""
+    yield from ("| flag | environment | meaning |", "| --- | --- | --- |")
+    for flag in dialect.flags:
+        if flag.field:
+            default = _told(dialect.serving, flag.field.removeprefix("serving.")) if flag.field.startswith("serving.") else _told(Settings(), flag.field)
+            yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.meaning)}{f' (default {default})' if default else ''} |"
+
+
+SCOPES = {"pod": "pod", "owner": "owner", "account": "ServiceAccount", "namespace": "namespace"}
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "commands": commands,
+    "options": options,
+    "things": things,
+    "exit codes": codes,
+    "files": files,
+    "sandbox": sandbox,
+    "presets": presets,
+    "flags of cwii": partial(flags, DIALECTS["cwii"]),
+    **{f"words of {name}": partial(words, dialect) for name, dialect in DIALECTS.items()},
+    **{f"differences from {name}": partial(differences, dialect) for name, dialect in DIALECTS.items()},
+}
 
 
 def rendered(text: str) -> str:
@@ -123,6 +163,24 @@ def _flag(option: click.Option) -> str:
 
 def _default(option: click.Option) -> str:
     return f" (default {option.default})" if option.show_default else ""
+
+
+def _code(text: str) -> str:
+    return text if "`" in text or not text else f"`{text}`"
+
+
+def _told(settings: Serving | Settings, field: str) -> str:
+    match getattr(settings, field):
+        case (str(host), int(port)):
+            return f"{host}:{port}"
+        case True:
+            return "true"
+        case None | False | () | "":
+            return ""
+        case float(seconds):
+            return f"{seconds:g}s"
+        case value:
+            return str(value)
 
 
 def _of(commands_: list[str]) -> str:

@@ -37,6 +37,7 @@ def test_it_begins_with_exactly_two_commands():
 def test_what_it_shows_runs_as_shown(tmp_path: Path):
     shutil.copytree(ROOT / "templates/demo/credentials-requests", tmp_path / "requests")
     shutil.copy(ROOT / "templates/cluster.example.yaml", tmp_path / "cluster.yaml")
+    shutil.copy(ROOT / "templates/demo/shop.yaml", tmp_path)
     assert len(SHOWN) > 5
     with Sandbox() as sandbox:
         environment = sandbox.environment()
