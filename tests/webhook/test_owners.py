@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cwii_webhook import owners
 from cwii_webhook.picture import Owner, Ref, Seen, Unknown
-from cwii_webhook.review import Meta, Pod, Request
+from cwii_webhook.review import Meta, Pod, Request, Spec
 from cwii_webhook.voices import Subject
 
 from tests.webhook.cwii_pods import controller
@@ -17,7 +17,7 @@ GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
 def walked(owner: Owner, **objects: Seen) -> list[str]:
     """Names of those that are heard, where the kinds of these objects are what they are called."""
     there = {Ref(GROUPS.get(kind, "apps"), kind, "shop", name): seen for (kind, _, name), seen in ((key.partition("_"), seen) for key, seen in objects.items())}
-    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[owner])), Objects(there))
+    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[owner]), Spec()), Objects(there))
     return [voice.ref.name for voice in owners.voices(subject)]
 
 
@@ -73,7 +73,7 @@ def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided(
         def seen(self, ref: Ref) -> Seen | None:
             raise Unknown(ref)
 
-    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[controller("Job", "a", version="batch/v1")])), Dark())
+    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[controller("Job", "a", version="batch/v1")]), Spec()), Dark())
 
     with pytest.raises(Unknown, match="Job shop/a"):
         list(owners.voices(subject))

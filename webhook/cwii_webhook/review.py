@@ -114,8 +114,10 @@ class Meta(Read, frozen=True):
 
 
 class Pod(Read, frozen=True):
-    metadata: Meta = Meta()
-    spec: Spec = Spec()
+    """An API server always writes both: what has them not is no pod, and nothing could be added to it."""
+
+    metadata: Meta
+    spec: Spec
 
 
 class Request(Read, frozen=True):
