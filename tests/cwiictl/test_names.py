@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cwiictl import names
 from cwiictl.engine.resource import Mark
+from cwiictl.model import Cluster
 from tests.examples import a_cluster, a_workload
 
 LETTERS = st.characters(codec="ascii", categories=["Ll", "Nd"], include_characters="-.")
@@ -310,3 +311,118 @@ def test_what_ccoctl_made_in_google_says_in_its_title_for_which_cluster() -> Non
         assert found
         assert not found.tool
     assert names.entitled(f"{pool}!", "demo", "demo")[1] is None
+
+
+# --- what may never change ---
+
+LONG = a_workload(namespace="openshift-cluster-csi-drivers", name="shared.resource-csi-driver-operator-cloud-credentials")
+
+
+def test_a_name_that_was_given_once_is_given_for_ever() -> None:
+    """Things are found by their names: by another one a run would make a second thing, and the first would be nobody's."""
+    prod, wide = a_cluster("prod-1"), a_workload(namespace="a" * 40, name="b" * 80)
+    assert (names.fit("a" * 20, 20), names.fit("a" * 21, 20), names.fit("a" * 10 + "-." + "a" * 10, 20)) == (
+        "a" * 20, "aaaaaaaaaaa-7df8e299", "aaaaaaaaaa-2cbc337d",
+    )  # fmt: skip
+    assert names.role(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared.resource-cs-1accea4f"
+    assert names.part(prod, wide, 2) == f"prod-1-{'a' * 40}-{'b' * 71}-9d08a3a0"
+    assert names.identity(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared-resource-csi-driver-operator-cloud-credentials-1accea4f"
+    assert names.identity(prod, wide) == names.fit(f"prod-1-{'a' * 40}-{'b' * 80}", 128)
+    assert (names.account(prod, "s"), names.account(a_cluster("windows-prod"), "s")) == ("prod12e355925", "prodc0c5c8b9")
+    assert (names.container(a_cluster("a--b")), names.container(a_cluster("ab"))) == ("a-b-90827a2e", "ab-fb8e20fc")
+    assert (names.credential("a.b"), names.credential("x"), names.credential("Guest_Disk-x7")) == ("a-b-2e7336dc", "x-2d711642", "Guest_Disk-x7")
+    assert (names.kubernetes("A_b/c.D"), names.kubernetes("_a"), names.kubernetes("a.b-c")) == ("a-b-c-d-6b4edc22", "a-34fb7160", "a.b-c")
+    assert names.custom_role("s", "t") == "2531cef8-b3a5-5cce-b9ed-eaae941b974a"
+    assert names.assignment("s", "r", "g") == "e6d00cad-9911-5c16-a3ab-65806c7d022d"
+    assert names.service_account(a_cluster("9-prod"), "kube-system/x") == "prod-kube-syste-be25fe6e"
+    assert names.service_account(a_cluster("9"), "8") == "cwii-e001785b"
+    assert names.own_role(a_cluster("p-rod"), "kube-system/x") == "cwii_p_rod_kube_system_x_05ec2248"
+    assert names.account_title(prod, "kube-system/x") == "prod-1 kube-system/x"
+    assert names.account_title(a_cluster("p" * 50), "k" * 60) == f"{'p' * 50}-{'k' * 49}"
+    assert names.shared_role(["b", "a"]) == "cwii_c8687a08aa5d"
+
+
+def test_an_object_of_kubernetes_has_a_name_that_kubernetes_takes() -> None:
+    assert len(names.kubernetes("A" * 300)) == 253
+    assert re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", names.kubernetes("/Subscriptions/_x_/"))
+
+
+def test_a_mark_is_written_with_these_keys_for_ever() -> None:
+    """What an earlier release made is found by them, and ccoctl finds by its own what it may drop."""
+    assert names.marked(Mark("demo", origin="create-identity")) == {
+        "cwii.dev/cluster/demo": "owned",
+        "cwii.dev/origin": "create-identity",
+        "openshift.io/cloud-credential-operator/demo": "owned",
+    }
+    assert names.described(Mark("demo", "adopted")) == "cwii.dev/cluster/demo=adopted cwii.dev/origin=create-all"
+    assert names.trusted(["aws", "gcp"]) == {"cwii.dev/trusted-by-aws": "true", "cwii.dev/trusted-by-gcp": "true"}
+    assert names.scoped("A sentence.", ["two", "one"]) == "A sentence. cwii.dev/scopes=one,two"
+    assert (names.ISSUER_KEY, names.DOCUMENTS_KEY, names.SHARED_KEY) == ("cwii.dev/issuer", "cwii.dev/documents", "cwii.dev/shared-role")
+
+
+def test_files_have_the_names_under_which_ccoctl_and_the_installer_look_for_them() -> None:
+    assert (names.PRIVATE_KEY, names.PUBLIC_KEY) == ("serviceaccount-signer.private", "serviceaccount-signer.public")
+    assert names.INSTALLER_KEY == "tls/bound-service-account-signing-key.key"
+    assert names.DISCOVERY == ".well-known/openid-configuration"
+
+
+def test_every_word_that_azure_reserves_is_withheld_as_a_whole_and_no_longer_one() -> None:
+    """As Azure's page on reserved resource names has them."""
+    reserved = (
+        "ACCESS AZURE BING BIZSPARK BIZTALK CORTANA DIRECTX DOTNET DYNAMICS EXCEL EXCHANGE FOREFRONT GROOVE HOLOLENS HYPERV KINECT LYNC MSDN O365 OFFICE "
+        "OFFICE365 ONEDRIVE ONENOTE OUTLOOK POWERPOINT SHAREPOINT SKYPE VISIO VISUALSTUDIO"
+    )
+    for word in (*reserved.split(), "XBOX"):
+        assert names.withheld(word), word
+        assert not names.withheld(f"{word}-x"), word
+    assert names.withheld("my-Microsoft-x")
+    assert names.withheld("Login-x")
+    assert not names.withheld("my-login")
+
+
+# --- whose tags are whose ---
+
+
+def test_a_tag_that_is_our_mark_is_no_tag_to_us_and_anothers_is() -> None:
+    ours, theirs = names.marked(Mark("demo")), names.marked(Mark("other"))
+
+    assert names.apart({**ours, "Name": "demo"}, Mark("demo")) == {"Name": "demo"}
+    assert names.apart({"Name": "demo", **ours}, None) == {"Name": "demo", **ours}
+    both = names.apart({**ours, **theirs}, Mark("demo"))
+    assert both == theirs, "the origin is said once for both, and is left to the other"
+
+
+def test_what_hosts_an_issuer_says_which_other_clouds_trust_it() -> None:
+    found = names.mark({**names.marked(Mark("demo")), **names.trusted(["aws", "gcp"])}, "demo")
+
+    assert found
+    assert found.clouds == {"aws", "gcp"}
+    assert found.whole
+
+
+def test_a_thing_says_the_clusters_name_and_the_users_tags() -> None:
+    assert names.tags(Cluster("demo", {"team": "a"})) == {"Name": "demo", "team": "a"}
+
+
+def test_of_several_clusters_of_ccoctls_ours_comes_first_and_any_other_is_not_to_be_taken_over() -> None:
+    tags = {f"{names.CCOCTL_KEY}{name}": "owned" for name in ("b", "a")}
+
+    assert names.mark(tags, "b") == Mark("ccoctl/b", tool="ccoctl", whole=False)
+    assert names.mark(tags, "c") == Mark("ccoctl/a", whole=False)
+
+
+def test_the_clusters_own_name_is_the_same_by_ccoctls_and_by_ours() -> None:
+    assert (names.own("ccoctl/demo"), names.own("demo"), names.own("demo-ccoctl/")) == ("demo", "demo", "demo-ccoctl/")
+
+
+def test_a_mark_without_a_sentence_has_no_space_before_it_and_a_sentence_keeps_its_own() -> None:
+    assert names.signed("", Mark("demo")) == names.described(Mark("demo"))
+    assert names.signed("A pool. ", Mark("demo")).startswith("A pool.  cwii.dev/")
+    assert names.unsigned("A pool. ", "demo") == ("A pool. ", None)
+
+
+def test_what_is_scoped_nowhere_is_the_sentence_itself() -> None:
+    assert names.scoped("A sentence.", []) == "A sentence."
+    assert names.scoped("", ["one"]) == "cwii.dev/scopes=one"
+    assert names.unscoped("A sentence.") == ("A sentence.", frozenset())
+    assert names.unscoped("A sentence. cwii.dev/scopes=") == ("A sentence.", frozenset())
