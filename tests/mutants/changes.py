@@ -68,7 +68,7 @@ def _within(file: Path, node: ast.AST, parent: ast.AST, inside: _Inside, numbers
         line = getattr(node, "lineno", getattr(parent, "lineno", 0))
         for what, new in _changes(node, parent):
             yield Mutant(file, line, what, number, new, inside.function, inside.begins)
-    still = {id(each) for each in _still(node)}
+    still = {id(each) for each in _still(node, parent)}
     for child in ast.iter_child_nodes(node):
         here = inside
         if isinstance(node, ast.FunctionDef) and child in node.body and not inside.function:
@@ -76,7 +76,7 @@ def _within(file: Path, node: ast.AST, parent: ast.AST, inside: _Inside, numbers
         yield from _within(file, child, node, replace(here, still=inside.still or id(child) in still), numbers)
 
 
-def _still(node: ast.AST) -> Iterator[ast.AST | None]:
+def _still(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST | None]:
     """What right below it says something to readers and type checkers alone."""
     match node:
         case ast.FunctionDef(decorator_list=decorators, returns=returns):
@@ -89,6 +89,8 @@ def _still(node: ast.AST) -> Iterator[ast.AST | None]:
             yield first
         case ast.Subscript(value=ast.Name(id="Literal"), slice=told):
             yield told
+        case ast.Dict(values=values) if isinstance(parent, ast.keyword) and parent.arg == "metadata":  # of a field, read by their keys alone
+            yield from values
         case ast.Expr(value=ast.Constant() as docstring):
             yield docstring
         case _:
@@ -108,7 +110,7 @@ def _changes(node: ast.AST, parent: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield f"{name} becomes {RENAMED[name]}", renamed
         case ast.UnaryOp(op=ast.Not()):
             yield f"`{ast.unparse(node):.60}` loses its not", node.operand
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):  # which is changed itself
             yield f"`{ast.unparse(node):.60}` returns None", ast.copy_location(ast.Return(ast.Constant(None)), node)
         case ast.stmt() if _droppable(node):
             yield f"`{ast.unparse(node):.60}` is gone", ast.copy_location(ast.Pass(), node)
