@@ -23,6 +23,7 @@ OqCnNxpKeHb+Z6EZC14gdy68h/GVcr9MS5W+SkKlNDyAJIxbwbp4fKx/y4cLpspw
 iQIDAQAB
 -----END PUBLIC KEY-----
 """
+EC_PARAMETERS = b"-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"  # as `openssl ecparam -genkey` writes them
 KNOWN_KID = "7d7dvqe2czP1yVOmAW88V7dXNu6icLFQyLRdwNX3quk"
 
 
@@ -94,15 +95,16 @@ def test_line_ends_and_words_around_the_key_do_not_matter():
         (lambda: b"", "holds no key in PEM form"),
         (lambda: b"ssh-rsa AAAA", "holds no key in PEM form"),
         (lambda: b"-----BEGIN PUBLIC KEY-----\nAAAA\n", "holds no key in PEM form"),
-        (lambda: KNOWN + KNOWN, "holds 2 PEM blocks"),
+        (lambda: KNOWN + KNOWN, "holds 2 PEM blocks, and which one is meant cannot be known"),
         (lambda: KNOWN.replace(b"MIIB", b"MIIC"), "cannot be read"),
         (lambda: KNOWN.replace(b"MIIB", b"????"), "cannot be read"),
+        (lambda: KNOWN.replace(b"MIIB", b"MI!IB"), "cannot be read"),
         (lambda: KNOWN.replace(b"PUBLIC KEY", b"CERTIFICATE"), "holds a certificate"),
         (lambda: secret_pem(a_signer(), PrivateFormat.PKCS8), "holds a private key"),
         (lambda: secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL), "holds a private key"),
-        (lambda: spki(ec.generate_private_key(ec.SECP256R1())), "is not RSA"),
+        (lambda: spki(ec.generate_private_key(ec.SECP256R1())), "holds a key that is not RSA, and AWS, Azure and Google do not all accept others"),
         (lambda: spki(ed25519.Ed25519PrivateKey.generate()), "is not RSA"),
-        (lambda: spki(a_signer(1024)), "of 1024 bits"),
+        (lambda: spki(a_signer(1024)), "holds an RSA key of 1024 bits, which is not between 2048 and 16384"),
     ],
 )
 def test_what_is_no_public_key_for_a_cluster_is_refused_with_a_way_on(make: Callable[[], bytes], sentence: str):
@@ -135,6 +137,7 @@ def test_a_private_key_tells_its_public_half(form: PrivateFormat):
         (lambda: secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1), "is broken"),
         (lambda: secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL)[:400] + b"\n-----END RSA PRIVATE KEY-----\n", "is broken"),
         (lambda: secret_pem(ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL), "is not RSA"),
+        (lambda: EC_PARAMETERS + secret_pem(ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL), "is not RSA"),
         (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x")), "encrypted"),
         (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, BestAvailableEncryption(b"x")), "encrypted"),
         (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()), "OpenSSH"),
@@ -170,6 +173,39 @@ def test_a_private_key_whose_numbers_do_not_agree_is_refused(number: str):
         private_key(secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8), "x")
 
 
+def test_a_private_key_of_the_exponent_three_is_taken():
+    """Nobody makes such keys any more, and clusters that have one run."""
+    signer = rsa.generate_private_key(3, 2048)
+
+    assert private_key(secret_pem(signer, PrivateFormat.PKCS8), "x").e == "Aw"
+
+
+def test_whoever_gives_a_wrong_key_is_told_what_to_do():
+    said = {
+        b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----": "take the key out of it with `openssl x509 -pubkey -noout`",
+        KNOWN + KNOWN: "leave one key in the file",
+        secret_pem(a_signer(), PrivateFormat.PKCS8): "give the public half, and keep the private one to the cluster",
+        b"": "give the RSA key of the cluster's service account signer, or move away what is none",
+    }
+    for text, remedy in said.items():
+        with pytest.raises(BadInput) as told:
+            public_key(text, "x")
+        assert told.value.remedy == remedy
+    broken = secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1)
+    locked = a_signer().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x"))
+    openssh = a_signer().private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+    said = {
+        KNOWN: "give the private half of the pair",
+        broken: "restore it, or move it away and make a new pair",
+        locked: "decrypt it with `openssl pkey`",
+        openssh: "convert it with `ssh-keygen -p -m PEM -f FILE`",
+    }
+    for text, remedy in said.items():
+        with pytest.raises(BadInput) as told:
+            private_key(text, "x")
+        assert told.value.remedy == remedy
+
+
 def test_a_refusal_shows_nothing_of_the_key():
     text = secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1)
 
@@ -198,7 +234,32 @@ def test_what_is_dumped_is_indented_json_with_an_end_of_line():
     assert dump({"a": ["é"]}) == b'{\n    "a": [\n        "\\u00e9"\n    ]\n}\n'
 
 
+def test_what_is_no_json_is_never_published():
+    with pytest.raises(ValueError, match="JSON"):
+        dump({"x": float("nan")})
+
+
 # --- published sets ---
+
+
+def test_a_key_that_says_neither_its_use_nor_its_algorithm_serves():
+    theirs = {"kty": "RSA", "kid": "ours", "n": "AQAB", "e": "AQAB"}
+
+    assert key_set(published(theirs), "there").holds(a_key())
+    assert not key_set(published({**theirs, "kid": "another"}), "there").holds(a_key())
+
+
+def test_a_set_may_be_as_long_as_a_mebibyte():
+    text = published(a_key().jwk)
+
+    assert key_set(text + b" " * ((1 << 20) - len(text)), "there").kids == ("ours",)
+
+
+def test_whoever_publishes_another_key_under_our_id_is_to_be_found():
+    with pytest.raises(Conflict) as told:
+        key_set(published(a_key(n="AQAC").jwk), "there").holds(a_key())
+
+    assert told.value.remedy == "find out who published it, and take it out or replace the set with --replace-keys"
 
 
 def test_an_empty_set_with_a_key_is_what_ccoctl_publishes():
@@ -272,9 +333,11 @@ def test_keys_go_by_their_ids_and_what_has_none_stays():
         (published({"kty": "RSA", "n": "AQAB", "e": 65537}), "keys[0] has no number `e`"),
         (published({"kty": "EC", "kid": 7}), "keys[0] has a key id"),
         (published({**a_key().jwk, "d": "AQ"}), "shows private material (d)"),
+        (published({**a_key().jwk, "q": "AQ", "p": "AQ", "oth": []}), "keys[0] shows private material (oth, p, q), so that key must be replaced everywhere"),
+        (published({"kty": "RSA", "n": "AQABA", "e": "AQAB"}), "keys[0] has no number `n` in base64url without padding"),
         (published({"kty": "oct", "k": "AQ"}), "shows private material (k)"),
         (published(a_key().jwk, a_key(n="AQAC").jwk), "two keys of the id 'ours'"),
-        (published(a_key().jwk) + b" " * (1 << 20), "longer than"),
+        (published(a_key().jwk) + b" " * (1 << 20), "it is longer than 1048576 bytes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "text",
 )
@@ -284,4 +347,4 @@ def test_a_malformed_set_is_refused_by_its_place(text: bytes, sentence: str):
 
     assert told.value.problem.startswith("the key set at https://issuer/keys.json is refused: ")
     assert sentence in told.value.problem
-    assert told.value.remedy
+    assert told.value.remedy == "repair it by hand, or replace it with --replace-keys"
