@@ -329,8 +329,12 @@ def test_a_name_that_was_given_once_is_given_for_ever() -> None:
     assert names.identity(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared-resource-csi-driver-operator-cloud-credentials-1accea4f"
     assert names.identity(prod, wide) == names.fit(f"prod-1-{'a' * 40}-{'b' * 80}", 128)
     assert (names.account(prod, "s"), names.account(a_cluster("windows-prod"), "s")) == ("prod12e355925", "prodc0c5c8b9")
+    assert names.account(a_cluster(f"a-{'b' * 30}"), "s") == f"a{'b' * 15}3b841724"
     assert (names.container(a_cluster("a--b")), names.container(a_cluster("ab"))) == ("a-b-90827a2e", "ab-fb8e20fc")
     assert (names.credential("a.b"), names.credential("x"), names.credential("Guest_Disk-x7")) == ("a-b-2e7336dc", "x-2d711642", "Guest_Disk-x7")
+    assert names.credential(f"a.{'b' * 130}") == f"a-{'b' * 109}-b6dc3fd8", "120 characters"
+    assert names.identity(prod, a_workload(namespace="a" * 40, name=f"{'b' * 90}.c")) == f"prod-1-{'a' * 40}-{'b' * 71}-08155123", "128 characters"
+    assert names.role_prefix("prod") == "prod-", "with which no name of the cluster prod2 begins"
     assert (names.kubernetes("A_b/c.D"), names.kubernetes("_a"), names.kubernetes("a.b-c")) == ("a-b-c-d-6b4edc22", "a-34fb7160", "a.b-c")
     assert names.custom_role("s", "t") == "2531cef8-b3a5-5cce-b9ed-eaae941b974a"
     assert names.assignment("s", "r", "g") == "e6d00cad-9911-5c16-a3ab-65806c7d022d"
