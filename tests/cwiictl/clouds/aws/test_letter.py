@@ -30,12 +30,14 @@ TAGS = {"Name": "demo"}
 
 
 def a_bucket(**changes: Any) -> Bucket:
-    return Bucket("demo-oidc", STORE, **{"cluster": a_cluster(), "region": "eu-west-1", **changes})
+    asked: dict[str, Any] = {"cluster": a_cluster(), "region": "eu-west-1"}
+    return Bucket("demo-oidc", STORE, **{**asked, **changes})
 
 
 def a_role_for(**changes: Any) -> Role:
-    told: dict[str, Any] = {"account": Account(ARN, "", "", "/"), "home": Home("https://issuer.example.org"), "grants": None}
-    return Role("demo-role", STORE, **{"cluster": a_cluster(), "workload": a_workload(), **told, **changes})
+    home = Home("https://issuer.example.org")
+    asked: dict[str, Any] = {"cluster": a_cluster(), "workload": a_workload(), "account": Account(ARN, "", "", "/"), "home": home, "grants": None}
+    return Role("demo-role", STORE, **{**asked, **changes})
 
 
 def told(thing: Any, have: Any) -> Any:

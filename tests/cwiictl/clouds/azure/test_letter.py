@@ -41,7 +41,8 @@ def told(thing: Any, have: Any) -> Any:
 
 
 def an_account(**changes: Any) -> StorageAccount:
-    return StorageAccount("demo-oidc/demo", STORE, **{"cluster": a_cluster(), "subscription": SUBSCRIPTION, "region": "eastus", "group": GROUP, **changes})
+    asked: dict[str, Any] = {"cluster": a_cluster(), "subscription": SUBSCRIPTION, "region": "eastus", "group": GROUP}
+    return StorageAccount("demo-oidc/demo", STORE, **{**asked, **changes})
 
 
 def a_container(account: StorageAccount | None = None, **changes: Any) -> Container:

@@ -43,7 +43,8 @@ def told(thing: Any, have: Any) -> Any:
 
 
 def a_bucket(**changes: Any) -> Bucket:
-    return Bucket("demo", STORE, **{"cluster": a_cluster(), "project": NUMBER, "location": "us", **changes})
+    asked: dict[str, Any] = {"cluster": a_cluster(), "project": NUMBER, "location": "us"}
+    return Bucket("demo", STORE, **{**asked, **changes})
 
 
 def an_account(**workload: Any) -> ServiceAccount:
@@ -146,7 +147,7 @@ def test_a_provider_beside_the_clusters_own_is_drift_in_a_pool_of_ours() -> None
 
     assert POOL.differing(POOL.want(Known()), have) == ()
     there = frozenset({"other, which believes https://else.example.org"})
-    assert POOL.differing(POOL.want(Known()), replace(have, others=frozenset({own, strange}))) == (Difference("providers", there, frozenset()),)
+    assert POOL.differing(POOL.want(Known()), replace(have, others=frozenset({own, strange}))) == (Difference("providers", there, frozenset[str]()),)
     assert str(Believed("saml", "")) == "saml"
 
 
@@ -302,7 +303,8 @@ def test_a_service_account_of_too_many_projects_is_refused_by_what_would_help() 
 
 
 def a_policy(**changes: Any) -> Policy:
-    return Policy(PROJECT, STORE, **{"granted": (), **changes})
+    asked: dict[str, Any] = {"granted": ()}
+    return Policy(PROJECT, STORE, **{**asked, **changes})
 
 
 def test_a_principal_in_a_pool_of_others_is_refused_in_these_words() -> None:
