@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwiictl.engine.pace import Job, Pace, run
+from cwiictl.engine.pace import Job, Pace, Ran, run
 from cwiictl.engine.resource import Event, Plan
 from cwiictl.engine.run import apply, preview
 from cwiictl.engine.workers import News
@@ -137,6 +137,46 @@ def test_who_is_asked_to_wait_longer_than_patience_lasts_gives_up_at_once() -> N
 
     assert set(run(Job({"x": ()}, do), a_pace(clock=clock)).failed) == {"x"}
     assert clock.now() == 0
+
+
+def test_each_wait_is_twice_the_last_until_it_is_the_longest_and_chance_takes_half_of_it_at_most() -> None:
+    """So that many who were refused at once do not come again at once."""
+    asked: list[tuple[float, float]] = []
+
+    def jitter(low: float, high: float) -> float:
+        asked.append((low, high))
+        return high
+
+    pace, soon, again = Pace(jitter=jitter), NotYet("soon"), NotYet("in a while", after=7)
+
+    assert [pace.delay(tried, soon, patience=3600) for tried in range(1, 9)] == [0.5, 1, 2, 4, 8, 16, 20, 20]
+    assert [pace.delay(tried, soon, patience=15) for tried in (1, 2, 3, 1000)] == [0.5, 1, 1, 1], "fifteen tries have room in any patience"
+    assert pace.delay(9, soon, patience=0) == 0.1
+    assert all(low == high / 2 for low, high in asked)
+    assert (pace.delay(1, again, patience=3600), pace.delay(1, NotYet("soon", after=0), patience=3600)) == (7, 0.1), "as it was told"
+
+
+def test_who_says_nothing_else_is_patient_for_two_minutes_and_makes_sixteen_calls_at_once() -> None:
+    job = Job({}, lambda _address, _tried: "")
+
+    assert (job.patience("x"), job.skip("x", ()), job.verb, job.failed) == (120.0, "", "writing", {})
+    assert (Pace().width, Pace().longest) == (16, 20.0)
+
+
+def test_a_width_that_would_never_end_is_refused_in_these_words() -> None:
+    with pytest.raises(BadInput) as told:
+        Pace(0)
+
+    assert (told.value.problem, told.value.remedy) == ("0 calls at once would never end", "choose 1 or more")
+    assert Pace(1).width == 1
+
+
+def test_who_acts_outside_of_any_plan_is_stopped_by_the_first_failure_or_an_interruption() -> None:
+    with pytest.raises(Failed, match="broken"):
+        Ran({"x": Failed("broken")}, interrupted=True).checked()
+    with pytest.raises(KeyboardInterrupt):
+        Ran(interrupted=True).checked()
+    Ran().checked()
 
 
 def test_being_told_to_wait_for_no_time_at_all_is_still_a_wait() -> None:
