@@ -80,6 +80,12 @@ def test_the_documents_are_the_two_that_ccoctls_users_know() -> None:
     assert ("openid/v1/jwks", {".well-known/openid-configuration", "openid/v1/jwks"}) == (JWKS, PATHS)
 
 
+def test_a_role_of_a_workloads_own_that_differs_in_case_alone_is_the_same() -> None:
+    role = CustomRole("demo", STORE, a_workload(), Powers(frozenset({"Microsoft.Web/Read"})), frozenset())
+
+    assert role.differing(role.want(Known()), replace(role.want(Known()), actions=frozenset({"microsoft.web/read"}))) == ()
+
+
 @pytest.mark.parametrize(("asker", "begin"), [("request", "OpenShift"), ("webhook", "Kubernetes")])
 def test_a_role_of_a_workloads_own_says_whose_it_is(asker: Any, begin: str) -> None:
     powers = Powers(frozenset({"a/read"}), frozenset({"b/read"}), frozenset({"c/read"}), frozenset({"d/read"}))
