@@ -28,7 +28,7 @@ class Mutant:
     file: Path
     line: int
     what: str
-    number: int  # of the node that is changed, counted from the module downwards
+    number: int  # of the node that is changed, counted from the module downwards; -1 changes nothing
     new: ast.AST
     function: str = ""  # the outermost one that it is in; none if it is in what runs at import
     begins: int = 0  # the line of that function, as its code says it

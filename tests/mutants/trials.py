@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -30,20 +30,8 @@ EXAMPLES = 10  # of hypothesis, each time the same
 SPARE = 20  # seconds of work, beside twice what the tests took before, beyond which they are taken to be caught in a loop
 HANG = 90  # seconds, beside ten times as many, beyond which they are not waited for, even if they do nothing
 OPTIONS = (
-    "-q",
-    "-x",
-    "--tb=no",
-    "--capture=no",
-    "-p",
-    "no:xdist",
-    "--timeout=0",
-    "-o",
-    "addopts=",
-    "--import-mode=importlib",
-    "-m",
-    "not soak",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
+    *("-q", "-x", "--tb=no", "--capture=no", "--timeout=0", "-p", "no:xdist", "-o", "addopts=", "--import-mode=importlib", "-m", "not soak"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is here before pytest is
 )
 FEW = settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, phases=(Phase.explicit, Phase.generate))
 
@@ -78,6 +66,8 @@ class Trials(Few):
         if session.testsfailed:
             raise session.Interrupted("no test can be collected")
         seen: Seen = pickle.loads(_told(lambda: self.watched(session)))  # noqa: S301 - from our own fork
+        if not _passes(partial(_run, session, session.items, None, replace(self.mutants[0], number=-1)), sum(seen.seconds.values())):
+            sys.exit("scripts/mutants: the tests do not pass when all is imported anew, though nothing is changed: they would notice anything")
         functions = _functions(self.files)
         for mutant in self.mutants:
             function = functions.get((str(mutant.file.resolve()), mutant.function, mutant.begins))
