@@ -203,6 +203,15 @@ def test_a_run_in_another_thread_works_and_hears_no_signals() -> None:
     assert len(shelf.things) == 40
 
 
+def test_when_a_run_has_ended_so_do_its_threads() -> None:
+    before = set(threading.enumerate())
+    assert apply(things(Shelf(World())), OURS, a_pace()).whole
+
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
 def test_a_signal_that_was_ignored_stays_ignored() -> None:
     """As under nohup, and for what a script starts in the background."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
