@@ -132,7 +132,7 @@ def _own_places(servers: int) -> list[Place]:
 def free_port() -> int:
     """Below those that the system gives to whoever connects: one of these stays free until its program listens on it."""
     for _ in range(100):
-        port = random.randrange(18000, 32000)  # noqa: S311  # no secret
+        port = random.randrange(18000, 32000)  # no secret
         try:
             with socket.create_server(("127.0.0.1", port)):
                 return port
