@@ -102,7 +102,7 @@ def test_line_ends_and_words_around_the_key_do_not_matter():
         (lambda: KNOWN.replace(b"PUBLIC KEY", b"CERTIFICATE"), "holds a certificate"),
         (lambda: secret_pem(a_signer(), PrivateFormat.PKCS8), "holds a private key"),
         (lambda: secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL), "holds a private key"),
-        (lambda: spki(ec.generate_private_key(ec.SECP256R1())), "holds a key that is not RSA, and AWS, Azure and Google do not all accept others"),
+        (lambda: spki(ec.generate_private_key(ec.SECP256R1())), "holds a key that is not RSA, and the clouds do not all accept others"),
         (lambda: spki(ed25519.Ed25519PrivateKey.generate()), "is not RSA"),
         (lambda: spki(a_signer(1024)), "holds an RSA key of 1024 bits, which is not between 2048 and 16384"),
     ],
