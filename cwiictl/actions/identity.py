@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, manifests
 from cwiictl.actions import create
 from cwiictl.actions.declare import declared, told
+from cwiictl.actions.kubectl import kubectl
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import Result
 from cwiictl.engine.resource import Report
-from cwiictl.errors import BadInput, Failed
-
-KUBECTL = ("kubectl", "apply", "--filename", "-")
+from cwiictl.errors import Failed
 
 
 def create_identity(order: Order, report: Report, *, write: Path | None, apply: bool) -> Result:
@@ -48,11 +46,7 @@ def _declared(order: Order, report: Report) -> Result:
 
 
 def _apply(manifest: bytes) -> None:
-    """With the cluster and the credentials that kubectl is set to."""
-    try:
-        done = subprocess.run(KUBECTL, input=manifest, capture_output=True, check=False)
-    except FileNotFoundError as e:
-        raise BadInput("kubectl is not here", remedy="install it, or apply what -o yaml prints from where it is") from e
+    done = kubectl("apply", "--filename", "-", told=manifest)
     if done.returncode:
         raise Failed(
             f"the identity is made, but kubectl did not apply its ServiceAccounts: {done.stderr.decode(errors='replace').strip()}",

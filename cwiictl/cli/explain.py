@@ -7,6 +7,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
     "-f",
     "paths",
     multiple=True,
-    required=True,
     type=options.PATH,
     metavar="FILE",
     help="Pods, workloads, and what they refer to. - is standard input. Repeatable.",
@@ -42,19 +42,22 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 )
 @options.output
 @options.debug
-@click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, flags: tuple[str, ...]) -> None:
-    """Show what the webhook would make of a pod, and why. FLAGS, behind --, are the webhook's own.
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[KIND/NAME]... [-- FLAG...]")
+def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, words: tuple[str, ...]) -> None:
+    """Show what the webhook would make of a pod, and why. Flags behind -- are the webhook's own.
 
-    Looks at files alone: what is in none of them, such as the ServiceAccount, is taken for something that is not there, and named.
+    With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster that kubectl is set to. With files alone, what is in
+    none of them, such as the ServiceAccount, is taken for something that is not there, and named.
 
     \b
     Examples:
+      cwiictl explain deployment/web -n shop
       cwiictl explain -f pod.yaml -f serviceaccount.yaml
       kubectl get sa,deployment -n shop -o yaml | cwiictl explain -f - --dialect eks -- --aws-default-region=eu-west-1
     """
+    things = list(takewhile(lambda word: not word.startswith("-"), words))
     texts = {_name(path): _text(path) for path in paths}
-    answer = ask(Question(texts, namespace, dialect, flags))
+    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :]))
     if form == "json":
         click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
     else:
@@ -88,7 +91,7 @@ def _lines(answer: Answer) -> Iterator[str]:
         if each.refusal:
             yield from error(shown(each.refusal), "")
     if answer.unseen:
-        yield f"Taken for not there, as no file has them: {', '.join(map(shown, answer.unseen))}"
+        yield f"Looked for, and not there: {', '.join(map(shown, answer.unseen))}"
 
 
 def _difference(each: Explanation) -> Iterator[str]:

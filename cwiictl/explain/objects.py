@@ -62,18 +62,15 @@ class Objects:
         return ref
 
 
-def read(documents: Iterable[Document], namespace: str) -> tuple[list[Pod], Objects]:
-    """All that could be asked about, in the order of the files, and a picture of everything."""
-    objects, pods = Objects(namespace), list[Pod]()
+def read(documents: Iterable[Document], objects: Objects) -> list[Pod]:
+    """All that could be asked about, in the order of the files. Everything becomes part of the picture."""
     every = [each for document in documents for each in _single(document)]
     for document in every:
         try:
             objects.hold(document.value)
         except msgspec.ValidationError as e:
             raise BadInput(f"{document.source} is no Kubernetes object: {e}", remedy="give it as kubectl shows it") from e
-    for document in every:
-        pods += _pods(document, objects)
-    return pods, objects
+    return [pod for document in every for pod in _pods(document, objects)]
 
 
 def _single(document: Document) -> Iterator[Document]:

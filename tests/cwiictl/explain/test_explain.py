@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from cwiictl.cli.explain import explain, shown
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, Failed
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 
@@ -47,7 +49,7 @@ def test_why_there_is_nothing_is_said_and_what_was_missed() -> None:
 
     assert "Pod shop/web: nothing" in told.stdout
     assert "aws: no-account" in told.stdout
-    assert "Taken for not there, as no file has them: ServiceAccount shop/billing" in told.stdout
+    assert "Looked for, and not there: ServiceAccount shop/billing" in told.stdout
 
 
 def test_the_webhooks_own_flags_count() -> None:
@@ -88,3 +90,47 @@ def test_what_would_move_the_terminal_is_shown_and_not_sent(text: str, seen: str
 
 def test_a_hostile_annotation_does_not_reach_the_terminal() -> None:
     assert "\x1b" not in ran(an_account("a\x1b]0;x\x07"), POD).stdout
+
+
+KUBECTL = """#!/bin/sh
+# As kubectl gets objects, of those in this folder.
+[ "$1" = get ] || exit 9
+file="$(dirname "$0")/$(echo "$2" | tr / -)${3##--*}.json"
+case "$2" in Rollout.*) echo "error: the server doesn't have a resource type \"Rollout\"" >&2; exit 1 ;; esac
+[ -e "$file" ] && exec cat "$file"
+case "$*" in *--ignore-not-found*) exit 0 ;; *) echo "Error from server (NotFound): not found" >&2; exit 1 ;; esac
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What kubectl finds: a folder of objects."""
+    (tmp_path / "kubectl").write_text(KUBECTL)
+    (tmp_path / "kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "pod-web.json").write_text(json.dumps(POD))
+    return tmp_path
+
+
+def test_a_pod_of_the_cluster_is_explained_with_what_the_cluster_has(cluster: Path) -> None:
+    (cluster / "ServiceAccountbilling.json").write_text(json.dumps(ACCOUNT))
+
+    told = CliRunner().invoke(explain, ["pod/web", "-n", "shop", "--dialect", "eks", "--", "--aws-default-region=eu-west-1"], catch_exceptions=False)
+
+    assert told.exit_code == 0
+    assert "eks.amazonaws.com/role-arn of ServiceAccount shop/billing" in told.stdout
+    assert "AWS_REGION" in told.stdout
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_the_cluster_has_not_is_said() -> None:
+    assert "Looked for, and not there: ServiceAccount shop/billing" in CliRunner().invoke(explain, ["pod/web", "-n", "shop", "--dialect", "eks"]).stdout
+    with pytest.raises(Failed, match="kubectl does not get pod/other of namespace shop: Error from server"):
+        CliRunner().invoke(explain, ["pod/other", "-n", "shop"], catch_exceptions=False)
+
+
+def test_without_kubectl_there_is_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    with pytest.raises(BadInput, match="kubectl is not here"):
+        CliRunner().invoke(explain, ["pod/web"], catch_exceptions=False)

@@ -16,7 +16,8 @@ SPEC = {"containers": [{"name": "c", "image": "nginx"}]}
 
 
 def given(*objects: Any, namespace: str = "default") -> tuple[list[Pod], Objects]:
-    return read([d for o in objects for d in documents("a file", json.dumps(o).encode())], namespace)
+    picture = Objects(namespace)
+    return read([d for o in objects for d in documents("a file", json.dumps(o).encode())], picture), picture
 
 
 def a_workload(kind: str, version: str = "apps/v1", **meta: Any) -> dict[str, Any]:
