@@ -10,8 +10,9 @@ from typing import Any
 from cwii_webhook import review
 from cwii_webhook.admit import Decision, Route, admit
 from cwii_webhook.injection import Injection
-from cwii_webhook.patch import Op, applied
+from cwii_webhook.patch import applied
 from cwii_webhook.picture import Picture
+from cwii_webhook.pieces import Op
 
 from cwiictl.errors import BadInput
 from cwiictl.explain.objects import Pod

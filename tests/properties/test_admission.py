@@ -10,8 +10,9 @@ import msgspec
 import pytest
 from cwii_webhook.admit import Decision, Route, admit
 from cwii_webhook.dialects import ALL
-from cwii_webhook.patch import Op, applied
+from cwii_webhook.patch import applied
 from cwii_webhook.picture import Ref, Seen
+from cwii_webhook.pieces import Op
 from cwii_webhook.vocabulary import Word
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -17,8 +17,9 @@ from cwii_webhook.exchange import JSON, Asked, Reply, told
 from cwii_webhook.injection import ConfigMap
 from cwii_webhook.log import Log
 from cwii_webhook.metrics import Metrics
-from cwii_webhook.patch import Op, applied
+from cwii_webhook.patch import applied
 from cwii_webhook.picture import Picture, Ref
+from cwii_webhook.pieces import Op
 
 # Each dialect, in each of the shapes that its flags give to what it does.
 LINES: Mapping[str, tuple[str, ...]] = {

@@ -12,6 +12,7 @@ from cwii_webhook import review
 from cwii_webhook.admit import Decision, Route, admit
 from cwii_webhook.patch import applied
 from cwii_webhook.picture import Owner, Ref, Seen
+from cwii_webhook.pieces import Op
 
 HERE = Path(__file__).parent / "recordings"
 UID = "00000000-0000-0000-0000-000000000000"
@@ -95,8 +96,6 @@ def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision
 
 
 def _op(op: Mapping[str, Any]) -> Any:
-    from cwii_webhook.patch import Op  # noqa: PLC0415
-
     return Op(op["op"], op["path"], op["value"])
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admit import Decision, admit
-from cwii_webhook.patch import Op, applied
+from cwii_webhook.patch import applied
+from cwii_webhook.pieces import Op
 from cwii_webhook.review import encode
 from cwii_webhook.settings.cwii import Settings
 
