@@ -94,7 +94,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"key": 1}, "invalid_grant", "Unable to verify the ID Token signature."),
     ({"kid": "k2"}, "invalid_grant", "Unable to verify the ID Token signature."),
     ({"exp": 1_700_000_000, "iat": 1_699_999_000}, "invalid_grant", "The ID Token has expired."),
-    ({"iat": int(time.time()) + 900}, "invalid_grant", "The ID Token is not valid yet."),
+    ({"iat": int(time.time()) + 36_000, "exp": int(time.time()) + 39_600}, "invalid_grant", "The ID Token is not valid yet."),
     ({"iat": int(time.time()) - 60, "exp": int(time.time()) + 24 * 3600}, "invalid_grant", "The lifetime of the ID Token is 86460 seconds"),
     ({"sub": f"system:serviceaccount:{'n' * 63}:{'s' * 43}"}, "invalid_request", "The size of mapped attribute google.subject exceeds the 127 bytes limit."),
     ({"sub": None}, "invalid_request", "Unable to parse the ID Token."),
