@@ -35,7 +35,8 @@ class Answer:
 
 def explain(question: Question) -> Answer:
     try:
-        way = service(ALL[question.dialect], question.flags, question.environ or {}).route
+        dialect = ALL[question.dialect]
+        way = service(dialect, [*dialect.selecting, *question.flags], question.environ or {}).route
     except BadFlag as e:
         raise BadInput(e.problem, remedy=e.remedy) from e
     texts = {**question.texts, **{thing: got(thing, question.namespace) for thing in question.things}}

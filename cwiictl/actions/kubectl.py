@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,9 @@ from cwii_webhook.picture import Ref, Seen
 
 from cwiictl.errors import BadInput, Failed
 from cwiictl.explain.objects import Objects
+from cwiictl.model import LABEL
 
+NAME = re.compile(r"[a-z0-9]([-a-z0-9.:]{0,251}[a-z0-9])?")
 NO_SUCH_KIND = "the server doesn't have a resource type"
 
 
@@ -24,7 +27,7 @@ def kubectl(*words: str, told: bytes | None = None) -> subprocess.CompletedProce
 
 def got(thing: str, namespace: str) -> bytes:
     """As `kubectl get` has it: pod/web, or deployment/web."""
-    done = kubectl("get", thing, "--namespace", namespace, "--output", "json")
+    done = kubectl("get", "--namespace", namespace, "--output", "json", "--", thing)
     if done.returncode:
         raise Failed(f"kubectl does not get {thing} of namespace {namespace}: {_said(done)}", remedy="see that kubectl get shows it")
     return done.stdout
@@ -41,9 +44,12 @@ class Live(Objects):
 
 
 def _found(ref: Ref) -> dict[str, Any] | None:
+    """A pod's author writes the names of its owners: what no object can be called is none of kubectl's words."""
+    if not NAME.fullmatch(ref.name) or (ref.namespace and not LABEL.fullmatch(ref.namespace)):
+        return None
     kind = f"{ref.kind}.{ref.group}" if ref.group else ref.kind
     within = ("--namespace", ref.namespace) if ref.namespace else ()
-    done = kubectl("get", kind, ref.name, *within, "--ignore-not-found", "--output", "json")
+    done = kubectl("get", *within, "--ignore-not-found", "--output", "json", "--", kind, ref.name)
     if done.returncode and NO_SUCH_KIND not in _said(done):
         raise Failed(f"kubectl does not get {ref}: {_said(done)}", remedy="see that you may get it")
     return json.loads(done.stdout) if done.stdout.strip() and not done.returncode else None

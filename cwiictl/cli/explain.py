@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -57,7 +58,7 @@ def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, wo
     """
     things = list(takewhile(lambda word: not word.startswith("-"), words))
     texts = {_name(path): _text(path) for path in paths}
-    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :]))
+    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :], os.environ))
     if form == "json":
         click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
     else:

@@ -13,6 +13,7 @@ from pathlib import Path
 from cwii_webhook import health, server, workers
 from cwii_webhook.admission import PATIENCE, Admission
 from cwii_webhook.cluster.access import Access, in_cluster
+from cwii_webhook.cluster.access import Server as Reached
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import RealClock
 from cwii_webhook.cluster.errors import BadAccess
@@ -26,7 +27,7 @@ from cwii_webhook.dialects import ALL, Dialect, Service, service
 from cwii_webhook.diary import Diary
 from cwii_webhook.door import Door, bind
 from cwii_webhook.exchange import Handler
-from cwii_webhook.log import LEVELS, Log
+from cwii_webhook.log import Log
 from cwii_webhook.metrics import Metrics
 from cwii_webhook.server import Drain, Server
 from cwii_webhook.settings.flags import BadFlag
@@ -39,38 +40,33 @@ PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.
 NATIVE = frozenset({"iam.gke.io/gcp-service-account"})  # heard by cwii, and under no dialect's domain
 LOOK = 1.0  # seconds between two looks at what is still lacking
 USAGE = f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]]; --help behind one of them lists its flags"
-UNSERVED = ("watch-config-map", "watch-container-credentials-config", "compose-role-arn")  # decided by, and so explained; but nobody reads them here yet
+HELP = (["--help"], ["-h"], ["-help"])
 MORE = "+"  # begins the command line of a further dialect, which is served at /DIALECT/PATH
 
 
 def main() -> None:
     try:
         sys.exit(run(sys.argv, os.environ))
-    except (BadFlag, BadAccess, Unusable, OSError) as e:
+    except (BadFlag, BadAccess, Unusable) as e:
         print(f"cwii-webhook: {e}", file=sys.stderr)
         sys.exit(2)
 
 
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     program, words = Path(argv[0]).name, list(argv[1:])
+    if words[:1] in HELP and program not in PROGRAMS:
+        print(USAGE)
+        return 0
     first = PROGRAMS.get(program) or _named(words)
-    if {"--help", "-h", "-help"} & set(words):
+    if any([word] in HELP for word in words):
         print("\n".join(f"--{flag.name:<44} {flag.meaning}" for flag in first.flags if flag.field))
         return 0
-    _refuse_unserved(words)
     own, *others = _divided(words)
     offered = [service(first, own, environ, program=program)]
     for more in others:
         dialect = _named(more)
         offered.append(service(dialect, more, environ, path=f"/{dialect.name}{dialect.path}"))
     return Program(offered, environ).serve()
-
-
-def _refuse_unserved(words: Sequence[str]) -> None:
-    for word in words:
-        name, _, value = word.lstrip("-").partition("=")
-        if name in UNSERVED and value != "false":
-            raise BadFlag(f"--{name} is not served yet", "annotate the ServiceAccounts with their roles' whole ARNs")
 
 
 def _named(words: list[str]) -> Dialect:
@@ -99,7 +95,7 @@ class Program:
         self.serving = offered[0].serving
         self.kinds = [kind for key, kind in KINDS.items() if any(key in each.kinds for each in offered)]
         self.metrics = Metrics()
-        self.log = Log(2, self.serving.log_level if self.serving.log_level in LEVELS else "info")
+        self.log = Log(2, self.serving.log_level)
         self.tally = Tally(self.metrics, self.log)
         self.diary = Diary(self.metrics, self.log, tuple(ALL))
         resources = [kind.resource for kind in self.kinds]
@@ -113,7 +109,7 @@ class Program:
         for warning in (warning for each in self.offered for warning in each.warnings):
             self.log.warning(warning)
         count = self.serving.workers
-        sockets = [bind(host, port, processes=count) for host, port in (self.serving.door, *self.serving.plain)]
+        sockets = [_bound(host, port, count) for host, port in (self.serving.door, *self.serving.plain)]
         self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(str(each[0].getsockname()[1]) for each in sockets))
 
         def work(number: int, leash: int | None) -> int:
@@ -135,8 +131,11 @@ class Program:
         admission = Admission(routes, lambda: informer.sight(clock.now() + PATIENCE), delivery, self.diary, told)
         first, *others = self._doors(sockets, admission, told)
         looking = [asyncio.ensure_future(informer.run()), asyncio.ensure_future(self._look(informer, admission))]
+        serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
+        for task in looking:
+            task.add_done_callback(lambda ended: self._lost(ended, serving))
         try:
-            await Server(first, others, self.readiness, self.log, Drain(self.serving.delay)).run(leash)
+            await serving.run(leash)
         finally:
             for task in looking:
                 task.cancel()
@@ -146,6 +145,12 @@ class Program:
         first = Door(sockets[0], admission, Connections(Limits(), self.tally, time.monotonic), self.tally, self.certificates)
         aside = Tally(Metrics(), self.log)
         return [first, *(Door(sock, told, Connections(Limits(body=0), aside, time.monotonic), aside) for sock in sockets[1:])]
+
+    def _lost(self, task: asyncio.Task[None], serving: Server) -> None:
+        """Whoever goes on without looking at the cluster answers with what was: better that another begins anew."""
+        if not task.cancelled() and (error := task.exception()):
+            self.log.error("nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}")
+            serving.stop()
 
     async def _look(self, informer: Informer, admission: Admission) -> None:
         """What is still lacking, and how old the picture is."""
@@ -159,6 +164,15 @@ class Program:
             await asyncio.sleep(LOOK if not admission.lacks else LOOK / 20)
 
 
+def _bound(host: str, port: int, count: int) -> list[socket.socket]:
+    try:
+        return bind(host, port, processes=count)
+    except OSError as e:
+        raise BadFlag(
+            f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}", "name another with the flags for ports and addresses"
+        ) from e
+
+
 def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
     """Which annotations are kept: those of any dialect, for they warn of each other."""
     every = {dialect.domain for dialect in ALL.values()}.union(*[each.domains for each in offered])
@@ -166,9 +180,11 @@ def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
 
 
 def _access(serving: Serving, environ: Mapping[str, str]) -> Access:
-    if serving.kubeconfig:
-        return from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context)
-    return in_cluster(environ, RealClock())
+    access = from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context) if serving.kubeconfig else in_cluster(environ, RealClock())
+    if serving.api:
+        own = access.server
+        access.server = Reached.at(serving.api, name=own.name, ca=own.ca, verify=own.verify)
+    return access
 
 
 def _certificates(serving: Serving, log: Log) -> Certificates:

@@ -8,12 +8,13 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
-from cwii_webhook.injection import ConfigMap, Injection, Nothing, Refused, told
+from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refused, told
 from cwii_webhook.picture import Picture
 from cwii_webhook.pieces import Op, Piece
 from cwii_webhook.review import MIRROR, Pod, Request
 from cwii_webhook.voices import Subject
 
+MOST = 500  # containers: nobody runs so many in a pod, and strangers may post what they like
 Outcome = Literal["injected", "nothing", "refused"]
 
 
@@ -73,9 +74,11 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     pod = request.object
     if pod is None:
         return Decision("nothing", nothing=(Nothing(route.dialect, "not-a-pod"),))
-    if MIRROR in (pod.metadata.annotations or ()):
-        return Decision("nothing", nothing=(Nothing(route.dialect, "mirror-pod"),))
-    if request.sub_resource == "ephemeralcontainers":
+    if (count := _containers(pod)) > MOST:
+        return Decision("refused", message=f"a pod of {count} containers is more than is looked at: {MOST} at most", code=400)
+    if reason := _left_alone(request, pod):
+        return Decision("nothing", nothing=(Nothing(route.dialect, reason),))
+    if request.sub_resource:
         return _late(route, request, pod)
     subject = Subject(request, pod, picture)
     try:
@@ -83,6 +86,19 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     except Refused as e:
         return Decision("refused", warnings=e.warnings, message=e.message, code=e.code)
     return _decided(route, pod, parts)
+
+
+def _left_alone(request: Request, pod: Pod) -> Reason | None:
+    """A mirror pod is nobody's to change; and of a pod that is there, the API server takes no other change than containers that join."""
+    if MIRROR in (pod.metadata.annotations or ()):
+        return "mirror-pod"
+    joining = request.sub_resource == "ephemeralcontainers"
+    return None if joining or (not request.sub_resource and request.operation in {"", "CREATE"}) else "not-created"
+
+
+def _containers(pod: Pod) -> int:
+    spec = pod.spec
+    return len(spec.containers or ()) + len(spec.init_containers or ()) + len(spec.ephemeral_containers or ())
 
 
 def _decided(route: Route, pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:

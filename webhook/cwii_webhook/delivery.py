@@ -5,44 +5,74 @@ A review may be forged, so little is written on its word: in namespaces that are
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
+from msgspec import Struct
 
 from cwii_webhook.cluster.api import Api
-from cwii_webhook.cluster.clock import Clock
+from cwii_webhook.cluster.clock import Clock, TimedOut, within
 from cwii_webhook.cluster.errors import BadAccess, Undecided, Unreachable
 from cwii_webhook.cluster.errors import Refused as NotTaken
 from cwii_webhook.injection import ConfigMap, Refused
 from cwii_webhook.picture import Picture, space
 
 MANAGER = "cwii"
+PATIENCE = 3.0  # seconds that one write may take
 SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease"})
 MOST = 20  # names in a namespace
-KEPT = 600.0  # seconds in which what was written is taken to be there
+KEPT = 60.0  # seconds in which what was written is taken to be there
+AT_ONCE = 4  # writes
+
+
+class Written(Struct, frozen=True):
+    """What stands under a name, in which of the namespaces that were called so, and until when that is believed."""
+
+    thing: ConfigMap
+    space: str
+    until: float
 
 
 class ConfigMaps:
     def __init__(self, api: Api, clock: Clock) -> None:
         self._api = api
         self._clock = clock
-        self._written: dict[str, dict[str, tuple[float, ConfigMap]]] = {}
+        self._written: dict[str, dict[str, Written]] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def make(self, thing: ConfigMap, picture: Picture) -> None:
-        there = self._written.get(thing.namespace, {}).get(thing.name)
-        if there and there[1] == thing and self._clock.now() < there[0]:
+        """Its name is taken before it is written, so that many at once are no more than one after the other."""
+        seen = picture.seen(space(thing.namespace))
+        names = self._written.setdefault(thing.namespace, {}) if seen else {}
+        self._check(thing, names, there=seen is not None)
+        uid = seen.uid if seen else ""
+        if self._stands(names.get(thing.name), thing, uid):
             return
-        self._check(thing, picture)
-        try:
-            await self._api.apply(f"/api/v1/namespaces/{thing.namespace}/configmaps/{thing.name}?fieldManager={MANAGER}", _body(thing))
-        except (NotTaken, Unreachable, BadAccess) as e:
-            raise Undecided(f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {e}") from e
-        self._written.setdefault(thing.namespace, {})[thing.name] = (self._clock.now() + KEPT, thing)
+        before = names.get(thing.name)
+        names.setdefault(thing.name, Written(thing, uid, 0.0))
+        async with self._turn:
+            if self._stands(names.get(thing.name), thing, uid):
+                return
+            try:
+                await within(self._clock, PATIENCE, self._api.apply(_target(thing), _body(thing)))
+            except (NotTaken, Unreachable, BadAccess, TimedOut) as e:
+                if before is None:
+                    names.pop(thing.name, None)
+                raise Undecided(f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}") from e
+            names[thing.name] = Written(thing, uid, self._clock.now() + KEPT)
 
-    def _check(self, thing: ConfigMap, picture: Picture) -> None:
-        if thing.namespace in SYSTEM or picture.seen(space(thing.namespace)) is None:
+    def _stands(self, written: Written | None, thing: ConfigMap, uid: str) -> bool:
+        return written is not None and (written.thing, written.space) == (thing, uid) and self._clock.now() < written.until
+
+    def _check(self, thing: ConfigMap, names: dict[str, Written], *, there: bool) -> None:
+        if thing.namespace in SYSTEM or not there:
             raise Refused(f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation", 403)
-        names = self._written.get(thing.namespace, {})
         if thing.name not in names and len(names) >= MOST:
             raise Refused(f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation", 403)
+
+
+def _target(thing: ConfigMap) -> str:
+    return f"/api/v1/namespaces/{thing.namespace}/configmaps/{thing.name}?fieldManager={MANAGER}"
 
 
 def _body(thing: ConfigMap) -> bytes:

@@ -18,7 +18,7 @@ from cwii_webhook.mutators.eks import Eks
 from cwii_webhook.mutators.gcpwif import Gcpwif
 from cwii_webhook.owners import ABOVE, OWNERS
 from cwii_webhook.settings import azwi, cwii, eks, gcpwif
-from cwii_webhook.settings.flags import Flag, Told, made, parse
+from cwii_webhook.settings.flags import BadFlag, Flag, Told, made, parse
 from cwii_webhook.settings.serving import Serving, serving
 from cwii_webhook.vocabulary import azwi as azwi_words
 from cwii_webhook.vocabulary import cwii as cwii_words
@@ -42,6 +42,7 @@ class Dialect(Struct, frozen=True):
     domain: str  # of its annotations, where no flag says another
     programs: tuple[str, ...] = ()  # the names of files by which it is called, OpenShift's among them
     kinds: frozenset[Kind] = ACCOUNTS  # of objects that it asks the picture for
+    selecting: tuple[str, ...] = ()  # flags with which it heeds by itself what selectors in its webhook configuration heed elsewhere
     marker: str = ""
 
 
@@ -60,7 +61,15 @@ def _cwii(told: Told, _program: str) -> tuple[Mutator, ...]:
 
 
 def _eks(told: Told, _program: str) -> tuple[Mutator, ...]:
-    return (Eks(made(told, eks.Settings)),)
+    return (Eks(_served(made(told, eks.Settings))),)
+
+
+def _served(settings: eks.Settings) -> eks.Settings:
+    """These would have to be read from elsewhere, and nobody does so yet."""
+    asked = {"watch-config-map": settings.config_map, "watch-container-credentials-config": settings.identities, "compose-role-arn": settings.compose}
+    for flag in (name for name, wanted in asked.items() if wanted):
+        raise BadFlag(f"--{flag} is not served yet", "annotate the ServiceAccounts with their roles' whole ARNs")
+    return settings
 
 
 def _azwi(told: Told, program: str) -> tuple[Mutator, ...]:
@@ -85,7 +94,7 @@ ALL: Mapping[str, Dialect] = {
             cwii_words.DOMAIN,
             ("cwii",),
             EVERYBODY,
-            cwii_words.INJECTED.key,
+            marker=cwii_words.INJECTED.key,
         ),
         Dialect(
             "eks",
@@ -108,6 +117,7 @@ ALL: Mapping[str, Dialect] = {
             azwi_differences.ALL,
             azwi_words.DOMAIN,
             (azwi.HOSTED,),
+            selecting=("--check-label=true",),
         ),
         Dialect(
             "gcpwif",
@@ -125,8 +135,10 @@ ALL: Mapping[str, Dialect] = {
 
 
 def service(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "", program: str = "") -> Service:
-    """As it was told; raises BadFlag."""
+    """As it was told; raises BadFlag. One that is served beside another, at a path of its own, has no say in how."""
     told = parse(dialect.flags, words, environ)
+    if path and (spoken := [f for f in parse(dialect.flags, words, {}).values if f.startswith("serving.")]):
+        raise BadFlag(f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}", "tell the first one")
     route = Route(dialect.name, path or dialect.path, dialect.mutators(told, program), marker=dialect.marker)
     domain = str(told.values.get("domain", dialect.domain))
     return Service(route, serving(told, dialect.serving), dialect.kinds, frozenset({domain}), told.warnings)

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 ROOM = 1024  # things that one memo holds
-HEAVY = 16384  # characters of what is not kept: nobody needs so many in earnest
+HEAVY = 16384  # weight of what is not kept: nobody needs so much in earnest
+BUDGET = 2 << 20  # weight of all that one memo holds
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -15,11 +16,13 @@ V = TypeVar("V")
 class Memo(Generic[K, V]):
     """The oldest goes where there is no room."""
 
-    __slots__ = ("_kept", "_room", "get")
+    __slots__ = ("_kept", "_room", "_weights", "get", "weight")
 
     def __init__(self, room: int = ROOM) -> None:
         self._kept: dict[K, V] = {}
+        self._weights: dict[K, int] = {}
         self._room = room
+        self.weight = 0
         self.get = self._kept.get
 
     def __len__(self) -> int:
@@ -27,7 +30,15 @@ class Memo(Generic[K, V]):
 
     def keep(self, key: K, value: V, weight: int) -> V:
         if weight <= HEAVY:
-            if len(self._kept) >= self._room:
-                del self._kept[next(iter(self._kept))]
+            self._forget(key)
+            while self._kept and (len(self._kept) >= self._room or self.weight + weight > BUDGET):
+                self._forget(next(iter(self._kept)))
             self._kept[key] = value
+            self._weights[key] = weight
+            self.weight += weight
         return value
+
+    def _forget(self, key: K) -> None:
+        if key in self._kept:
+            del self._kept[key]
+            self.weight -= self._weights.pop(key)

@@ -95,10 +95,12 @@ def test_a_hostile_annotation_does_not_reach_the_terminal() -> None:
 KUBECTL = """#!/bin/sh
 # As kubectl gets objects, of those in this folder.
 [ "$1" = get ] || exit 9
-file="$(dirname "$0")/$(echo "$2" | tr / -)${3##--*}.json"
+here=$(dirname "$0") words=$*
+while [ "$1" != -- ]; do shift; done
+file="$here/$(echo "$2" | tr / -)$3.json"
 case "$2" in Rollout.*) echo "error: the server doesn't have a resource type \"Rollout\"" >&2; exit 1 ;; esac
 [ -e "$file" ] && exec cat "$file"
-case "$*" in *--ignore-not-found*) exit 0 ;; *) echo "Error from server (NotFound): not found" >&2; exit 1 ;; esac
+case "$words" in *--ignore-not-found*) exit 0 ;; *) echo "Error from server (NotFound): not found" >&2; exit 1 ;; esac
 """
 
 
@@ -127,6 +129,14 @@ def test_what_the_cluster_has_not_is_said() -> None:
     assert "Looked for, and not there: ServiceAccount shop/billing" in CliRunner().invoke(explain, ["pod/web", "-n", "shop", "--dialect", "eks"]).stdout
     with pytest.raises(Failed, match="kubectl does not get pod/other of namespace shop: Error from server"):
         CliRunner().invoke(explain, ["pod/other", "-n", "shop"], catch_exceptions=False)
+
+
+def test_a_pods_owner_says_nothing_to_kubectl(cluster: Path) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "--kubeconfig=evil", "uid": "u", "controller": True}
+    (cluster / "pod-web.json").write_text(json.dumps({**POD, "metadata": {"name": "web", "namespace": "shop", "ownerReferences": [owner]}}))
+    (cluster / "ReplicaSet.apps--kubeconfig=evil.json").write_text("{}")
+
+    assert "ReplicaSet shop/--kubeconfig=evil" in CliRunner().invoke(explain, ["pod/web", "-n", "shop"], catch_exceptions=False).stdout
 
 
 def test_without_kubectl_there_is_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,7 +200,10 @@ class Watch:
         if event.type == "BOOKMARK":
             self._mark(metadata)
         elif self._initial is not None:  # not in the order of their versions
-            self._initial[self._strip.key(metadata)] = self._strip.seen(metadata)
+            if event.type == "DELETED":
+                self._initial.pop(self._strip.key(metadata), None)
+            else:
+                self._initial[self._strip.key(metadata)] = self._strip.seen(metadata)
         else:
             self._change(event.type, metadata)
 

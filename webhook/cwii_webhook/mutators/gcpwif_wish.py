@@ -18,6 +18,7 @@ FORM = "projects/{ProjectNumber}/locations/{Location}/workloadIdentityPools/{Poo
 _PROVIDER = re.compile(r"projects/.+/locations/.+/workloadIdentityPools/.+/providers/.+")
 _PROJECT = re.compile(r"@(.*).iam.gserviceaccount.com")
 _SHELL = re.compile(r"""['"\\\n\r\0`$;&|<>()]""")  # none of these may come near one
+MOST = 1024  # characters of an address or a provider: they are looked at for patterns, which may take long on long ones
 _MODES: dict[str, Mode] = {"gcloud": "gcloud", "direct": "direct"}
 
 
@@ -34,7 +35,7 @@ class Wish(Struct, frozen=True, gc=False):
     @property
     def project(self) -> str:
         """The service account's own, where its address tells it."""
-        found = _PROJECT.search(self.email)
+        found = _PROJECT.search(self.email) if len(self.email) <= MOST else None
         return found[1] if found else ""
 
 
@@ -94,8 +95,8 @@ def _checked_pair(words: Words, account: Voice) -> None:
         missing, there = (words.provider, words.email) if provider is None else (words.email, words.provider)
         remedy = f"{account} has {there.key} and no {missing.key}: set both, or neither"
         raise Refused(f"{words.provider.key}, {words.expiration.key} must set at a time", warnings=(remedy,))
-    if not _PROVIDER.fullmatch(provider):
-        remedy = f"{words.provider.key} of {account} is {provider!r}: copy it from the pool's page, without //iam.googleapis.com/"
+    if len(provider) > MOST or not _PROVIDER.fullmatch(provider):
+        remedy = f"{words.provider.key} of {account} is {provider[:MOST]!r}: copy it from the pool's page, without //iam.googleapis.com/"
         raise Refused(f"{words.provider.key} must be form of {FORM}", warnings=(remedy,))
 
 

@@ -18,6 +18,8 @@ from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
 from cwii_webhook.voices import Subject
 
+TOUCH = 256  # weight of what one container is given
+
 
 class Plan(Struct, frozen=True, kw_only=True):
     """For any pod of which the same is said."""
@@ -57,7 +59,7 @@ class Cloud:
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         heard = hearing(subject)
-        usual = self._known.get(heard.said) or self._known.keep(heard.said, self._worked_out(heard), heard.said.weight)
+        usual = self._known.get(heard.said) or self._known.keep(heard.said, self._worked_out(heard), heard.said.weight + TOUCH * len(heard.said.places))
         if isinstance(usual, Nothing):
             return usual
         plan, injection = usual.plan, usual.injection

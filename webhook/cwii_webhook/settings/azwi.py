@@ -95,7 +95,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("check-label", "switch", "Look at the label azure.workload.identity/use here, and not only in the webhook's configuration.", "label"),
     Flag("proxy-image", "text", "Image of the proxy sidecar.", "proxy.image", "PROXY_IMAGE"),
     Flag("proxy-init-image", "text", "Image of what leads the pod's traffic to it.", "proxy.init_image", "PROXY_INIT_IMAGE"),
-    Flag("log-level", "text", "How much the webhook and its proxies tell.", "proxy.log_level"),
+    Flag("log-level", "text", "How much the proxies tell.", "proxy.log_level"),
     Flag("custom-token-endpoint-annotation-suffix", "text", "Pods with azure.workload.identity/use-SUFFIX use the endpoint.", "endpoint.suffix"),
     Flag("custom-token-endpoint-audience", "text", "For whom the tokens for it are.", "endpoint.audience"),
     Flag("kubernetes-token-proxy", "text", "The endpoint.", "endpoint.proxy", "AZURE_KUBERNETES_TOKEN_PROXY"),
@@ -124,5 +124,5 @@ def settings(told: Told, program: str = "") -> Settings:
     if not isinstance(values.get("endpoint.ca_selector", {}), dict):
         raise BadFlag("AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR is no label selector", 'say it as {"matchLabels": {"name": "value"}}')
     if not values.get("tenant_id"):
-        raise BadFlag("AZURE_TENANT_ID is not set", "set it to the tenant of pods whose ServiceAccount names none")
+        raise BadFlag("AZURE_TENANT_ID is not set", "set it, or --tenant-id, to the tenant of pods whose ServiceAccount names none")
     return made(Told(values), Settings)

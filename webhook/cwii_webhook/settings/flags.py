@@ -86,15 +86,15 @@ def _said(table: Mapping[str, Flag], words: Sequence[str]) -> Iterator[tuple[str
         elif flag and flag.kind == "switch" and not flag.explicit:
             yield name, "true"
         elif flag:
-            yield name, _next(name, rest)
+            yield name, _next(flag, rest)
         else:
             _flag(table, name)
 
 
-def _next(name: str, rest: Iterator[str]) -> str:
+def _next(flag: Flag, rest: Iterator[str]) -> str:
     for word in rest:
         return word
-    raise BadFlag(f"--{name} is followed by nothing", "give its value behind it")
+    raise BadFlag(f"--{flag.name} is followed by nothing", "say true or false behind it" if flag.explicit else "give its value behind it")
 
 
 def _flag(table: Mapping[str, Flag], name: str) -> Flag:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 
 Address = tuple[str, int]
+LEVELS = ("debug", "info", "warning", "error")
 
 
 class Serving(Struct, frozen=True):
@@ -60,6 +61,11 @@ def serving(told: Told, default: Serving) -> Serving:
 def _checked(told: Serving) -> Serving:
     if bool(told.cert) != bool(told.key):
         raise BadFlag("of certificate and key only one is named", "name both files")
+    for port in (told.door[1], *(place[1] for place in told.plain)):
+        if not 0 <= port <= 65535:
+            raise BadFlag(f"there is no port {port}", "give one from 1 to 65535, or 0 for any that is free")
+    if told.log_level not in LEVELS:
+        raise BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}")
     if told.workers < 1:
         raise BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least")
     if told.grace < 0 or told.delay < 0:
