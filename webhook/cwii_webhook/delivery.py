@@ -33,38 +33,43 @@ class Written(Struct, frozen=True):
     until: float
 
 
+class Name:
+    """One at a time writes under it; who waits finds it written."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.written: Written | None = None
+
+
 class ConfigMaps:
     def __init__(self, api: Api, clock: Clock) -> None:
         self._api = api
         self._clock = clock
-        self._written: dict[str, dict[str, Written]] = {}
+        self._names: dict[str, dict[str, Name]] = {}  # by namespace
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def make(self, thing: ConfigMap, picture: Picture) -> None:
         """Its name is taken before it is written, so that many at once are no more than one after the other."""
         seen = picture.seen(space(thing.namespace))
-        names = self._written.setdefault(thing.namespace, {}) if seen else {}
+        names = self._names.setdefault(thing.namespace, {}) if seen else {}
         self._check(thing, names, there=seen is not None)
-        uid = seen.uid if seen else ""
-        if self._stands(names.get(thing.name), thing, uid):
-            return
-        before = names.get(thing.name)
-        names.setdefault(thing.name, Written(thing, uid, 0.0))
-        async with self._turn:
-            if self._stands(names.get(thing.name), thing, uid):
+        name, uid = names.setdefault(thing.name, Name()), seen.uid if seen else ""
+        async with name.lock:
+            if self._stands(name.written, thing, uid):
                 return
             try:
-                await within(self._clock, PATIENCE, self._api.apply(_target(thing), _body(thing)))
+                async with self._turn:
+                    await within(self._clock, PATIENCE, self._api.apply(_target(thing), _body(thing)))
             except (NotTaken, Unreachable, BadAccess, TimedOut) as e:
-                if before is None:
+                if name.written is None:
                     names.pop(thing.name, None)
                 raise Undecided(f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}") from e
-            names[thing.name] = Written(thing, uid, self._clock.now() + KEPT)
+            name.written = Written(thing, uid, self._clock.now() + KEPT)
 
     def _stands(self, written: Written | None, thing: ConfigMap, uid: str) -> bool:
         return written is not None and (written.thing, written.space) == (thing, uid) and self._clock.now() < written.until
 
-    def _check(self, thing: ConfigMap, names: dict[str, Written], *, there: bool) -> None:
+    def _check(self, thing: ConfigMap, names: dict[str, Name], *, there: bool) -> None:
         if thing.namespace in SYSTEM or not there:
             raise Refused(f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation", 403)
         if thing.name not in names and len(names) >= MOST:

@@ -17,7 +17,7 @@ from tests.webhook.apiserver.paths import Place, place_of
 from tests.webhook.apiserver.store import Expired, Happened, Object, Store
 
 SERVED = {
-    "/api/v1": ["namespaces", "serviceaccounts"],
+    "/api/v1": ["configmaps", "namespaces", "serviceaccounts"],
     "/apis/apps/v1": ["daemonsets", "deployments", "replicasets", "statefulsets"],
     "/apis/batch/v1": ["cronjobs", "jobs"],
 }

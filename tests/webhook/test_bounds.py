@@ -1,0 +1,160 @@
+"""What strangers may ask: so much, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cwii_webhook.admit import MOST as CONTAINERS
+from cwii_webhook.admit import admit
+from cwii_webhook.cluster.access import Access, Server
+from cwii_webhook.cluster.api import Api
+from cwii_webhook.cluster.clock import RealClock
+from cwii_webhook.cluster.errors import Undecided
+from cwii_webhook.cluster.identity import Same, Shown
+from cwii_webhook.delivery import MOST, ConfigMaps
+from cwii_webhook.dialects import ALL, service
+from cwii_webhook.injection import ConfigMap, Refused
+from cwii_webhook.memo import BUDGET, HEAVY, Memo
+from cwii_webhook.picture import Ref, Seen, space
+from cwii_webhook.settings.flags import BadFlag
+
+from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.recorded import Objects, request
+
+EKS = service(ALL["eks"], [], {}).route
+GCPWIF = service(ALL["gcpwif"], [], {}).route
+POD: dict[str, Any] = {"metadata": {"name": "p", "namespace": "shop"}, "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]}}
+PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
+
+
+ROLE = Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen({"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/s3"})})
+
+
+def google(provider: str, email: str) -> Objects:
+    said = {"cloud.google.com/workload-identity-provider": provider, "cloud.google.com/service-account-email": email}
+    return Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen(said)})
+
+
+def test_a_pod_of_too_many_containers_is_not_looked_at() -> None:
+    pod = {**POD, "spec": {**POD["spec"], "containers": [{"name": "c"}] * (CONTAINERS + 1)}}
+
+    assert admit(EKS, request(pod), ROLE).outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome"),
+    [
+        ({}, "injected"),
+        ({"operation": "UPDATE"}, "nothing"),
+        ({"operation": "UPDATE", "subResource": "resize"}, "nothing"),
+        ({"operation": "UPDATE", "subResource": "status"}, "nothing"),
+        ({"operation": "DELETE"}, "nothing"),
+        ({"operation": "CREATE", "subResource": "binding"}, "nothing"),
+    ],
+)
+def test_a_pod_that_is_there_is_left_as_it_is(more: dict[str, str], outcome: str) -> None:
+    assert admit(EKS, request(POD, **more), ROLE).outcome == outcome
+
+
+@pytest.mark.parametrize("provider", ["projects/x" + "/locations/a" * 200 + "/workloadIdentityPools/b" * 200, PROVIDER + "x" * 1000])
+def test_a_provider_that_is_too_long_to_be_one_is_refused_unread(provider: str) -> None:
+    decision = admit(GCPWIF, request(POD), google(provider, "a@b"))
+
+    assert (decision.outcome, decision.message.startswith("cloud.google.com/workload-identity-provider must be form of")) == ("refused", True)
+
+
+def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
+    def projects(email: str) -> set[str]:
+        (injection,) = admit(GCPWIF, request(POD), google(PROVIDER, email)).injections
+        return {v.value for touch in injection.touches for v in touch.variables if v.name == "CLOUDSDK_CORE_PROJECT"}
+
+    assert projects("s@p.iam.gserviceaccount.com") == {"p"}
+    assert projects("@" * 40_000 + "p.iam.gserviceaccount.com") == {""}
+
+
+def test_a_memo_holds_no_more_than_its_budget() -> None:
+    memo: Memo[int, str] = Memo()
+    for number in range(1000):
+        memo.keep(number, "x", HEAVY)
+        memo.keep(number, "y", HEAVY)  # again: it counts once
+
+    assert memo.weight <= BUDGET
+    assert len(memo) == BUDGET // HEAVY
+    assert memo.get(999) == "y"
+
+
+def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
+    with pytest.raises(BadFlag, match="eks is served where the first dialect is, and is told its port"):
+        service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
+
+
+def spaces(uid: str = "u") -> Objects:
+    return Objects({space("shop"): Seen({}, (), uid), space("kube-system"): Seen()})
+
+
+class Writing:
+    """What is written by one process, to an API server."""
+
+    def __init__(self, apiserver: Ground) -> None:
+        self.apiserver = apiserver
+
+    def made(self, *rounds: tuple[str, ...], namespace: str = "shop", uids: tuple[str, ...] = ("u", "u")) -> list[list[object]]:
+        """One round after the other, and all of a round at once."""
+        access = Access(Server.at(self.apiserver.url, ca=self.apiserver.ca), Same(Shown("first")), RealClock())
+
+        async def every() -> list[list[object]]:
+            api = Api(access)
+            maps, ended = ConfigMaps(api, RealClock()), list[list[object]]()
+            for names, uid in zip(rounds, uids, strict=False):
+                things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
+                ended.append(list(await asyncio.gather(*[maps.make(thing, spaces(uid)) for thing in things], return_exceptions=True)))
+            api.close()
+            return ended
+
+        return asyncio.run(every())
+
+    @property
+    def count(self) -> int:
+        return self.apiserver.do(lambda: self.apiserver.double.count("patch")["configmaps"])
+
+
+@pytest.fixture
+def writing() -> Iterator[Writing]:
+    with an_apiserver() as apiserver:
+        yield Writing(apiserver)
+
+
+def test_many_at_once_are_no_more_than_so_many_names(writing: Writing) -> None:
+    (ended,) = writing.made(tuple(f"m{number}" for number in range(100)))
+
+    assert writing.count == MOST
+    assert sum(isinstance(each, Refused) for each in ended) == 100 - MOST
+
+
+def test_what_all_wait_for_is_written_once(writing: Writing) -> None:
+    assert writing.made(("m",) * 10, ("m",)) == [[None] * 10, [None]]
+    assert writing.count == 1
+
+
+def test_another_namespace_of_that_name_has_nothing_yet(writing: Writing) -> None:
+    writing.made(("m",), ("m",), uids=("one", "another"))
+
+    assert writing.count == 2
+
+
+@pytest.mark.parametrize("namespace", ["kube-system", "nowhere"])
+def test_nothing_is_written_where_it_does_not_belong(writing: Writing, namespace: str) -> None:
+    assert [type(each) for each in writing.made(("m",), namespace=namespace)[0]] == [Refused]
+    assert writing.count == 0
+
+
+def test_what_could_not_be_written_is_undecided_and_takes_no_name(writing: Writing) -> None:
+    writing.apiserver.double.ways.denied.add(("patch", "configmaps"))
+    names = tuple(f"m{number}" for number in range(MOST))
+
+    refused, others = writing.made(names, tuple(f"o{number}" for number in range(MOST)))
+
+    assert {type(each) for each in refused + others} == {Undecided}
