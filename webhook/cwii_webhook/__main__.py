@@ -139,6 +139,8 @@ class Program:
         finally:
             for task in looking:
                 task.cancel()
+            await asyncio.gather(*looking, return_exceptions=True)
+            await asyncio.sleep(0.05)  # uvloop does not close well in the moment in which a connection was cut off
 
     def _doors(self, sockets: Sequence[socket.socket], admission: Handler, told: Handler) -> list[Door]:
         """The one with TLS, and those without, which are counted by nobody."""
