@@ -101,12 +101,16 @@ class Api:
         tls = self._access.tls(await self._access.identity.shown())
         loop = asyncio.get_running_loop()
         name = (server.name or server.host) if tls else None
+        made = Connection()
         try:
-            _, made = await within(self._clock, CONNECT, loop.create_connection(Connection, server.host, server.port, ssl=tls, server_hostname=name))
-        except TimedOut:
-            raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
-        except OSError as e:  # ssl's are of this family
-            raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
+            await within(self._clock, CONNECT, loop.create_connection(lambda: made, server.host, server.port, ssl=tls, server_hostname=name))
+        except BaseException as e:
+            made.close()  # it may have come about in the very moment in which nobody waited for it any more
+            if isinstance(e, TimedOut):
+                raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
+            if isinstance(e, OSError):  # ssl's are of this family
+                raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
+            raise
         return made
 
     def _request(self, method: str, target: str, accept: str, token: str, body: bytes) -> bytes:

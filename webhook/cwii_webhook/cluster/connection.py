@@ -17,6 +17,7 @@ class Connection(asyncio.Protocol):
     def __init__(self) -> None:
         self.headers: dict[str, str] = {}
         self._lost: Unreachable | None = None
+        self._made = self._closed = False
         self._waiter: asyncio.Future[None] | None = None
         self._begin()
 
@@ -38,7 +39,9 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """At once: a TLS farewell to an end that is gone would never be answered."""
-        self._transport.abort()
+        self._closed = True
+        if self._made:
+            self._transport.abort()
 
     async def ask(self, request: bytes) -> int:
         """Sends a request; gives the answer's status as soon as its head is here."""
@@ -77,6 +80,9 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by descent
+        self._made = True
+        if self._closed:  # before it was there
+            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         try:
