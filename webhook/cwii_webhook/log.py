@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-LEVELS = ("debug", "info", "warning", "error")
+from cwii_webhook.settings.serving import LEVELS
+
 PIPE = 4096  # so much is written to a pipe as a whole, also where several processes write
 TEXT = 512  # characters of one value
 MANY = 16  # parts of one value

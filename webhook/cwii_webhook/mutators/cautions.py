@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from cwii_webhook.injection import Variable, containers
 from cwii_webhook.review import Pod
+from cwii_webhook.settings.cwii import LEAST, MOST
 from cwii_webhook.shape import user
 
-LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes
 ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
 
 
