@@ -66,8 +66,7 @@ class OidcProviders:
 
     def lent(self, cluster: str) -> Iterator[str]:
         """Where the documents of the cluster's issuers were put, if that was a place of the user's own: `bucket/` or `bucket/path/`."""
-        for place in self._places(cluster):
-            tags = read(self._ask(place))
+        for tags in self.tags.all(cluster).values():
             mark = names.mark(tags, cluster)
             if mark and mark.cluster == cluster and names.DOCUMENTS_KEY in tags:
                 yield tags[names.DOCUMENTS_KEY]

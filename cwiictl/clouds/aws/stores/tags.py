@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from botocore.exceptions import ClientError
@@ -52,31 +54,52 @@ def retag(want: Tagged, have: Tagged, tag: Callable[..., Any], untag: Callable[.
 
 
 class Tags:
-    """Of many things, asked for one by one: AWS lists things without their tags.
-
-    What was told is kept until all of it is, so that a try that is stopped after nineteen of twenty goes on from there.
-    """
+    """Of many things, asked for one by one: AWS lists things without their tags. Who asks while another does gets what that one finds."""
 
     def __init__(self, service: str, listing: Callable[[str], Iterable[str]], ask: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
         self.service, self.listing, self.ask = service, listing, ask
+        self.readings: dict[str, _Reading] = {}  # by cluster
+
+    def owned(self, cluster: str) -> dict[str, Mark]:
+        marks = {thing: names.mark(tags, cluster) for thing, tags in self.all(cluster).items()}
+        return {thing: mark for thing, mark in marks.items() if mark and mark.cluster == cluster}
+
+    def all(self, cluster: str) -> Mapping[str, dict[str, str]]:
+        """Of each thing that may be the cluster's."""
+        return self.readings.setdefault(cluster, _Reading(self.service, partial(self.listing, cluster), self.ask)).all()
+
+
+class _Reading:
+    """What was told is kept until all of it is, so that a try that is stopped after nineteen of twenty goes on from there."""
+
+    def __init__(self, service: str, listing: Callable[[], Iterable[str]], ask: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+        self.service, self.listing, self.ask, self.gate = service, listing, ask, threading.Lock()
+        self.times = 0  # that it came to its end
+        self.found: dict[str, dict[str, str]] = {}
         self.listed: list[str] | None = None
         self.told: dict[str, dict[str, str]] = {}
 
-    def owned(self, cluster: str) -> dict[str, Mark]:
+    def all(self) -> Mapping[str, dict[str, str]]:
+        before = self.times
+        with self.gate:
+            if self.times == before:
+                self._finish()
+            return self.found
+
+    def _finish(self) -> None:
         before = len(self.told)
         try:
             with told(self.service):
-                self._read(cluster)
+                self._go_on()
         except NotYet as e:
             e.after = e.after or (SOON if len(self.told) > before else None)
             raise
-        marks = {thing: names.mark(tags, cluster) for thing, tags in self.told.items()}
-        self.listed, self.told = None, {}
-        return {thing: mark for thing, mark in marks.items() if mark and mark.cluster == cluster}
+        self.found, self.listed, self.told = {thing: self.told[thing] for thing in self.listed or ()}, None, {}
+        self.times += 1
 
-    def _read(self, cluster: str) -> None:
+    def _go_on(self) -> None:
         if self.listed is None:
-            self.listed = list(self.listing(cluster))
+            self.listed = list(self.listing())
         for thing in self.listed:
             if thing not in self.told:
                 self.told[thing] = self._asked(thing)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from cwiictl import names
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.errors import answered, told
 from cwiictl.clouds.aws.stores.session import caller
-from cwiictl.clouds.aws.stores.tags import complete, retagged
+from cwiictl.clouds.aws.stores.tags import Tags, complete, retagged
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 from tests.examples import a_role
@@ -122,6 +124,31 @@ def test_only_what_differs_is_tagged_and_only_a_mark_is_taken_away() -> None:
     assert take == ["cwii.dev/cluster/theirs", "openshift.io/cloud-credential-operator/theirs"]
     assert retagged(ours, ours) == ([], [])
     assert retagged(the_role(), ours)[1] == ["cwii.dev/cluster/ours", "cwii.dev/origin", "openshift.io/cloud-credential-operator/ours"]
+
+
+def test_two_who_ask_at_once_are_both_told_of_all_things() -> None:
+    asked: list[str] = []
+    second, over = threading.Event(), threading.Event()
+
+    def ask(thing: str) -> list[dict[str, str]]:
+        asked.append(thing)
+        if thing == "two" and asked.count("two") == 1:
+            second.wait(0.3)  # for another who asks the same, and had better not
+        elif thing == "two":
+            second.set()
+            over.wait(9)
+        return [{"Key": key, "Value": value} for key, value in names.marked(Mark("demo")).items()]
+
+    tags = Tags("iam", lambda _cluster: ["one", "two"], ask)
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(tags.owned, "demo") for _ in range(2)]
+        next(iter(as_completed(answers))).result()
+        over.set()
+
+    assert [sorted(answer.result()) for answer in answers] == [["one", "two"]] * 2
+    assert asked == ["one", "two"]
+    assert sorted(tags.owned("demo")) == ["one", "two"]
+    assert asked == ["one", "two"] * 2
 
 
 def test_of_a_damaged_mark_all_is_written_again() -> None:
