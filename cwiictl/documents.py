@@ -117,22 +117,21 @@ def _measure(name: str, text: str) -> None:
     """Before anything is built: the composer is recursive C, and would overflow its stack where this only counts."""
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader)):
-        where = _place(name, event)
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             depth += 1
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             depth -= 1
-        _refuse_excess(where, count, depth)
+        _refuse_excess(name, event, count, depth)
         tag = cast("str | None", getattr(event, "tag", None))
         if tag not in {None, _TEXT}:
-            raise BadInput(f"{where} uses the YAML tag {tag!r}", remedy=_PLAIN)
+            raise BadInput(f"{_place(name, event)} uses the YAML tag {tag!r}", remedy=_PLAIN)
 
 
-def _refuse_excess(where: str, count: int, depth: int) -> None:
+def _refuse_excess(file: str, read: yaml.Node | yaml.Event, count: int, depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise BadInput(f"{where} is nested more than {MAX_DEPTH} deep", remedy=_PLAIN)
+        raise BadInput(f"{_place(file, read)} is nested more than {MAX_DEPTH} deep", remedy=_PLAIN)
     if count > MAX_NODES:
-        raise BadInput(f"{where} has more than {MAX_NODES} values", remedy="give fewer objects in one file")
+        raise BadInput(f"{_place(file, read)} has more than {MAX_NODES} values", remedy="give fewer objects in one file")
 
 
 def _read(name: str, text: str) -> Iterator[Document]:
@@ -141,11 +140,10 @@ def _read(name: str, text: str) -> Iterator[Document]:
         while loader.check_node():
             node = cast("yaml.Node", loader.get_node())
             _Vetting(name).vet(node)
-            where = _place(name, node)
             try:
                 value: object = loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - its stub says nothing
             except (ValueError, IndexError) as error:
-                raise BadInput(f"{where} holds a number that cannot be read", remedy="quote it if it is a text") from error
+                raise BadInput(f"{_place(name, node)} holds a number that cannot be read", remedy="quote it if it is a text") from error
             if value is not None:
                 yield _document(value, name, node)
     finally:
@@ -181,7 +179,7 @@ class _Vetting:
         for child in self._children(node):
             more, deeper = self.vet(child)
             count, depth = count + more, max(depth, deeper)
-        _refuse_excess(_place(self.file, node), count, depth + 1)
+        _refuse_excess(self.file, node, count, depth + 1)
         return count, depth + 1
 
     def _children(self, node: yaml.Node) -> list[yaml.Node]:
@@ -196,13 +194,13 @@ class _Vetting:
     def _check_keys(self, keys: list[yaml.Node]) -> None:
         seen: dict[str, yaml.Node] = {}
         for key in keys:
-            where = _place(self.file, key)
             if not isinstance(key, yaml.ScalarNode) or key.tag not in {_TEXT, _MERGE}:
                 word = f" {key.value!r}" if isinstance(key, yaml.ScalarNode) else ""
-                raise BadInput(f"{where} has the key{word}, which is no text", remedy="quote the key")
+                raise BadInput(f"{_place(self.file, key)} has the key{word}, which is no text", remedy="quote the key")
             word = cast("str", key.value)
             if word in seen:
-                raise BadInput(f"{where} has the key {word!r} again, which is there already in line {_line(seen[word])}", remedy="leave one of the two")
+                again = f"has the key {word!r} again, which is there already in line {_line(seen[word])}"
+                raise BadInput(f"{_place(self.file, key)} {again}", remedy="leave one of the two")
             seen[word] = key
 
 
