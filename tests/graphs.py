@@ -8,8 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cwiictl.engine.holdings import Walk
-from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, State, gladly
+from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, State, Walk, gladly
 from cwiictl.errors import NotYet, Problem, Throttled
 from tests.contracts.shelf import Board, Boards, Child, Children, Shelf, Thing, World
 

@@ -48,7 +48,7 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     result = _written(stage, outcome, result)
     if not outcome.whole or order.parts != WHOLE:
         return result
-    return _tidied(stage, _inherited(stage, result, report), outcome.known, report, doomed)
+    return _tidied(stage, _inherited(stage, result, report), outcome, report, doomed)
 
 
 def _expected(order: Order, checksum: str) -> None:
@@ -82,12 +82,10 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _told(stage, outcome, result) if writes else _unlent(result)
-    looks = (order.parts == WHOLE or not writes) and not outcome.interrupted
-    found = _ours(stage, report) if looks else Holdings((), {}, {})
-    left = _beyond(stage, outcome.known, found)
-    result = result.plus(_serving(stage, outcome.known, found))
+    left = _beyond(stage, outcome.known, outcome.held)
+    result = result.plus(_serving(stage, outcome.known, outcome.held))
     if not writes:
-        result = result.plus(present(_others(stage, outcome.known, found)))
+        result = result.plus(present(_others(stage, outcome.known, outcome.held)))
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
     return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
 
@@ -99,14 +97,10 @@ def _unlent(result: Result) -> Result:
 def _doomed(stage: Stage, report: Report) -> Holdings | None:
     """What --prune drops, known before anything is written. If not all can be read, nothing is."""
     outcome = preview(stage.plan, stage.mark, stage.pace, stage.order.adopt, report)
-    left = _beyond(stage, outcome.known, _ours(stage, report))
+    left = _beyond(stage, outcome.known, outcome.held)
     for e in left.failed.values():
         raise e
     return left if list(left) and not left.interrupted else None
-
-
-def _ours(stage: Stage, report: Report) -> Holdings:
-    return holdings([site.walk for site in stage.sites], stage.order.cluster.name, stage.pace, report)
 
 
 def _others(stage: Stage, known: Known, found: Holdings) -> Holdings:
@@ -140,23 +134,24 @@ def _inherited(stage: Stage, result: Result, report: Report) -> Result:
     """What another tool made and this run did not ask for is taken over too, and so is left over."""
     if names.CCOCTL not in stage.order.adopt:
         return result
-    found = holdings([site.walk for site in stage.sites], names.ccoctls(stage.order.cluster.name), stage.pace, report)
+    found = holdings(stage.plan.walks, names.ccoctls(stage.order.cluster.name), stage.pace, report)
     outcome = inherit(found, stage.mark, stage.pace, report)
     return result.plus((failure(address, e) for address, e in outcome.failed.items()), outcome.failed.values(), interrupted=outcome.interrupted)
 
 
-def _tidied(stage: Stage, result: Result, known: Known, report: Report, doomed: Holdings | None) -> Result:
+def _tidied(stage: Stage, result: Result, outcome: Outcome, report: Report, doomed: Holdings | None) -> Result:
     """What was agreed to is dropped; what else is left over is told."""
     if doomed:
         removal = remove(doomed, stage.pace, report)
         result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
         told = outdated(stage.order.output, removal.dropped)
         result = replace(result, outdated=tuple(path for path in told if path not in result.files))
-    found = _ours(stage, report)
-    left = _beyond(stage, known, found)
+    changed = doomed or names.CCOCTL in stage.order.adopt
+    found = holdings(stage.plan.walks, stage.order.cluster.name, stage.pace, report) if changed else outcome.held
+    left = _beyond(stage, outcome.known, found)
     gone = {thing.address for thing in doomed or ()}
     rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
-    return result.plus((*_serving(stage, known, found), *left_over(rest)), left.failed.values(), interrupted=left.interrupted)
+    return result.plus((*_serving(stage, outcome.known, found), *left_over(rest)), left.failed.values(), interrupted=left.interrupted)
 
 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:

@@ -10,14 +10,13 @@ from typing import Any
 
 from cwiictl import files, names
 from cwiictl.actions.asks import Ask, asks, chosen
-from cwiictl.actions.order import Order
+from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.result import Caller, Result, Row, failure
 from cwiictl.audiences import Asker
 from cwiictl.clouds import Cloud, Connected
-from cwiictl.engine.holdings import Walk
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.plain import checksum
-from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource
+from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Walk
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput, Problem
 from cwiictl.installers import INSTALLERS, openshift
@@ -161,9 +160,10 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, w
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home)) for s in sites}
-    plan = Plan([*roots, *(thing for things in identities.values() for thing in things)])
+    walks = [site.walk for site in sites] if order.parts == WHOLE or not writes else ()
+    plan = Plan([*roots, *(thing for things in identities.values() for thing in things)], walks)
     if writes:
-        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))])
+        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))], walks)
     spared = Plan(thing for s in sites for thing in s.cloud.identities(s.spec, order.cluster, s.stores, s.gated, home))
     return Stage(order, sites, pace, plan, keys, issuer, identities, frozenset(spared))
 

@@ -12,8 +12,8 @@ from cwiictl.clouds.permissions import Leave
 from cwiictl.clouds.spec import Wish
 from cwiictl.config import Request
 from cwiictl.documents import Document
-from cwiictl.engine.holdings import Thing, Walk
-from cwiictl.engine.resource import Known, Resource, Store
+from cwiictl.engine.holdings import Thing
+from cwiictl.engine.resource import Known, Resource, Store, Walk
 from cwiictl.issuer.documents import Hosting, Issuer
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey

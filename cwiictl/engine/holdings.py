@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.engine.resource import Mark, Report, Store, silent
+from cwiictl.engine.resource import Mark, Report, Store, Walk, silent
 from cwiictl.errors import Denied
 
+ALL = "/*"  # after a kind: all of the kind that is ours
 LOOK = 30.0  # seconds: how long it is believed that a thing is still ours
-
-
-@dataclass(frozen=True)
-class Walk:
-    """The stores of a cloud, in the order of making."""
-
-    hosting: Sequence[Store[Any]]  # what serves an issuer to the world
-    lent: Sequence[Store[Any]]  # what we put in places of the user's own; in a place of ours it is that place's
-    trusting: Sequence[Store[Any]]  # what believes whoever serves it
-    using: Sequence[Store[Any]]
-    around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
-    within: Sequence[Store[Any]] = ()  # what those that trust are in; it trusts nobody itself
-    finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
-
-    def __iter__(self) -> Iterator[Store[Any]]:
-        return iter((*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using))
 
 
 @runtime_checkable
@@ -104,19 +89,31 @@ class Removal:
         return not (self.failed or self.skipped or self.interrupted)
 
 
-def holdings(walks: Sequence[Walk], cluster: str, pace: Pace, report: Report = silent) -> Holdings:
-    """All stores are asked at once what they own."""
-    stores = {store.kind: store for walk in walks for store in walk}
-    found: dict[str, tuple[Thing, ...]] = {}
+class Listing:
+    """What each store of the walks owns, asked for all at once; beside other readings, where there are any."""
 
-    def look(kind: str, _tried: int) -> str:
-        owned = stores[kind].owned(cluster)
-        found[kind] = tuple(Thing(stores[kind], name, owned[name]) for name in sorted(owned))
+    def __init__(self, walks: Sequence[Walk], cluster: str) -> None:
+        self.walks, self.cluster = tuple(walks), cluster
+        self.stores = {f"{store.kind}{ALL}": store for walk in walks for store in walk}
+        self.found: dict[str, tuple[Thing, ...]] = {}
+
+    def look(self, key: str) -> str:
+        store = self.stores[key]
+        owned = store.owned(self.cluster)
+        self.found[store.kind] = tuple(Thing(store, name, owned[name]) for name in sorted(owned))
         return "read"
 
-    job = Job(dict.fromkeys(stores, ()), look, patience=lambda kind: stores[kind].patience, report=report, verb="reading")
+    def holdings(self, failed: Mapping[str, Exception], *, interrupted: bool) -> Holdings:
+        return Holdings(self.walks, self.found, {key.removesuffix(ALL): e for key, e in failed.items()}, interrupted)
+
+
+def holdings(walks: Sequence[Walk], cluster: str, pace: Pace, report: Report = silent) -> Holdings:
+    """All stores are asked at once what they own."""
+    listing = Listing(walks, cluster)
+    patience = {key: store.patience for key, store in listing.stores.items()}
+    job = Job(dict.fromkeys(patience, ()), lambda key, _tried: listing.look(key), patience=patience.__getitem__, report=report, verb="reading")
     ran = run(job, pace)
-    return Holdings(tuple(walks), found, ran.failed, ran.interrupted)
+    return listing.holdings(ran.failed, interrupted=ran.interrupted)
 
 
 def inspect(held: Holdings, pace: Pace, report: Report = silent) -> Ran:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
@@ -236,10 +236,27 @@ def _resources(value: object) -> Iterator[Resource[Any]]:
             pass
 
 
-class Plan(Mapping[str, Resource[Any]]):
-    """The resources asked for and all that they hold. One address, one meaning."""
+@dataclass(frozen=True)
+class Walk:
+    """The stores of a cloud, in the order of making."""
 
-    def __init__(self, roots: Iterable[Resource[Any]]) -> None:
+    hosting: Sequence[Store[Any]]  # what serves an issuer to the world
+    lent: Sequence[Store[Any]]  # what we put in places of the user's own; in a place of ours it is that place's
+    trusting: Sequence[Store[Any]]  # what believes whoever serves it
+    using: Sequence[Store[Any]]
+    around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
+    within: Sequence[Store[Any]] = ()  # what those that trust are in; it trusts nobody itself
+    finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
+
+    def __iter__(self) -> Iterator[Store[Any]]:
+        return iter((*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using))
+
+
+class Plan(Mapping[str, Resource[Any]]):
+    """The resources asked for and all that they hold. One address, one meaning. `walks` are looked through for what else is the cluster's."""
+
+    def __init__(self, roots: Iterable[Resource[Any]], walks: Sequence[Walk] = ()) -> None:
+        self.walks = walks
         self._all: dict[str, Resource[Any]] = {}
         todo = list(roots)
         while todo:

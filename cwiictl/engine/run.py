@@ -10,10 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from cwiictl.engine.holdings import Holdings, Listing
 from cwiictl.engine.pace import Job, Pace, Ran, run
 from cwiictl.engine.resource import Difference, Hold, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
 from cwiictl.engine.workers import listening
 from cwiictl.errors import Conflict
+
+NOBODYS = Holdings((), {}, {})
 
 Verb = Literal["create", "update", "keep", "refuse"]
 
@@ -35,6 +38,7 @@ class Outcome:
     failed: Mapping[str, Exception]
     skipped: Collection[str]
     interrupted: bool = False
+    held: Holdings = NOBODYS  # what was ours in the plan's walks before anything was written
 
     @property
     def whole(self) -> bool:
@@ -55,17 +59,18 @@ class _Run:
     found: Known = field(default_factory=Known)
     decided: dict[str, Change] = field(default_factory=dict[str, Change])  # at the first try: a retry would call a create a keep
     done: set[str] = field(default_factory=set[str])
+    held: Holdings = NOBODYS
 
     def patience(self, address: str) -> float:
         return self.plan[address].store.patience
 
     def survey(self) -> Ran:
-        asks: dict[str, tuple[Store[Any], list[Resource[Any]]]] = {}
-        for address, resource in self.plan.items():
-            if not resource.late:
-                asks.setdefault(resource.store.kind if resource.store.bulk else address, (resource.store, []))[1].append(resource)
+        """What is there of the plan, and what is ours besides."""
+        asks, listing = self.asks(), Listing(self.plan.walks, self.mark.cluster)
 
         def ask(key: str, _tried: int) -> str:
+            if key in listing.stores:
+                return listing.look(key)
             store, resources = asks[key]
             states = store.get([r.name for r in resources])
             for resource in resources:
@@ -73,10 +78,20 @@ class _Run:
                     self.found.learn(resource, states[resource.name])
             return "read"
 
-        patience = {key: store.patience for key, (store, _) in asks.items()}
-        ran = run(Job(dict.fromkeys(asks, ()), ask, patience=patience.__getitem__, report=self.report, verb="reading"), self.pace)
-        blind = {address: e for key, e in ran.failed.items() for address in ([r.address for r in asks[key][1]] if key in asks else [key])}
-        return Ran(blind, interrupted=ran.interrupted)
+        patience = {key: store.patience for key, store in [*((key, store) for key, (store, _) in asks.items()), *listing.stores.items()]}
+        ran = run(Job(dict.fromkeys(patience, ()), ask, patience=patience.__getitem__, report=self.report, verb="reading"), self.pace)
+        unlisted = {key: e for key, e in ran.failed.items() if key in listing.stores}
+        self.held = listing.holdings(unlisted, interrupted=ran.interrupted)
+        unread = {key: [r.address for r in asks[key][1]] if key in asks else [key] for key in ran.failed.keys() - unlisted.keys()}
+        return Ran({address: ran.failed[key] for key, addresses in unread.items() for address in addresses}, interrupted=ran.interrupted)
+
+    def asks(self) -> dict[str, tuple[Store[Any], list[Resource[Any]]]]:
+        """Whom, for what: once for all of a kind where a store reads so."""
+        asks: dict[str, tuple[Store[Any], list[Resource[Any]]]] = {}
+        for address, resource in self.plan.items():
+            if not resource.late:
+                asks.setdefault(resource.store.kind if resource.store.bulk else address, (resource.store, []))[1].append(resource)
+        return asks
 
     def refused(self, unread: Mapping[str, Exception]) -> dict[str, Exception]:
         """All that stands against writing anything at all."""
@@ -149,10 +164,10 @@ class _Run:
         graph = {address: [*(held.address for held in r.needs + r.likes), *awaited[address]] for address, r in self.plan.items()}
         ran = run(Job(graph, do, skip, failed, self.patience, self.report, verb), self.pace)
         changes = tuple(self.decided[address] for address in sorted(self.done))
-        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted)
+        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted, self.held)
 
     def stopped(self, seen: Ran) -> Outcome:
-        return Outcome(self.known, (), seen.failed, set(self.plan) - seen.failed.keys(), interrupted=True)
+        return Outcome(self.known, (), seen.failed, set(self.plan) - seen.failed.keys(), interrupted=True, held=self.held)
 
     def written(self, resource: Resource[Any], want: State, have: State | None) -> State:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwiictl.engine.holdings import Removal, Walk, holdings, inherit, inspect, remove
-from cwiictl.engine.resource import Event, Mark
+from cwiictl.engine.holdings import Removal, holdings, inherit, inspect, remove
+from cwiictl.engine.resource import Event, Mark, Walk
 from cwiictl.engine.run import apply
 from cwiictl.errors import Conflict, Denied, Failed, NotYet
 from tests.clock import a_pace

@@ -20,8 +20,8 @@ from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing, Walk
-from cwiictl.engine.resource import Known, Resource
+from cwiictl.engine.holdings import Thing
+from cwiictl.engine.resource import Known, Resource, Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home

@@ -25,8 +25,8 @@ from cwiictl.clouds.azure.spec import TENANT, Ask, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.leaving import LeavingGroups
 from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing, Walk
-from cwiictl.engine.resource import Known, Resource
+from cwiictl.engine.holdings import Thing
+from cwiictl.engine.resource import Known, Resource, Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home

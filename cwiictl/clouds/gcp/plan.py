@@ -27,8 +27,8 @@ from cwiictl.clouds.gcp.resources.service_account import Project, ServiceAccount
 from cwiictl.clouds.gcp.spec import BUCKET, POOL, UPLOADED, Ask, Spec
 from cwiictl.clouds.gcp.stores import Stores
 from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing, Walk
-from cwiictl.engine.resource import Known, Resource
+from cwiictl.engine.holdings import Thing
+from cwiictl.engine.resource import Known, Resource, Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import Hosting, Issuer, Keys, KeySet
 from cwiictl.issuer.elsewhere import Nowhere, Unread

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from cwiictl.engine.holdings import Walk, holdings, remove
+from cwiictl.engine.holdings import holdings, remove
 from cwiictl.engine.pace import REPORT, Pace, RealClock
-from cwiictl.engine.resource import Event, Known, Mark, Plan
+from cwiictl.engine.resource import Event, Known, Mark, Plan, Walk
 from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.engine.workers import News
 from cwiictl.errors import NotYet

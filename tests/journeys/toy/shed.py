@@ -14,8 +14,7 @@ from cwiictl import names
 from cwiictl.clouds.spec import asked
 from cwiictl.config import Request
 from cwiictl.documents import Document
-from cwiictl.engine.holdings import Walk
-from cwiictl.engine.resource import Known, Mark, Resource, State
+from cwiictl.engine.resource import Known, Mark, Resource, State, Walk
 from cwiictl.issuer.documents import DiscoveryDocument, Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey

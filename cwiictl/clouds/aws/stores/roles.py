@@ -173,7 +173,8 @@ class _Crowd:
         self.iam = iam
         self.lock = threading.Lock()
         self.asked: set[str] = set()
-        self.readings = (_Reading(self._details), _Reading(self.listed))
+        self.details = _Reading(self._details)
+        self.readings = (self.details, _Reading(self.listed))
         self.roles: dict[str, dict[str, Any]] | None = None
         self.alone = ""  # the first, while its own reading is under way
         self.closed = False  # IAM does not let us
@@ -210,20 +211,15 @@ class _Crowd:
 
     def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
         """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""
-        roles: Collection[Any] = self.roles.values() if self.roles is not None else ()
-        try:
-            roles = roles or list(self._details())
-        except ClientError as e:
-            if not denied(e):
-                raise
-            return None
-        return {role["RoleName"]: read(role.get("Tags", [])) for role in roles if role["RoleName"].startswith(prefix)}
+        self.details.do()
+        roles = self.details.roles
+        return None if roles is None else {name: read(role.get("Tags", [])) for name, role in roles.items() if name.startswith(prefix)}
 
     def retold(self, role: str, tags: list[Any]) -> None:
         """Whose it is has changed since it was read."""
-        with self.lock:
-            if self.roles is not None and role in self.roles:
-                self.roles[role]["Tags"] = tags
+        with self.details.lock:
+            if self.details.roles and role in self.details.roles:
+                self.details.roles[role]["Tags"] = tags
 
     def _join(self) -> None:
         """What the second reading alone knows, beside what the first does."""
