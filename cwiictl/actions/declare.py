@@ -51,10 +51,10 @@ def declared(order: Order, report: Report) -> Files:
             held.callback(site.stores.close)
             return site.stores
 
-        stores = form.unconnected(spec, order.cluster, known)
+        stores = form.words.unconnected(spec, order.cluster, known)
         home = cloud.standing(spec, order.cluster, stores, checked(order.issuer_url))
         plan = Plan(cloud.identities(spec, order.cluster, stores, asked, home))
-        return form.objects(plan, order.credential_from, files.template)
+        return form.words.objects(plan, order.credential_from, files.template)
 
 
 def told(order: Order, found: Files) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,15 @@ def test_help_imports_nothing_heavy(ask: str) -> None:
     assert code in {None, 0}
     assert asked.stdout
     assert HEAVY & {module.partition(".")[0] for module in modules} == set()
+
+
+def test_a_command_for_one_cloud_loads_no_plan_of_another_and_no_sdk_before_it_is_asked(tmp_path: Path) -> None:
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, "create-all", "--cloud", "aws", "--name", "demo"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    code, modules = json.loads(asked.stderr.splitlines()[-1])
+
+    assert code == 2  # it has no region
+    assert "cwiictl.clouds.azure.spec" in modules
+    assert not {f"cwiictl.clouds.{cloud}.plan" for cloud in ("azure", "gcp")} & set(modules)
+    assert not {"cwiictl.clouds.azure.aso", "boto3", "botocore", "azure", "google"} & set(modules)

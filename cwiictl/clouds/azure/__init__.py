@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from cwiictl.clouds.azure import aso
-from cwiictl.clouds.azure.permissions import least
-from cwiictl.clouds.azure.plan import bindings, brings, host, identities, judged, leaving, permitted, standing, trusting, walk
+from typing import TYPE_CHECKING
+
 from cwiictl.clouds.azure.section import WISHES, Section, ask_of
 from cwiictl.clouds.azure.spec import KIND, Spec, ask
-from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.format import Format
-from cwiictl.clouds.sdk import loading
+from cwiictl.clouds.loading import behind, loading
 from cwiictl.model import Cluster
+
+if TYPE_CHECKING:
+    from cwiictl.clouds.azure.permissions import least
+    from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
+    from cwiictl.clouds.azure.stores import Stores
 
 __all__ = [
     "FORMATS",
@@ -37,12 +40,17 @@ __all__ = [
 
 name = "azure"
 title = "Azure"
-FORMATS: tuple[Format, ...] = (aso,)
+FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
+
+
+__getattr__ = behind(__name__, "plan", "permissions")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
+    from cwiictl.clouds.azure.plan import judged  # noqa: PLC0415 - who does not use this cloud does not load its plan
+
     judged(spec, cluster)
     with loading(name, title):
-        from cwiictl.clouds.azure.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
+        from cwiictl.clouds.azure.stores import session  # noqa: PLC0415 - nor its SDK
 
     return session.connect(spec, cluster, width)

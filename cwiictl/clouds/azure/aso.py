@@ -20,9 +20,6 @@ from cwiictl.engine.resource import Known, Plan, Store
 from cwiictl.manifests import Template
 from cwiictl.model import Cluster
 
-name = "aso"
-operator = "Azure Service Operator"
-
 CREDENTIAL_FROM = "serviceoperator.azure.com/credential-from"
 AUTHORIZATION = "authorization.azure.com"
 LEARNED = ("clientId", "principalId", "tenantId")  # of an identity, kept in a ConfigMap of its own once it is there

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from cwiictl.clouds.gcp.permissions import least
-from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, judged, leaving, permitted, standing, trusting, walk
+from typing import TYPE_CHECKING
+
 from cwiictl.clouds.gcp.section import WISHES, Section, ask_of
 from cwiictl.clouds.gcp.spec import KIND, Spec, ask
-from cwiictl.clouds.gcp.stores import Stores
-from cwiictl.clouds.sdk import loading
+from cwiictl.clouds.loading import behind, loading
 from cwiictl.model import Cluster
+
+if TYPE_CHECKING:
+    from cwiictl.clouds.gcp.permissions import least
+    from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
+    from cwiictl.clouds.gcp.stores import Stores
 
 __all__ = [
     "FORMATS",
@@ -38,9 +42,14 @@ title = "Google Cloud"
 FORMATS = ()
 
 
+__getattr__ = behind(__name__, "plan", "permissions")
+
+
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
+    from cwiictl.clouds.gcp.plan import judged  # noqa: PLC0415 - who does not use this cloud does not load its plan
+
     judged(spec, cluster)
     with loading(name, title):
-        from cwiictl.clouds.gcp.stores import session  # noqa: PLC0415 - who does not use this cloud does not load its SDK
+        from cwiictl.clouds.gcp.stores import session  # noqa: PLC0415 - nor its SDK
 
     return session.connect(spec, cluster, width)
