@@ -22,7 +22,7 @@ def _clouds(cloud: str) -> Room:
 
 
 ROOMS = {
-    "names": Room("cwiictl/names.py", ("tests/cwiictl/test_names.py",)),
+    "names": Room("cwiictl/names.py", ("tests/cwiictl/test_names.py", "tests/cwiictl/test_marks.py")),
     "oidc": Room("cwiictl/oidc.py", ("tests/cwiictl/test_oidc.py", "tests/properties/test_key_sets.py")),
     "model": Room("cwiictl/model.py", ("tests/cwiictl/test_model.py",)),
     "engine": Room("cwiictl/engine/*.py", ("tests/cwiictl/engine", "tests/properties", "tests/contracts/test_shelf.py")),
