@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis import strategies as st
 
 from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, State, Walk, gladly
+from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import NotYet, Problem, Throttled
+from tests.clock import a_pace
 from tests.contracts.shelf import Board, Boards, Child, Children, Shelf, Thing, World
 
 OURS = Mark("ours")
@@ -172,3 +174,34 @@ def endure(places: Places, weather: Mapping[str, Any]) -> None:
     for trouble in ("hitches", "lost"):
         getattr(places.world, trouble).update({address: list(errors) for address, errors in weather[trouble].items()})
     places.world.lag = weather["lag"]
+
+
+def applied(asked: Collection[Asked], places: Places, **more: Any) -> Outcome:
+    return apply(build(asked, places), OURS, a_pace(clock=places.world.clock), **more)
+
+
+def previewed(asked: Collection[Asked], places: Places, **more: Any) -> Outcome:
+    return preview(build(asked, places), OURS, a_pace(clock=places.world.clock), **more)
+
+
+def verbs(outcome: Outcome) -> dict[str, str]:
+    return {change.address: change.verb for change in outcome.changes}
+
+
+def change_the_world(places: Places, data: st.DataObject, whose: st.SearchStrategy[Any]) -> set[str]:
+    """Drifted, gone, or another's; the addresses of what is gone."""
+    gone: set[str] = set()
+    for shelf, name in places:
+        match data.draw(st.sampled_from(["as it was", "as it was", "gone", "drifted", "another's"])):
+            case "gone":
+                gone.add(shelf.address(name).partition("@")[0])
+                del shelf.things[name]
+            case "drifted":
+                shelf.things[name] = replace(shelf.things[name], value="drift")
+            case "another's" if shelf is not places.part:
+                shelf.things[name] = replace(shelf.things[name], owner=data.draw(whose))
+            case _:
+                pass
+    for name, lines in places.board.lines.items():
+        places.board.lines[name] = frozenset(line for line in lines if data.draw(st.booleans()))
+    return gone

@@ -7,35 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwiictl.engine.plain import checksum, plain
-from cwiictl.engine.resource import Event, Known, Mark, Plan, Reference, State, aside, assigned, secret
-from cwiictl.engine.run import Outcome, apply, foretold, preview
-from cwiictl.errors import BadInput, Conflict, Failed, NotYet, Problem
+from cwiictl.engine.resource import Event, Known, Plan
+from cwiictl.engine.run import apply, preview
+from cwiictl.errors import Conflict, Failed, NotYet, Problem
 from tests.clock import a_pace
-from tests.contracts.shelf import Shelf, Thing, World
-from tests.graphs import OURS, THEIRS, Asked, Late, Node, Places, behind, build, endure, graphs, resources, weather
-
-
-def applied(asked: Collection[Asked], places: Places, **more: Any) -> Outcome:
-    return apply(build(asked, places), OURS, a_pace(clock=places.world.clock), **more)
-
-
-def previewed(asked: Collection[Asked], places: Places, **more: Any) -> Outcome:
-    return preview(build(asked, places), OURS, a_pace(clock=places.world.clock), **more)
+from tests.contracts.shelf import Thing
+from tests.graphs import OURS, THEIRS, Asked, Late, Node, Places, applied, behind, build, change_the_world, endure, graphs, previewed, resources, verbs, weather
 
 
 def clean(asked: Collection[Asked]) -> Mapping[str, object]:
     places = Places()
     assert applied(asked, places).whole
     return places.state()
-
-
-def verbs(outcome: Outcome) -> dict[str, str]:
-    return {change.address: change.verb for change in outcome.changes}
 
 
 @given(graphs())
@@ -101,25 +87,6 @@ def test_needs_come_first(asked: tuple[Asked, ...]) -> None:
             assert order[held.address] < order[address]
 
 
-def change_the_world(places: Places, data: st.DataObject, whose: st.SearchStrategy[Any]) -> set[str]:
-    """Drifted, gone, or another's; the addresses of what is gone."""
-    gone: set[str] = set()
-    for shelf, name in places:
-        match data.draw(st.sampled_from(["as it was", "as it was", "gone", "drifted", "another's"])):
-            case "gone":
-                gone.add(shelf.address(name).partition("@")[0])
-                del shelf.things[name]
-            case "drifted":
-                shelf.things[name] = replace(shelf.things[name], value="drift")
-            case "another's" if shelf is not places.part:
-                shelf.things[name] = replace(shelf.things[name], owner=data.draw(whose))
-            case _:
-                pass
-    for name, lines in places.board.lines.items():
-        places.board.lines[name] = frozenset(line for line in lines if data.draw(st.booleans()))
-    return gone
-
-
 @given(graphs(), st.data())
 def test_a_preview_never_hides_a_write_and_says_what_apply_does(asked: tuple[Asked, ...], data: st.DataObject) -> None:
     """From any state of the world. Only behind a missing thing may it say update where apply keeps."""
@@ -175,23 +142,6 @@ def test_a_late_thing_that_is_foreign_is_refused_in_its_turn(asked: tuple[Asked,
     assert set(told.failed) == refused
     assert set(done.failed) == refused - behind(build(asked, places), refused)
     assert all(places.late.things[name] is before[name] for name in taken)
-
-
-@given(graphs(), st.data())
-def test_what_is_adopted_is_ours_from_then_on_and_stays_known_as_adopted(asked: tuple[Asked, ...], data: st.DataObject) -> None:
-    places = Places()
-    applied(asked, places)
-    change_the_world(places, data, st.just(THEIRS))
-    theirs = {(shelf, name) for shelf, name in places if shelf.things[name].owner == THEIRS}
-    adopt = {shelf.address(name).partition("@")[0] for shelf, name in theirs}
-    places.world.writes.clear()
-    assert applied(asked, places, adopt=adopt).whole
-    for shelf, name in theirs:
-        elsewhere = shelf is places.late and shelf.address(name) not in places.world.writes  # what it is late for was made anew
-        assert shelf.things[name].owner == (THEIRS if elsewhere else replace(OURS, hold="adopted"))
-    places.world.writes.clear()
-    assert applied(asked, places).whole
-    assert places.world.writes == []
 
 
 @given(graphs(), st.data())
@@ -258,72 +208,6 @@ def test_what_others_write_on_a_shared_board_stays_and_is_no_reason_to_write(ask
     assert places.world.writes == []
 
 
-@given(graphs(), graphs())
-def test_a_checksum_depends_on_what_is_wanted_alone(asked: tuple[Asked, ...], before: tuple[Asked, ...]) -> None:
-    places = Places()
-    applied(before, places)
-    here = checksum(foretold(build(asked, places)))
-    assert here == checksum(foretold(Plan(reversed(resources(asked, Places())))))
-
-
-@given(graphs(), st.data())
-def test_a_checksum_changes_with_any_want(asked: tuple[Asked, ...], data: st.DataObject) -> None:
-    n = data.draw(st.integers(0, len(asked) - 1))
-    other = [replace(ask, value="c") if i == n else ask for i, ask in enumerate(asked)]
-    assert checksum(foretold(build(asked, Places()))) != checksum(foretold(build(other, Places())))
-
-
-@dataclass(frozen=True)
-class Inner:
-    word: str
-    key: bytes = secret()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Box(State):
-    inner: frozenset[Inner]
-    table: Mapping[str, tuple[Inner, ...]]
-    odd: frozenset[object] = frozenset()
-    id: str = assigned()
-    token: str = secret()
-    etag: str = aside()
-
-
-@given(st.sets(st.text(max_size=3)), st.text("hush!", min_size=5), st.frozensets(st.sampled_from([1, "1", 1.5, "1.5", None])))
-def test_what_is_secret_is_in_no_plain_data_however_deep_and_changes_no_checksum(words: set[str], hush: str, odd: frozenset[object]) -> None:
-    def box(key: str) -> Box:
-        inner = [Inner(word, key.encode()) for word in words]
-        return Box(inner=frozenset(inner), table={"t": tuple(sorted(inner, key=repr))}, odd=odd, token=key, etag=key, owner=OURS)
-
-    assert hush not in str(plain(box(hush))) or any(hush in word for word in words)
-    assert checksum(box(hush)) == checksum(box(""))
-
-
-@given(st.lists(st.sampled_from([0, 8, 16, "0", "8", ("a", 1), ("a", 9), frozenset({0, 8})]), unique=True))
-def test_the_order_in_which_a_set_was_filled_changes_no_checksum(words: list[object]) -> None:
-    assert checksum({"set": frozenset(words)}) == checksum({"set": frozenset(reversed(words))})
-    assert checksum(dict.fromkeys(map(repr, words), 1)) == checksum(dict.fromkeys(map(repr, reversed(words)), 1))
-
-
-def test_two_meanings_for_one_address_are_bad_input() -> None:
-    shelf = Shelf(World())
-    Plan([Node("x", shelf, "1"), Node("x", shelf, "1")])
-    for other in (Node("x", shelf, "2"), Node("x", Shelf(World()), "1"), Late("x", shelf, "1"), Node("x", shelf, "1", (Node("y", shelf),))):
-        with pytest.raises(BadInput, match="two different things would be shelf/x"):
-            Plan([Node("x", shelf, "1"), other])
-
-
-def test_cycles_cannot_be_built() -> None:
-    """To hold a thing it must be there first, and what is there cannot be changed; the same name again is another meaning."""
-    shelf = Shelf(World())
-    first = Node("a", shelf)
-    second = Node("b", shelf, on=(first,))
-    with pytest.raises(AttributeError):
-        first.on = (second,)  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(BadInput):
-        Plan([Node("a", shelf, on=(second,))])
-
-
 @given(graphs())
 def test_a_thing_of_that_kind_is_as_it_was_wanted(asked: tuple[Asked, ...]) -> None:
     """What apply learned is what is there, and what was wanted with it known."""
@@ -334,60 +218,6 @@ def test_a_thing_of_that_kind_is_as_it_was_wanted(asked: tuple[Asked, ...]) -> N
         assert resource.differing(resource.want(outcome.known), state) == (), address
         if isinstance(state, Thing):
             assert state == resource.store.get([resource.place(outcome.known)])[resource.place(outcome.known)]
-
-
-@given(graphs(), st.data())
-def test_a_damaged_mark_is_drift_and_is_repaired(asked: tuple[Asked, ...], data: st.DataObject) -> None:
-    """Also of what was adopted, which stays so."""
-    places = Places()
-    assert applied(asked, places).whole
-    hold = data.draw(st.sampled_from(["owned", "adopted", "brought"]))
-    broken = {(shelf, name) for shelf, name in places if shelf is not places.part and data.draw(st.booleans())}
-    for shelf, name in broken:
-        shelf.things[name] = replace(shelf.things[name], owner=replace(OURS, hold=hold, whole=False))
-    places.world.writes.clear()
-    told, done = previewed(asked, places), applied(asked, places)
-    addresses = {shelf.address(name).partition("@")[0] for shelf, name in broken}
-    for outcome in (told, done):
-        assert {c.address for c in outcome.changes if c.verb == "update"} == addresses
-        assert all([(d.field, d.have) for d in c.differing] == [("mark", "damaged")] for c in outcome.changes if c.verb == "update")
-    assert len(places.world.writes) == len(broken)
-    assert all(shelf.things[name].owner == replace(OURS, hold=hold) for shelf, name in broken)
-    assert set(verbs(applied(asked, places)).values()) == {"keep"}
-
-
-@given(graphs(), st.data())
-def test_what_another_tool_made_for_this_cluster_is_refused_or_taken_over_by_its_name_as_if_we_had_made_it(
-    asked: tuple[Asked, ...], data: st.DataObject
-) -> None:
-    places = Places()
-    plan = build(asked, places)
-    assert applied(asked, places).whole
-    theirs = {(shelf, name) for shelf, name in places if shelf is not places.part and data.draw(st.booleans())}
-    for shelf, name in theirs:
-        shelf.things[name] = replace(shelf.things[name], owner=Mark("a-tool/ours", tool="a-tool"))
-    refused = applied(asked, places)
-    assert all(e.remedy.endswith("--adopt a-tool") for e in refused.failed.values() if isinstance(e, Conflict))
-    assert bool(refused.failed) == bool(theirs)
-    taken = applied(asked, places, adopt={"a-tool"})
-    assert taken.whole
-    updated, expected = {c.address for c in taken.changes if c.verb == "update"}, {shelf.address(name).partition("@")[0] for shelf, name in theirs}
-    assert expected <= updated
-    if all(shelf is not places.late for shelf, _ in theirs):  # a late one is refused in its turn, when who likes it was written without it
-        assert updated == expected
-    assert all(shelf.things[name].owner == OURS for shelf, name in theirs)
-    assert len(taken.changes) == len(plan)
-
-
-@pytest.mark.parametrize("owner", [Mark("a-tool/another"), Mark("a-tool/another", tool=""), THEIRS, None])
-def test_a_tools_name_takes_over_nothing_that_it_made_for_another(owner: Mark | None) -> None:
-    places = Places()
-    places.bulk.things["n0"] = Thing(value="a", owner=owner)
-
-    done = applied([Asked("bulk", "a")], places, adopt={"a-tool"})
-
-    assert set(done.failed) == {"bulk/n0"}
-    assert places.world.writes == []
 
 
 @dataclass(frozen=True)
@@ -421,23 +251,3 @@ def test_who_is_read_again_is_judged_again() -> None:
 
     assert [str(e) for e in done.failed.values()] == ["somebody wrote another"]
     assert places.world.writes == []
-
-
-@given(st.booleans(), st.sampled_from(["thing", "tuple", "reference", "empty reference"]))
-def test_a_reference_is_held_as_what_it_is_of(glad: bool, form: str) -> None:  # noqa: FBT001 - hypothesis draws it
-    shelf = Shelf(World())
-    base = Node("base", shelf)
-    held: dict[str, Any] = {"thing": (base,), "tuple": ((base,),), "reference": (To(base),), "empty reference": (To(None),)}
-    node = Node("x", shelf, glad=held[form]) if glad else Node("x", shelf, on=held[form])
-
-    expected = () if form == "empty reference" else (base,)
-    assert (node.likes if glad else node.needs) == expected
-
-
-@dataclass(frozen=True)
-class To(Reference):
-    thing: Node | None
-
-    @property
-    def of(self) -> Node | None:
-        return self.thing

@@ -22,6 +22,7 @@ from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates
 
 T = TypeVar("T")
+CHUNKED = b"POST /mutate HTTP/1.1\r\nhost: webhook\r\ntransfer-encoding: chunked\r\n"
 PATIENCE = 200.0  # so much slower than ever is a machine that has stopped
 
 
@@ -150,3 +151,15 @@ async def until(condition: Callable[[], bool]) -> None:
 def memory() -> int:
     """Of this process, in bytes, at this moment."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def chunked(*pieces: bytes) -> bytes:
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
