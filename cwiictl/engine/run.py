@@ -14,7 +14,7 @@ from cwiictl.engine.holdings import Holdings, Listing
 from cwiictl.engine.pace import Job, Pace, Ran, run
 from cwiictl.engine.resource import Difference, Hold, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
 from cwiictl.engine.workers import listening
-from cwiictl.errors import Conflict
+from cwiictl.errors import Conflict, Denied
 
 NOBODYS = Holdings((), {}, {})
 
@@ -105,6 +105,15 @@ class _Run:
             if problem:
                 no[address] = problem
         return no
+
+    def alone(self, unread: Mapping[str, Exception], refused: Mapping[str, Exception]) -> dict[str, Exception]:
+        """Of what could not be read, what stands for itself: to look into what is refused takes nothing that anybody could grant."""
+        foreign = {address for address, e in refused.items() if isinstance(e, Conflict)}
+        return {address: e for address, e in unread.items() if not (isinstance(e, Denied) and self.holds(address, foreign))}
+
+    def holds(self, address: str, among: Collection[str]) -> bool:
+        resource = self.plan.get(address)
+        return resource is not None and any(held.address in among or self.holds(held.address, among) for held in resource.needs)
 
     def ours(self, have: State) -> bool:
         return have.owner is not None and have.owner.cluster == self.mark.cluster
@@ -211,7 +220,7 @@ def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), repor
         if seen.interrupted:
             return this.stopped(seen)
         refused = this.refused(seen.failed)
-        return this.walk(act, {**seen.failed, **refused}, "writing", refused=bool(refused))
+        return this.walk(act, {**this.alone(seen.failed, refused), **refused}, "writing", refused=bool(refused))
 
 
 def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
@@ -233,7 +242,8 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
             return this.stopped(seen)
         standing = this.refused(seen.failed)
         outcome = this.walk(act, seen.failed, "reading")
-        return replace(outcome, failed={**outcome.failed, **refused, **standing})
+        failed = {**this.alone(outcome.failed, {**refused, **standing}), **refused, **standing}
+        return replace(outcome, failed=failed, skipped={*outcome.skipped, *(outcome.failed.keys() - failed.keys())})
 
 
 def foretold(plan: Plan) -> Mapping[str, State]:

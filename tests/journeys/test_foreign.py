@@ -157,8 +157,12 @@ def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(ent
     done = ground.create_all(*adopted)
 
     assert done.code == 4
-    assert done.things[f"aws/bucket/{BUCKET}"] == "foreign"
+    assert done.but("not tried") == {f"aws/bucket/{BUCKET}": "foreign"}
     assert "somebody else" in done.out
+    assert "choose another --name, or name a bucket of yours with --s3-bucket" in done.out
+    assert "granted" not in done.out  # no permission would help
+    for shown in (ground.create_all("--dry-run", *adopted), ground.status()):
+        assert [thing for thing, condition in shown.things.items() if condition in {"failed", "foreign"}] == [f"aws/bucket/{BUCKET}"]
     assert ground.mutating() == []
 
 

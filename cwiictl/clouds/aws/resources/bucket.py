@@ -64,13 +64,19 @@ class Bucket(Resource[BucketState]):
             gone = BadInput(f"there is no bucket {self.name} of yours", remedy="make it, or name another with --s3-bucket")
             return gone if self.brought else None
         if not have.region:
-            return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
+            return taken(self.address, brought=self.brought)
         if have.region != self.region:
             kind = BadInput if have.owner and have.owner.cluster == self.cluster.name else Conflict
             return kind(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
         if have.stranger and not self.brought:
             return Conflict(f"{self.address} holds {have.stranger}, which is not the issuer's", remedy="choose another --name, or move it elsewhere first")
         return None
+
+
+def taken(address: str, *, brought: bool) -> Conflict:
+    """Whoever may not look at a bucket is told so as if a permission were lacking. Here none would help."""
+    other = "name one of yours with --s3-bucket" if brought else "choose another --name, or name a bucket of yours with --s3-bucket"
+    return Conflict(f"{address} belongs to somebody else in the world, where no two buckets have one name", remedy=other)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess
+from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState, PublicAccess, taken
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.stores.errors import absent, code, denied, status, told
 from cwiictl.clouds.aws.stores.tags import complete, listed, read, retagged
@@ -102,7 +102,7 @@ class Buckets:
             self.s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=birth)
         except ClientError as e:
             if code(e) == "BucketAlreadyExists":
-                raise Conflict(f"aws/bucket/{bucket} belongs to somebody else in the world", remedy="choose another --name") from e
+                raise taken(f"{self.kind}/{bucket}", brought=False) from e
             if code(e) == "BucketAlreadyOwnedByYou":
                 raise NotYet(f"aws/bucket/{bucket} is being made already") from e
             raise

@@ -137,7 +137,8 @@ class StorageAccounts:
             self.storage.storage_accounts.begin_create(group, name, birth, polling=False)
         except HttpResponseError as e:
             if code(e) == "StorageAccountAlreadyTaken":
-                raise Conflict(f"{self.kind}/{account} belongs to somebody else in the world", remedy="choose another --storage-account-name") from e
+                problem = f"{self.kind}/{account} belongs to somebody else in the world, where no two storage accounts have one name"
+                raise Conflict(problem, remedy="choose another with --storage-account-name") from e
             raise
         state = self._read(account)
         if state is None:

@@ -67,11 +67,12 @@ class Bucket(Resource[BucketState]):
         if have is None:
             gone = BadInput(f"there is no bucket {self.name} of yours", remedy="make it, or name another with --gcs-bucket")
             return gone if self.brought else None
+        if not have.project:
+            other = "name one of yours with --gcs-bucket" if self.brought else "choose another --name, or name a bucket of yours with --gcs-bucket"
+            return Conflict(f"{self.address} belongs to somebody else in the world, where no two buckets have one name", remedy=other)
         return self._closed(have) if self.brought else self._strange(have)
 
     def _strange(self, have: BucketState) -> Problem | None:
-        if not have.project:
-            return Conflict(f"{self.address} belongs to somebody else in the world", remedy="choose another --name")
         if have.project != self.project:
             return Conflict(f"{self.address} is in the project {have.project}", remedy="choose another --name, or give that --project")
         if have.stranger == HIDDEN:

@@ -216,7 +216,14 @@ ADDRESS = "aws/things/demo-oidc"
     ("changes", "have", "kind", "problem", "remedy"),
     [
         ({"access": None}, None, BadInput, "there is no bucket demo-oidc of yours", "make it, or name another with --s3-bucket"),
-        ({}, replace(HAVE, region=""), Conflict, f"{ADDRESS} belongs to somebody else in the world", "choose another --name"),
+        (
+            {}, replace(HAVE, region=""), Conflict, f"{ADDRESS} belongs to somebody else in the world, where no two buckets have one name",
+            "choose another --name, or name a bucket of yours with --s3-bucket",
+        ),
+        (
+            {"access": None}, replace(HAVE, region=""), Conflict, f"{ADDRESS} belongs to somebody else in the world, where no two buckets have one name",
+            "name one of yours with --s3-bucket",
+        ),
         (
             {}, replace(HAVE, region="us-east-1"), Conflict, f"{ADDRESS} is in us-east-1, and a bucket does not move",
             "give --region us-east-1, or another --name",

@@ -187,7 +187,14 @@ HAVE = BucketState(location="us", project=NUMBER, access=READABLE)
     ("changes", "have", "kind", "problem", "remedy"),
     [
         ({"access": None}, None, BadInput, "there is no bucket demo of yours", "make it, or name another with --gcs-bucket"),
-        ({}, replace(HAVE, project=""), Conflict, f"{ADDRESS} belongs to somebody else in the world", "choose another --name"),
+        (
+            {}, replace(HAVE, project=""), Conflict, f"{ADDRESS} belongs to somebody else in the world, where no two buckets have one name",
+            "choose another --name, or name a bucket of yours with --gcs-bucket",
+        ),
+        (
+            {"access": None}, replace(HAVE, project=""), Conflict, f"{ADDRESS} belongs to somebody else in the world, where no two buckets have one name",
+            "name one of yours with --gcs-bucket",
+        ),
         ({}, replace(HAVE, project="9"), Conflict, f"{ADDRESS} is in the project 9", "choose another --name, or give that --project"),
         (
             {}, replace(HAVE, stranger=HIDDEN), Conflict, f"{ADDRESS} is there already, and who runs this may not see what it would publish",
