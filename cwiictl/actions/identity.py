@@ -30,11 +30,17 @@ def create_identity(order: Order, report: Report, *, write: Path | None, apply: 
 
 def planned(order: Order, report: Report) -> Result:
     """What would be made, or what it says where nothing is made."""
-    return _declared(order, report) if order.declare else create.planned(order, report)
+    return replace(_declared(order, report), planned=True) if order.declare else _told(create.planned(order, report))
 
 
 def _created(order: Order, report: Report) -> Result:
-    result = create.create(order, report, lambda _result: False)
+    return _told(create.create(order, report, lambda _result: False))
+
+
+def _told(result: Result) -> Result:
+    """With its ServiceAccounts. While something has failed, nobody is to use them."""
+    if result.code:
+        return result
     made = manifests.service_accounts(files.template("kubernetes/service-account.yaml"), result.bindings)
     return replace(result, manifest=manifests.dump_all(made))
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+from dataclasses import replace
 from types import TracebackType
 
 import click
@@ -21,6 +22,7 @@ log = logging.getLogger("cwiictl")
 
 DROPPED = {"drop": "dropped", "release": "released", "give back": "given back"}
 QUIET = "as wanted"
+UNKNOWN = b": <"  # how a word begins that stands for what the cloud has yet to say
 
 
 class Console:
@@ -104,11 +106,20 @@ class Console:
     def _print(self, result: Result) -> None:
         if self.form == "json":
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
-        elif self.form == "yaml" and not result.planned:
-            click.echo(result.manifest, nl=False)
+        elif self.form == "yaml":
+            self._apart(result)
         elif not self.declined:
             for line in lines(result):
                 click.echo(line)
+
+    def _apart(self, result: Result) -> None:
+        """What kubectl takes, by itself. All else is for people: the plan of a dry run, and what came of a run that has failed."""
+        told = lines(replace(result, manifest=b"")) if result.planned or result.code else ()
+        for line in told:
+            click.echo(line, err=True)
+        if result.planned and UNKNOWN in result.manifest:
+            click.echo("What stands between < and > below is known when it is made.", err=True)
+        click.echo(result.manifest, nl=False)
 
 
 def _why(event: Event) -> str:
