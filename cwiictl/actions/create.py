@@ -79,7 +79,7 @@ def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
 def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     order = stage.order
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
-    result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped)
+    result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _told(stage, outcome, result) if writes else _unlent(result)
     left = _beyond(stage, outcome.known, outcome.held)

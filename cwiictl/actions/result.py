@@ -18,11 +18,14 @@ Condition = Literal[
     "declared",
     "as wanted",
     "drifted",
+    "incomplete",
     "missing",
     "left over",
     "foreign",
     "created",
     "repaired",
+    "updated",
+    "unfinished",
     "dropped",
     "released",
     "to drop",
@@ -35,10 +38,10 @@ Condition = Literal[
     "not tried",
 ]
 
-FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "keep": "as wanted", "refuse": "foreign"}
-DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "keep": "as wanted", "refuse": "foreign"}
+FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "extend": "incomplete", "keep": "as wanted", "refuse": "foreign"}
+DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "extend": "updated", "keep": "as wanted", "refuse": "foreign"}
 
-CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "given back", "dropped", "released"})
+CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "updated", "unfinished", "given back", "dropped", "released"})
 INTERRUPTED = 130
 NOTHING: Mapping[str, Exception] = MappingProxyType({})
 
@@ -93,7 +96,7 @@ class Result:
             return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
         if conditions & {"failed", "not tried"} or (conditions & {"to drop", "to release"} and not self.planned):
             return 1
-        return 3 if self.judged and conditions & {"missing", "drifted", "left over"} else 0
+        return 3 if self.judged and conditions & {"missing", "incomplete", "drifted", "left over"} else 0
 
     def plus(self, rows: Iterable[Row], failures: Iterable[Exception] = (), *, interrupted: bool = False) -> Result:
         return replace(self, rows=(*self.rows, *rows), failures=(*self.failures, *failures), interrupted=self.interrupted or interrupted)
@@ -104,7 +107,8 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
     changes = {change.address: change for change in outcome.changes}
     for address in plan:
         if address in outcome.failed:
-            yield failure(address, outcome.failed[address])
+            row = failure(address, outcome.failed[address])
+            yield replace(row, condition="unfinished") if address in outcome.unfinished else row
         elif plan[address].quiet:
             continue
         elif address in changes and plan[address].lends:

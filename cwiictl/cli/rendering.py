@@ -16,9 +16,9 @@ from cwiictl.engine.plain import plain
 from cwiictl.errors import BadInput, Conflict
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "present", "created", "repaired", "given back", "declared"), "green"),
-    **dict.fromkeys(("drifted", "missing", "left over", "to drop", "to release", "may be lent", "kept"), "yellow"),
-    **dict.fromkeys(("foreign", "failed", "not tried"), "red"),
+    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared"), "green"),
+    **dict.fromkeys(("drifted", "incomplete", "missing", "left over", "to drop", "to release", "may be lent", "kept"), "yellow"),
+    **dict.fromkeys(("foreign", "failed", "unfinished", "not tried"), "red"),
 }
 
 
@@ -36,7 +36,7 @@ def lines(result: Result) -> Iterator[str]:
     if result.outdated:
         yield "These tell of what is gone, and are yours to remove:"
     yield from (f"  {path}" for path in result.outdated)
-    if result.manifest:
+    if result.manifest and not result.planned:
         yield "For kubectl apply:"
         yield from result.manifest.decode().splitlines()
 
@@ -58,7 +58,7 @@ def problems(result: Result) -> Iterator[str]:
     told: dict[tuple[str, str], list[str]] = {}
     at_once = _at_once(result)
     for row in result.rows:
-        if row.condition in {"failed", "foreign"}:
+        if row.condition in {"failed", "unfinished", "foreign"}:
             told.setdefault((row.problem, row.remedy), []).append(row.thing)
     for (problem, remedy), things in told.items():
         whose = "" if at_once or things[0] in problem else f"{things[0]}{f' and {len(things) - 1} more' if things[1:] else ''}: "
@@ -158,6 +158,10 @@ def _summary(result: Result) -> str:
         told.append("Interrupted: run the same command again to go on")
     elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
         told.append("Nothing was changed")
+    elif result.failures and counts.keys() & {"created", "unfinished"}:
+        told.append(
+            f"What was made stays{', also what is unfinished' if 'unfinished' in counts else ''}: mend what failed, and run the same command again to go on"
+        )
     elif way := next((row.remedy for row in result.rows if row.condition == "kept" and row.remedy), ""):
         told.append(f"To drop what is kept, {way}")
     elif "left over" in counts:

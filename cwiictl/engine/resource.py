@@ -155,6 +155,11 @@ class Resource(ABC, Generic[S]):
         return False
 
     @property
+    def single(self) -> bool:
+        """It is one command's: made of all that this one asks, and of nothing else. What another one has made would lose what that asked."""
+        return False
+
+    @property
     def quiet(self) -> bool:
         """Not worth a line as long as nothing stands against it."""
         return False
@@ -180,6 +185,10 @@ class Resource(ABC, Generic[S]):
     def differing(self, want: S, have: S) -> tuple[Difference, ...]:
         """Where the found one is not as we want it. A shared document looks only at its own part."""
         return differences(want, have)
+
+    def grows(self, want: S, have: S, made: Collection[str]) -> bool:  # noqa: ARG002 - most are no shared document
+        """Whether it differs only in what this run has `made` (addresses) for the first time: of a shared document, that is no drift."""
+        return False
 
     def remarks(self, want: S, have: S) -> tuple[str, ...]:  # noqa: ARG002 - most have none
         """What of the found one nobody asked for and stays, and is worth telling all the same."""

@@ -18,7 +18,7 @@ from cwiictl.errors import Conflict, Denied
 
 NOBODYS = Holdings((), {}, {})
 
-Verb = Literal["create", "update", "keep", "refuse"]
+Verb = Literal["create", "update", "extend", "keep", "refuse"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Outcome:
     skipped: Collection[str]
     interrupted: bool = False
     held: Holdings = NOBODYS  # what was ours in the plan's walks before anything was written
+    unfinished: Collection[str] = ()  # of what failed, what was not there before, and is now
 
     @property
     def whole(self) -> bool:
@@ -99,7 +100,7 @@ class _Run:
         for address, resource in self.plan.items():
             have = self.found.get(resource)
             try:
-                problem = resource.objection(self.found) or (foreign(resource, have) if have and self.strange(address, have) else None)
+                problem = resource.objection(self.found) or (self.conflict(resource, have) if have else None)
             except Exception as e:  # noqa: BLE001 - who cannot judge objects
                 problem = e
             if problem:
@@ -114,6 +115,16 @@ class _Run:
     def holds(self, address: str, among: Collection[str]) -> bool:
         resource = self.plan.get(address)
         return resource is not None and any(held.address in among or self.holds(held.address, among) for held in resource.needs)
+
+    def conflict(self, resource: Resource[Any], have: State) -> Conflict | None:
+        if self.strange(resource.address, have):
+            return foreign(resource, have)
+        return another_commands(resource, have) if self.elsewhere(resource, have) else None
+
+    def elsewhere(self, resource: Resource[Any], have: State) -> bool:
+        """Whether another command has made it for this cluster, and would find it changed."""
+        origin = have.owner.origin if have.owner and self.ours(have) else self.mark.origin
+        return resource.single and origin != self.mark.origin and resource.address not in self.adopt
 
     def ours(self, have: State) -> bool:
         return have.owner is not None and have.owner.cluster == self.mark.cluster
@@ -130,14 +141,20 @@ class _Run:
         want: State = resource.want(self.known)
         if have is None:
             return Change("create", resource.address), want
-        if self.strange(resource.address, have):
+        if self.conflict(resource, have):
             return Change("refuse", resource.address), want
         differing: tuple[Difference, ...] = resource.differing(want, have)
         if not (have.markless or self.ours(have)):
             differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
         elif have.owner and not have.owner.whole:
             differing = (Difference("mark", "damaged", self.mark.cluster), *differing)
-        return Change("update" if differing else "keep", resource.address, differing, resource.remarks(want, have)), want
+        elif have.owner and resource.single and have.owner.origin != self.mark.origin:
+            differing = (Difference("mark", have.owner.origin, self.mark.origin), *differing)
+        return Change(self.verb(resource, want, have) if differing else "keep", resource.address, differing, resource.remarks(want, have)), want
+
+    def verb(self, resource: Resource[Any], want: State, have: State) -> Verb:
+        made = [address for address, change in self.decided.items() if change.verb == "create"]
+        return "extend" if resource.grows(want, have, made) else "update"
 
     def read(self, resource: Resource[Any], tried: int) -> State | None:
         if tried == 1 and not resource.late:
@@ -175,6 +192,21 @@ class _Run:
         changes = tuple(self.decided[address] for address in sorted(self.done))
         return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted, self.held)
 
+    def unfinished(self, failed: Collection[str]) -> frozenset[str]:
+        """Looked at once more: a thing may take several calls, of which the first was carried out."""
+        begun = [address for address in failed if address in self.decided and self.decided[address].verb == "create"]
+        there: set[str] = set()
+
+        def look(address: str, _tried: int) -> str:
+            resource = self.plan[address]
+            have = resource.store.get([place := resource.place(self.known)]).get(place)
+            if have and not have.markless and self.ours(have):
+                there.add(address)
+            return "read"
+
+        run(Job(dict.fromkeys(begun, ()), look, patience=lambda _address: 0.0, verb="reading"), self.pace)
+        return frozenset(there)
+
     def stopped(self, seen: Ran) -> Outcome:
         return Outcome(self.known, (), seen.failed, set(self.plan) - seen.failed.keys(), interrupted=True, held=self.held)
 
@@ -186,7 +218,7 @@ class _Run:
         if have is None or have.remnant or have.markless:
             return self.mark
         if have.owner and self.ours(have):
-            return replace(have.owner, whole=True)
+            return replace(have.owner, whole=True, origin=self.mark.origin if resource.single else have.owner.origin)
         hold: Hold = "brought" if resource.brought else "owned" if self.inherited(have) else "adopted"
         return replace(self.mark, hold=hold)
 
@@ -203,16 +235,24 @@ def foreign(resource: Resource[Any], have: State) -> Conflict:
     )
 
 
+def another_commands(resource: Resource[Any], have: State) -> Conflict:
+    origin = have.owner.origin if have.owner else ""
+    return Conflict(
+        f"{resource.address} was made by {origin}, and would lose what that asked for",
+        remedy=f"choose another name, change it with {origin}, or take it over with --adopt {resource.address}",
+    )
+
+
 def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
     this = _Run(plan, mark, pace, adopt, report)
 
     def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
         match change.verb:
             case "refuse":
-                raise foreign(resource, have or want)
+                raise this.conflict(resource, have or want) or foreign(resource, have or want)
             case "keep":
                 this.known.learn(resource, have or want)
-            case "create" | "update":
+            case "create" | "update" | "extend":
                 this.known.learn(resource, this.written(resource, want, have))
 
     with listening():
@@ -220,7 +260,8 @@ def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), repor
         if seen.interrupted:
             return this.stopped(seen)
         refused = this.refused(seen.failed)
-        return this.walk(act, {**this.alone(seen.failed, refused), **refused}, "writing", refused=bool(refused))
+        outcome = this.walk(act, {**this.alone(seen.failed, refused), **refused}, "writing", refused=bool(refused))
+        return replace(outcome, unfinished=this.unfinished(outcome.failed))
 
 
 def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
@@ -230,7 +271,7 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
 
     def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
         if change.verb == "refuse":
-            refused[resource.address] = foreign(resource, have or want)
+            refused[resource.address] = this.conflict(resource, have or want) or foreign(resource, have or want)
         if have and change.verb == "keep":
             this.known.learn(resource, have)
         else:

@@ -22,12 +22,12 @@ def foreseen(ground: Ground, permissions: str, sentence: str, nothing: Any) -> N
     assert not (ground.folder / "out").exists()
 
 
-def unforeseen(ground: Ground, denied: str, thing: str) -> None:
+def unforeseen(ground: Ground, denied: str, thing: str, condition: str = "failed") -> None:
     """It is named with the way on, what does not depend on it is made, and with it granted the rest."""
     done = ground.create_all()
 
     assert done.code == 1
-    assert done.things[thing] == "failed"
+    assert done.things[thing] == condition
     (told,) = [one for one in done.data["things"] if one["thing"] == thing]
     assert denied in told["problem"] + told["remedy"]
     assert "granted" in told["remedy"]

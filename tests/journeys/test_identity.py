@@ -88,6 +88,39 @@ def test_the_service_accounts_are_applied_with_kubectl(made: Ground) -> None:
     assert (made.folder / "applied.yaml").read_text(encoding="utf-8") == done.data["manifest"]
 
 
+REQUESTS_OWN = ("-n", "openshift-image-registry", "--service-account", "x", "--identity", "installer-cloud-credentials", "--managed-policy-arn", MANAGED)
+
+
+def test_it_does_not_narrow_what_create_all_has_made_unless_it_is_told_to_take_that_over(made: Ground) -> None:
+    def single(ground: Ground, *words: str) -> Done:
+        return ground.cwiictl("create-identity", *ground.where, *REQUESTS_OWN, *words, "-o", "json")
+
+    asked.kept_apart(made, f"aws/role/{REGISTRY}", Ground.create_all, single, "create-all")
+    assert made.status().things[f"aws/role/{REGISTRY}"] == "foreign"
+
+
+def test_what_a_failed_run_has_made_is_told_with_what_to_run(made: Ground) -> None:
+    nonsense = "arn:aws:iam::aws:policy/Nonsense"
+
+    done = identity(made, "--managed-policy-arn", nonsense, "-o", "yaml")
+
+    asked.unfinished(done, f"aws/role/{BILLING}", nonsense)
+    assert BILLING in made.clouds()["roles"]
+    assert identity(made, "--managed-policy-arn", nonsense).things[f"aws/role/{BILLING}"] == "failed"  # by this run it was not made
+    assert identity(made).things[f"aws/role/{BILLING}"] in {"repaired", "as wanted"}
+
+
+def test_a_dry_run_prints_its_service_accounts_alone_to_kubectl_and_the_plan_to_people(made: Ground) -> None:
+    done = identity(made, "--dry-run", "-o", "yaml")
+
+    first = asked.printed(done)
+    assert "cwii.dev/aws-role-arn" in first[0]["metadata"]["annotations"]
+    assert f"  missing     aws/role/{BILLING}\n" in done.err
+    assert "--expect" in done.err
+    assert made.mutating() == []
+    assert asked.printed(identity(made, "-o", "yaml")) == first
+
+
 def test_a_policy_from_a_file_is_its_inline_policy(made: Ground) -> None:
     made.write("policy.json", json.dumps(POLICY))
 

@@ -181,7 +181,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Plac
 def test_a_cluster_is_trusted_repaired_used_and_forgotten(place: tuple[Place, Kind]) -> None:
     here, kind = place
     code, conditions = here.create()
-    assert (code, conditions - {"repaired", "given back"}) == (0, {"created", "as wanted"})
+    assert (code, conditions - {"updated", "given back"}) == (0, {"created", "as wanted"})
     assert here.create() == (0, {"as wanted"})
     assert here.create("status") == (0, {"as wanted"})
 

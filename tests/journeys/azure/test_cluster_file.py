@@ -179,6 +179,38 @@ def test_it_is_never_left_over_to_create_all_and_goes_with_the_cluster(made: Azu
     assert made.clouds() == NOTHING
 
 
+def test_it_does_not_narrow_what_create_all_has_made_unless_it_is_told_to_take_that_over(made: AzureGround) -> None:
+    made.write("cluster.yaml", cluster(workloads=[WORKLOAD]))
+
+    def whole(ground: AzureGround, *words: str) -> Done:
+        return ground.cwiictl("create-all", *FILE, *words, "-o", "json")
+
+    def single(ground: AzureGround, *words: str) -> Done:
+        return identity(ground, "--scope", group_id(GROUP), *words)
+
+    asked.kept_apart(made, f"azure/identity/{GROUP}/{BILLING}", whole, single, "create-all")
+
+
+def test_what_a_failed_run_has_made_is_told_with_what_to_run(made: AzureGround) -> None:
+    credentials = "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write"
+    made.sandbox.faults.deny = {"Microsoft.Authorization/permissions/read", credentials}
+
+    asked.unfinished(identity(made, "-o", "yaml"), f"azure/identity/{GROUP}/{BILLING}", credentials)
+
+    assert BILLING in made.clouds()["identities"]
+    made.sandbox.faults.deny = set()
+    assert identity(made).code == 0
+
+
+def test_a_dry_run_has_a_word_for_each_id_that_azure_gives(made: AzureGround) -> None:
+    done = identity(made, "--dry-run", "-o", "yaml")
+
+    (annotations, _) = (each["metadata"]["annotations"] for each in asked.printed(done))
+    assert annotations["cwii.dev/az-client-id"] == f"<client_id of azure/identity/{GROUP}/{BILLING}>"
+    assert "What stands between < and > below is known when it is made." in done.err
+    assert made.mutating() == []
+
+
 def test_without_an_issuer_of_the_cluster_nobody_is_made_that_would_believe_a_stranger(ground: AzureGround) -> None:
     """The account of its name may be anybody's in the world."""
     done = identity(ground, "-o", "text")

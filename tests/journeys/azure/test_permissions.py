@@ -137,18 +137,18 @@ def test_who_lacks_what_nothing_needs_today_is_not_stopped(ground: AzureGround) 
 
 
 @pytest.mark.parametrize(
-    ("denied", "thing"),
+    ("denied", "thing", "condition"),
     [
-        (f"{IDENTITY}/write", f"azure/identity/{GROUP}/{INGRESS}"),
-        (f"{IDENTITY}/federatedIdentityCredentials/write", f"azure/identity/{GROUP}/{INGRESS}"),
-        (f"{ASSIGNMENT}/write", f"azure/role-assignments/{GROUP}/{INGRESS}"),
-        ("Microsoft.Authorization/roleDefinitions/write", f"azure/custom-role/{REGISTRY}"),
-        ("Microsoft.Storage/storageAccounts/write", f"azure/storage-account/{GROUP}/{ACCOUNT}"),
+        (f"{IDENTITY}/write", f"azure/identity/{GROUP}/{INGRESS}", "failed"),
+        (f"{IDENTITY}/federatedIdentityCredentials/write", f"azure/identity/{GROUP}/{INGRESS}", "unfinished"),
+        (f"{ASSIGNMENT}/write", f"azure/role-assignments/{GROUP}/{INGRESS}", "failed"),
+        ("Microsoft.Authorization/roleDefinitions/write", f"azure/custom-role/{REGISTRY}", "failed"),
+        ("Microsoft.Storage/storageAccounts/write", f"azure/storage-account/{GROUP}/{ACCOUNT}", "failed"),
     ],
 )
-def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stranger(enter: Enter, denied: str, thing: str) -> None:
+def test_a_denial_that_could_not_be_foreseen_names_the_action_and_stops_no_stranger(enter: Enter, denied: str, thing: str, condition: str) -> None:
     """As where who runs this may not ask what they may."""
-    denial.unforeseen(enter(deny=frozenset({"Microsoft.Authorization/permissions/read", denied})), denied, thing)
+    denial.unforeseen(enter(deny=frozenset({"Microsoft.Authorization/permissions/read", denied})), denied, thing, condition)
 
 
 def test_a_delete_that_lacks_something_says_so_before_anything_is_dropped(ground: AzureGround) -> None:

@@ -196,6 +196,25 @@ def test_one_identity_is_made_and_its_service_accounts_are_printed_with_annotati
     assert made.clouds() == LEFT
 
 
+def test_create_all_does_not_change_what_it_has_made_unless_it_is_told_to_take_that_over(made: GcpGround) -> None:
+    made.write("cluster.yaml", cluster(workloads=[{**WORKLOAD, "serviceAccounts": ["billing"]}]))
+
+    def whole(ground: GcpGround, *words: str) -> Done:
+        return ground.cwiictl("create-all", *FILE, *words, "-o", "json")
+
+    asked.kept_apart(made, f"gcp/service-account/{BILLING.partition('@')[0]}", identity, whole, "create-identity")
+
+
+def test_the_projects_policy_is_not_drifted_for_what_is_new_and_is_for_what_somebody_took_away(made: GcpGround) -> None:
+    policy = f"gcp/policy/{PROJECT}"
+    assert identity(made, "--dry-run").things[policy] == "incomplete"
+    assert identity(made).things[policy] == "updated"
+
+    by_hand.revoked(made, "roles/dns.admin", f"serviceAccount:{BILLING}")
+    assert identity(made, "--dry-run").things[policy] == "drifted"
+    assert identity(made).things[policy] == "repaired"
+
+
 def test_without_an_issuer_of_the_cluster_nobody_is_made_that_would_believe_a_stranger(ground: GcpGround) -> None:
     """A pool and a provider of its names may be anybody's."""
     for theirs in (False, True):

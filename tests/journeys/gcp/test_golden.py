@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ground.requests(twenty_gcp_requests())
         done = ground.create_all("--user-tags", "costs=ours")
         assert done.code == 0, done.err
-        assert done.but("created") == {PERMISSIONS: "as wanted", f"gcp/policy/{PROJECT}": "repaired"}
+        assert done.but("created") == {PERMISSIONS: "as wanted", f"gcp/policy/{PROJECT}": "updated"}
         return ground.everything()
 
 

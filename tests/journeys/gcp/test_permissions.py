@@ -162,14 +162,14 @@ def test_what_is_lacking_is_named_before_the_first_write_and_stops_nobody_who_ne
 
 
 @pytest.mark.parametrize(
-    ("denied", "thing"),
-    [("storage.buckets.setIamPolicy", f"gcp/bucket/{BUCKET}"), ("storage.objects.create", f"gcp/key-set/{BUCKET}/{JWKS}")],
+    ("denied", "thing", "condition"),
+    [("storage.buckets.setIamPolicy", f"gcp/bucket/{BUCKET}", "unfinished"), ("storage.objects.create", f"gcp/key-set/{BUCKET}/{JWKS}", "failed")],
 )
-def test_a_denial_that_could_not_be_foreseen_names_the_permission_and_stops_no_stranger(ground: GcpGround, denied: str, thing: str) -> None:
+def test_a_denial_that_could_not_be_foreseen_names_the_permission_and_stops_no_stranger(ground: GcpGround, denied: str, thing: str, condition: str) -> None:
     """As of what is in a bucket, which an owner of the project may do by the bucket's own policy."""
     ground.sandbox.faults.deny = {denied}
 
-    denial.unforeseen(ground, denied, thing)
+    denial.unforeseen(ground, denied, thing, condition)
 
 
 def test_a_denied_delete_names_the_permission_and_the_issuer_stays(ground: GcpGround) -> None:

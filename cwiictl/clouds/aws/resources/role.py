@@ -55,6 +55,10 @@ class Role(Resource[RoleState]):
     parts: tuple[ManagedPolicy, ...] = ()
     session: int = 3600
 
+    @property
+    def single(self) -> bool:
+        return True
+
     def want(self, known: Known) -> RoleState:
         return RoleState(
             arn=f"{self.account.iam}role{self.account.path}{self.name}",

@@ -72,6 +72,10 @@ class Identity(Resource[IdentityState]):
     def audience(self) -> str:
         return self.subscription.environment.audiences[self.workload.asker]
 
+    @property
+    def single(self) -> bool:
+        return True
+
     def want(self, known: Known) -> IdentityState:
         url = self.home.url(known)
         titles = {Credential(url, subject, self.audience): title for subject, title in self.entitled.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -125,6 +125,14 @@ class Policy(Resource[PolicyState]):
     def differing(self, want: PolicyState, have: PolicyState) -> tuple[Difference, ...]:
         then = after(want, have.grants)
         return () if then == have.grants else (Difference("grants", _of(want, have.grants), _of(want, then)),)
+
+    def grows(self, want: PolicyState, have: PolicyState, made: Collection[str]) -> bool:
+        """Whether nothing goes, and only members that this run has made are given something."""
+        new = {member.member for member in self.members if member.address in made}
+        if any(reach.address in made for reach in self.reaches):
+            new |= {member for principal in self.principals for member in principal.members}
+        then = after(want, have.grants)
+        return have.grants <= then and all(grant.member in new for grant in then - have.grants)
 
     def remarks(self, want: PolicyState, have: PolicyState) -> tuple[str, ...]:
         """What others gave, or we gave when it was asked for: nobody can tell these apart, and they are power."""

@@ -100,6 +100,10 @@ class ServiceAccount(Resource[ServiceAccountState]):
     def sentence(self) -> str:
         return f"{'OpenShift' if self.workload.asker == 'request' else 'Kubernetes'} identity for {names.fit(self.workload.title, 100)}."
 
+    @property
+    def single(self) -> bool:
+        return True
+
     def want(self, known: Known) -> ServiceAccountState:  # noqa: ARG002 - it follows from what was asked
         return ServiceAccountState(
             email=self.email,
