@@ -49,6 +49,11 @@ def read(path: Path, what: str) -> bytes:
     return data
 
 
+def found(path: Path) -> bytes:
+    """Of what may be there and may not: nothing, if it is not."""
+    return read(path, "the file") if path.is_file() else b""
+
+
 def folder(path: Path) -> Mapping[str, bytes]:
     """The YAML and JSON files directly in it, by name. What a link leads to counts: a mounted ConfigMap is made of links."""
     try:

@@ -40,6 +40,12 @@ PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
 INSTALLER_KEY = "tls/bound-service-account-signing-key.key"
 
+_ISSUERS = (
+    re.compile(r"https://(?P<cluster>[^/.]+)-oidc\.s3\.[^/]+"),
+    re.compile(r"https://storage\.[^/]+/(?P<cluster>[^/]+)-oidc"),
+    re.compile(r"https://(?P<account>[^/.]+)\.blob\.[^/]+/(?P<cluster>[^/]+)"),
+)
+
 DISCOVERY = ".well-known/openid-configuration"
 
 
@@ -60,6 +66,15 @@ def _hash(text: str) -> str:
 
 def bucket(cluster: Cluster) -> str:
     return f"{cluster.name}-oidc"
+
+
+def cluster_of(issuer: str) -> str:
+    """Whose its address says that it is, where that is of our choosing; empty of any other host."""
+    found = next((match for pattern in _ISSUERS if (match := pattern.fullmatch(issuer))), None)
+    if found is None:
+        return ""
+    account = found.groupdict().get("account", found["cluster"])
+    return found["cluster"] if account.startswith(_without(found["cluster"].replace("-", ""))[:16]) or account == found["cluster"] else ""
 
 
 def role(cluster: Cluster, workload: Workload) -> str:

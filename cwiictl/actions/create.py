@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cwiictl import files, names
+from cwiictl.actions import folder
 from cwiictl.actions.declare import declare
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
@@ -159,7 +160,7 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
     written = {str(stage.order.output / name) for name in _renewed(stage, outcome)}
     try:
-        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, tree)}
+        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, {**folder.noted(stage.order, tree), **tree}) if name in tree}
         for path, text in told.items():
             written |= {str(path.parent / name) for name in files.write(path.parent, {path.name: files.Public(text)})}
     except Problem as e:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cwiictl import files, names
+from cwiictl.actions import folder
 from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.result import Caller, Result, Row, failure
@@ -95,6 +96,7 @@ class Stage:
 
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
+    folder.judge(order, writes=writes)
     keys = _keys(order, writes=writes)
     if "issuer" in order.parts:
         keys.get([KEY])
@@ -105,7 +107,7 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         if order.summary:
             files.ready(order.summary.parent, [order.summary.name])
-        files.ready(order.output, (*paths, *keys.files))
+        files.ready(order.output, (*paths, *keys.files, folder.NOTE))
     sites = connected(order, pace, report)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
     stage = replace(_planned(order, pace, sites, keys, writes=writes), skipped=asked.skipped)
@@ -188,10 +190,10 @@ def _standing(order: Order, sites: tuple[Site, ...], pace: Pace) -> Home:
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     host = _host(order, sites)
     if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
-        folder = order.output / ISSUER_FOLDER
-        remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {folder} there, and run again"
+        home = order.output / ISSUER_FOLDER
+        remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {home} there, and run again"
         web = Web(0.0, remedy)  # nobody but the user can make it readable
-        shelves = Shelves(FolderDocuments(folder), FolderKeySets(folder, partial(web.keys, order.issuer_url)), web)
+        shelves = Shelves(FolderDocuments(home), FolderKeySets(home, partial(web.keys, order.issuer_url)), web)
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
     front = Web(0.0, "have that host serve what was published, and run again") if order.issuer_url else None
     how = Hosting(order.keys, order.issuer_url, frozenset(order.clouds) - {host.cloud.name}, front)

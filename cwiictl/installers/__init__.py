@@ -16,6 +16,9 @@ class Installer(Protocol):
     @property
     def folders(self) -> tuple[str, ...]: ...  # in the output directory, that its files are in
 
+    @property
+    def issuer_in(self) -> str: ...  # the file that says who the issuer is
+
     def paths(self, workloads: Iterable[Workload]) -> tuple[str, ...]:
         """The files that `render` would make, or BadInput: for asking before a cloud is."""
         ...

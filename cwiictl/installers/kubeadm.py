@@ -15,6 +15,7 @@ folders = ("kubeadm", "kubeadm/credentials")
 
 OLD = "kubeadm/cluster-configuration-v1beta3.yaml"
 NEW = "kubeadm/cluster-configuration-v1beta4.yaml"
+issuer_in = NEW
 PRIVATE = "kubeadm/pki/sa.key"
 PUBLIC = "kubeadm/pki/sa.pub"
 ACCOUNTS = "kubeadm/serviceaccounts.yaml"

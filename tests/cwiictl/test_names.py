@@ -31,6 +31,32 @@ def test_names_that_differ_only_beyond_the_limit_stay_different(begin: str, one:
         assert names.fit(begin + one, 64) != names.fit(begin + two, 64)
 
 
+@given(CLUSTERS, st.uuids())
+def test_the_address_of_an_issuer_that_we_name_says_whose_it_is(name: str, subscription: uuid.UUID) -> None:
+    cluster = Cluster(name)
+    account, container = names.account(cluster, str(subscription)), names.container(cluster)
+
+    assert names.cluster_of(f"https://{names.bucket(cluster)}.s3.eu-west-1.amazonaws.com") == name
+    assert names.cluster_of(f"https://storage.googleapis.com/{names.bucket(cluster)}") == name
+    if container == name:
+        assert names.cluster_of(f"https://{account}.blob.core.windows.net/{container}") == name
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "https://oidc.example.org",
+        "https://d0123456789abc.cloudfront.net",
+        "https://house.s3.eu-west-1.amazonaws.com",
+        "https://house-oidc.s3.eu-west-1.amazonaws.com/clusters/demo",
+        "https://storage.googleapis.com/house",
+        "https://house.blob.core.windows.net/issuers",
+    ],
+)
+def test_the_address_of_any_other_host_does_not(issuer: str) -> None:
+    assert names.cluster_of(issuer) == ""
+
+
 @given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), st.from_regex(r"[a-z]{1,200}", fullmatch=True))
 def test_the_name_of_every_role_begins_with_its_clusters_prefix_and_fits_iam(cluster: str, namespace: str, name: str) -> None:
     """`owned` looks for it by that prefix, so shortening must leave it whole."""

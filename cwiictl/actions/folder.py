@@ -1,0 +1,45 @@
+"""Whose the output folder is: the key pair that lies in it is taken for the cluster's, so that it can be no second one's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from cwiictl import files, names
+from cwiictl.actions.order import Order
+from cwiictl.errors import BadInput
+from cwiictl.installers import INSTALLERS
+
+NOTE = ".cwiictl-cluster"  # lies there where nothing else says it
+ISSUER = re.compile(rb"(?:serviceAccountIssuer:|name: service-account-issuer\n\s+value:) '?(https://[^\s']+)")
+
+
+def judge(order: Order, *, writes: bool) -> None:
+    """Refuses what is another cluster's. With only a key in it, it is nobody's yet."""
+    taken = ("issuer" in order.parts and order.public_key is None) or (writes and order.installers)
+    other = _whose(order.output) if taken else ""
+    if other and other != order.cluster.name:
+        raise BadInput(
+            f"the output directory {order.output} holds the keys and manifests of cluster {other}, and this run is for cluster {order.cluster.name}",
+            remedy=f"give each cluster a folder of its own with --output-dir, or move the files away if there is no cluster {other} any more",
+        )
+
+
+def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What is to be written beside these files, so that they say whose they are: often their issuer does."""
+    lying = {installer.issuer_in: files.found(order.output / installer.issuer_in) for installer in INSTALLERS.values()}
+    told = {names.cluster_of(url) for url in map(_issuer, {**lying, **tree}.values()) if url}
+    return {} if not tree or told == {order.cluster.name} else {NOTE: f"{order.cluster.name}\n".encode()}
+
+
+def _whose(output: Path) -> str:
+    if note := files.found(output / NOTE).decode(errors="replace").strip():
+        return note
+    issuers = (_issuer(files.found(output / installer.issuer_in)) for installer in INSTALLERS.values())
+    return next((cluster for url in issuers if (cluster := names.cluster_of(url))), "")
+
+
+def _issuer(text: bytes) -> str:
+    found = ISSUER.search(text)
+    return found[1].decode(errors="replace") if found else ""
