@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from cwii_webhook.dialects import ALL, service
 from cwii_webhook.settings.flags import BadFlag
+from cwii_webhook.source import File, Key, Machine, Source
 
+from cwiictl import files
 from cwiictl.actions.kubectl import Live, got
 from cwiictl.documents import documents
 from cwiictl.errors import BadInput
@@ -36,7 +39,7 @@ class Answer:
 def explain(question: Question) -> Answer:
     try:
         dialect = ALL[question.dialect]
-        way = service(dialect, [*dialect.selecting, *question.flags], question.environ or {}).route
+        way = service(dialect, [*dialect.selecting, *question.flags], question.environ or {})
     except BadFlag as e:
         raise BadInput(e.problem, remedy=e.remedy) from e
     texts = {**question.texts, **{thing: got(thing, question.namespace) for thing in question.things}}
@@ -44,5 +47,22 @@ def explain(question: Question) -> Answer:
     pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
     if not pods:
         raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
-    explanations = tuple(explained(pod, way, objects) for pod in pods)
+    for source in way.sources:
+        _heed(source, objects)
+    explanations = tuple(explained(pod, way.route, objects) for pod in pods)
     return Answer(explanations, tuple(str(ref) for ref in objects.missed))
+
+
+def _heed(source: Source, objects: Objects) -> None:
+    """What a dialect heeds besides annotations, from where it is at hand. What the webhook's own machine is told of itself is not."""
+    problem = ""
+    match source.place:
+        case Key(ref, key):
+            if (seen := objects.seen(ref)) and key in seen.annotations:
+                problem = source.take(seen.annotations[key])
+        case File(path):
+            problem = source.take(files.read(Path(path), "the file").decode(errors="replace"))
+        case Machine():
+            pass
+    if problem:
+        raise BadInput(problem, remedy="correct it: until then the webhook heeds what was good before")

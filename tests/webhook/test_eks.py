@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admit import Decision, Route
-from cwii_webhook.mutators.eks import Eks, Identities, skipping
+from cwii_webhook.mutators.eks import Eks, skipping
 from cwii_webhook.picture import Ref, Seen
 from cwii_webhook.settings.eks import Settings
 
@@ -32,9 +32,14 @@ def made(
     config: object = None,
 ) -> tuple[Decision, dict[str, Any]]:
     objects = {} if account is None else {Ref("", "ServiceAccount", "shop", "billing"): Seen(account)}
-    if config is not None:
-        objects[Ref("", "ConfigMap", "eks", "pod-identity-webhook")] = Seen({"config": config if isinstance(config, str) else json.dumps(config)})
-    return asked(Route("eks", "/mutate", (Eks(settings or Settings(), Identities(identities)),)), pod, Objects(objects))
+    eks = Eks(settings or (Settings(identities="/identities.json") if identities else Settings()))
+    if eks.roles and config is not None:
+        eks.roles.take(config if isinstance(config, str) else json.dumps(config))
+    if eks.identities:
+        eks.identities.take(json.dumps({"identities": [{"namespace": space, "serviceAccount": name} for space, name in identities]}))
+    if eks.home:
+        eks.home.take(json.dumps({"accountId": "111122223333", "region": "cn-north-1"}))
+    return asked(Route("eks", "/mutate", (eks,)), pod, Objects(objects))
 
 
 def token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -265,7 +270,7 @@ def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
 
 
 def test_a_bare_name_becomes_an_arn_where_that_is_asked_for() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": "a/b"}, Settings(compose=True, account="111122223333", partition="aws-cn"))
+    _, pod = made(a_pod(), {f"{P}/role-arn": "a/b"}, Settings(compose=True))
 
     assert env(pod)["AWS_ROLE_ARN"] == "arn:aws-cn:iam::111122223333:role/a/b"
 

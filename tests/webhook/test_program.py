@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS, Kind
 
 from tests.webhook.apiserver.double import ADMIN
 from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.metadata import metadata
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 WORDS = {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
@@ -120,6 +121,37 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(apiserver: Grou
     assert 'cwii_decisions_total{dialect="eks",provider="aws",outcome="injected",reason=""} 1' in metrics
 
 
+def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_change(apiserver: Ground, tmp_path: Path) -> None:
+    roles, file = Kind("", "v1", "ConfigMap", "configmaps"), tmp_path / "identities.json"
+
+    def give(**by: str) -> None:
+        apiserver.hands.put(roles, "eks", "pod-identity-webhook", data={"config": json.dumps({f"shop/{name}": {"RoleARN": role} for name, role in by.items()})})
+
+    def given(name: str) -> dict[str, str]:
+        response = webhook.review("/mutate", {**POD, "spec": {**POD["spec"], "serviceAccountName": name}})
+        ops = json.loads(base64.b64decode(response.get("patch", "W10=")))
+        return {v["name"]: v["value"] for op in ops if op["path"].endswith("/env") for v in op["value"]}
+
+    give(mapped="one")
+    file.write_text("broken")
+    words = ("--watch-config-map", "--compose-role-arn", "--watch-container-credentials-config", str(file))
+    with metadata() as (address, _), running(apiserver, tmp_path, *EKS, *words, *pair(tmp_path), AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook:
+        webhook.ready()
+        assert given("mapped")["AWS_ROLE_ARN"] == "arn:aws-us-gov:iam::111122223333:role/one"
+        assert 'cwii_source_trouble{source="identities"} 1' in webhook.ask("/metrics", None, webhook.ports[1])[1].decode()
+
+        give(mapped="two")
+        file.write_text('{"identities": [{"namespace": "shop", "serviceAccount": "agent"}]}')
+        until = time.monotonic() + 60
+        while "role/two" not in given("mapped")["AWS_ROLE_ARN"] or not given("agent"):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+        assert given("agent")["AWS_CONTAINER_CREDENTIALS_FULL_URI"] == "http://169.254.170.23/v1/credentials"
+        reads = apiserver.do(lambda: apiserver.double.requests)
+        assert not [request for request in reads if "configmaps/" in request.path and request.method == "GET"]
+
+
 def test_two_dialects_are_served_by_one_process(apiserver: Ground, tmp_path: Path) -> None:
     with running(apiserver, tmp_path, "cwii", "--addr", "127.0.0.1:0", *pair(tmp_path), "+", "eks") as webhook:
         webhook.ready()
@@ -193,14 +225,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
         (("eka",), "'eka' is no dialect"),
         (("eks", "--aws-default-regio=x"), "there is no flag --aws-default-regio: did you mean --aws-default-region?"),
         (("azwi",), "AZURE_TENANT_ID is not set"),
-        (("eks", "--watch-config-map"), "--watch-config-map is not served yet"),
+        (("eks", "--watch-config-map", "--namespace=-"), "--namespace is '-', which is no namespace"),
+        (("eks", "--compose-role-arn"), "--compose-role-arn needs the instance's metadata"),
         (("cwii", "--kubeconfig", "/nowhere/kubeconfig"), "/nowhere/kubeconfig"),
     ],
 )
 def test_what_cannot_be_meant_is_one_line_and_exit_code_2(words: tuple[str, ...], told: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "cwii_webhook", *words], capture_output=True, text=True, timeout=60, env={"PATH": os.environ["PATH"]}, check=False
-    )
+    environ = {"PATH": os.environ["PATH"], "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1"}
+    done = subprocess.run([sys.executable, "-m", "cwii_webhook", *words], capture_output=True, text=True, timeout=60, env=environ, check=False)
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert told in done.stderr

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from cwii_webhook import health, server, workers
+from cwii_webhook import health, instance, server, workers
 from cwii_webhook.admission import PATIENCE, Admission
 from cwii_webhook.cluster.access import Access, in_cluster
 from cwii_webhook.cluster.access import Server as Reached
@@ -18,7 +18,7 @@ from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import RealClock
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.cluster.informer import Informer
-from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, config_map
 from cwii_webhook.cluster.kubeconfig import from_kubeconfig
 from cwii_webhook.cluster.lookups import Bounds
 from cwii_webhook.connections import Connections, Limits
@@ -29,9 +29,11 @@ from cwii_webhook.door import Door, bind
 from cwii_webhook.exchange import Handler
 from cwii_webhook.log import Log
 from cwii_webhook.metrics import Metrics
+from cwii_webhook.reading import Reader, Troubles
 from cwii_webhook.server import Drain, Server
 from cwii_webhook.settings.flags import BadFlag
 from cwii_webhook.settings.serving import Serving
+from cwii_webhook.source import Key, Machine, Source
 from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates, Files, Unusable, terms
 
@@ -93,7 +95,10 @@ class Program:
     def __init__(self, offered: Sequence[Service], environ: Mapping[str, str]) -> None:
         self.offered = offered
         self.serving = offered[0].serving
-        self.kinds = [kind for key, kind in KINDS.items() if any(key in each.kinds for each in offered)]
+        self.sources = [source for each in offered for source in each.sources]
+        _ask_machine(self.sources, environ)
+        alone = dict.fromkeys(source.place.ref for source in self.sources if isinstance(source.place, Key))
+        self.kinds = [*(kind for key, kind in KINDS.items() if any(key in each.kinds for each in offered)), *map(config_map, alone)]
         self.metrics = Metrics()
         self.log = Log(2, self.serving.log_level)
         self.tally = Tally(self.metrics, self.log)
@@ -104,6 +109,7 @@ class Program:
         self.sizes = self.metrics.gauge("cwii_picture_objects", "Objects in the picture.", max, kind=resources)
         self.access = _access(self.serving, environ)
         self.certificates = _certificates(self.serving, self.log)
+        self.troubles = Troubles(self.metrics, self.log)
 
     def serve(self) -> int:
         for warning in (warning for each in self.offered for warning in each.warnings):
@@ -130,7 +136,8 @@ class Program:
         delivery = ConfigMaps(Api(self.access), clock)
         admission = Admission(routes, lambda: informer.sight(clock.now() + PATIENCE), delivery, self.diary, told)
         first, *others = self._doors(sockets, admission, told)
-        looking = [asyncio.ensure_future(informer.run()), asyncio.ensure_future(self._look(informer, admission))]
+        reader = Reader(self.sources, informer.held, self.troubles)
+        looking = [asyncio.ensure_future(informer.run()), asyncio.ensure_future(self._look(informer, reader, admission))]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
@@ -154,16 +161,26 @@ class Program:
             self.log.error("nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}")
             serving.stop()
 
-    async def _look(self, informer: Informer, admission: Admission) -> None:
-        """What is still lacking, and how old the picture is."""
+    async def _look(self, informer: Informer, reader: Reader, admission: Admission) -> None:
+        """What is still lacking, what has changed beside annotations, and how old the picture is."""
         while True:
-            admission.lacks = "; ".join(informer.lacks())
+            lacks = "; ".join(informer.lacks())
+            if not lacks:
+                reader.look()
+            admission.lacks = lacks
             self.readiness.say("picture", admission.lacks)
             for resource, age in informer.ages().items():
                 self.ages.set(age, resource)
             for resource, size in informer.sizes().items():
                 self.sizes.set(size, resource)
             await asyncio.sleep(LOOK if not admission.lacks else LOOK / 20)
+
+
+def _ask_machine(sources: Sequence[Source], environ: Mapping[str, str]) -> None:
+    """Once for all processes; without an answer nothing is served."""
+    for source in (source for source in sources if isinstance(source.place, Machine)):
+        if problem := source.take(instance.document(environ)):
+            raise BadFlag(problem, "leave out --compose-role-arn, and write whole ARNs")
 
 
 def _bound(host: str, port: int, count: int) -> list[socket.socket]:

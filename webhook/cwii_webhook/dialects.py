@@ -20,6 +20,7 @@ from cwii_webhook.owners import ABOVE, OWNERS
 from cwii_webhook.settings import azwi, cwii, eks, gcpwif
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made, parse
 from cwii_webhook.settings.serving import Serving, serving
+from cwii_webhook.source import Source, Sourced
 from cwii_webhook.vocabulary import azwi as azwi_words
 from cwii_webhook.vocabulary import cwii as cwii_words
 from cwii_webhook.vocabulary import eks as eks_words
@@ -53,6 +54,7 @@ class Service(Struct, frozen=True):
     serving: Serving
     kinds: frozenset[Kind]
     domains: frozenset[str]
+    sources: tuple[Source, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -61,15 +63,7 @@ def _cwii(told: Told, _program: str) -> tuple[Mutator, ...]:
 
 
 def _eks(told: Told, _program: str) -> tuple[Mutator, ...]:
-    return (Eks(_served(made(told, eks.Settings))),)
-
-
-def _served(settings: eks.Settings) -> eks.Settings:
-    """These would have to be read from elsewhere, and nobody does so yet."""
-    asked = {"watch-config-map": settings.config_map, "watch-container-credentials-config": settings.identities, "compose-role-arn": settings.compose}
-    for flag in (name for name, wanted in asked.items() if wanted):
-        raise BadFlag(f"--{flag} is not served yet", "annotate the ServiceAccounts with their roles' whole ARNs")
-    return settings
+    return (Eks(made(told, eks.Settings)),)
 
 
 def _azwi(told: Told, program: str) -> tuple[Mutator, ...]:
@@ -141,4 +135,5 @@ def service(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], 
         raise BadFlag(f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}", "tell the first one")
     route = Route(dialect.name, path or dialect.path, dialect.mutators(told, program), marker=dialect.marker)
     domain = str(told.values.get("domain", dialect.domain))
-    return Service(route, serving(told, dialect.serving), dialect.kinds, frozenset({domain}), told.warnings)
+    sources = tuple([source for mutator in route.mutators if isinstance(mutator, Sourced) for source in mutator.sources])
+    return Service(route, serving(told, dialect.serving), dialect.kinds, frozenset({domain}), sources, told.warnings)

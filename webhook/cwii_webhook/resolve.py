@@ -12,7 +12,7 @@ from cwii_webhook.injection import Origin, Place, Refused, containers
 from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Ref
 from cwii_webhook.review import encode
-from cwii_webhook.settings.cwii import LEAST, MOST
+from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import HEARD

@@ -80,6 +80,34 @@ def test_what_cannot_be_meant_is_said(objects: list[Any], arguments: tuple[str, 
         ran(*objects, arguments=arguments)
 
 
+ROLES: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "pod-identity-webhook", "namespace": "eks"}}
+BARE = {**ACCOUNT, "metadata": {"name": "billing", "namespace": "shop"}}
+
+
+def test_roles_of_a_config_map_count_where_it_is_at_hand() -> None:
+    arguments = ("--dialect", "eks", "--", "--watch-config-map")
+
+    told = ran(BARE, POD, {**ROLES, "data": {"config": json.dumps({"*/billing": {"RoleARN": ROLE}})}}, arguments=arguments)
+
+    assert f"{ROLE}  (shop/billing of ConfigMap eks/pod-identity-webhook)" in told.stdout
+    assert "Looked for, and not there: ConfigMap eks/pod-identity-webhook" in ran(BARE, POD, arguments=arguments).stdout
+    with pytest.raises(BadInput, match="config of ConfigMap eks/pod-identity-webhook cannot be read"):
+        ran(BARE, POD, {**ROLES, "data": {"config": "{"}}, arguments=arguments)
+
+
+def test_who_goes_to_the_agent_is_read_from_the_webhooks_file(tmp_path: Path) -> None:
+    file = tmp_path / "identities.json"
+    file.write_text('{"identities": [{"namespace": "shop", "serviceAccount": "billing"}]}')
+
+    assert "AWS_CONTAINER_CREDENTIALS_FULL_URI" in ran(BARE, POD, arguments=("--dialect", "eks", "--", f"--watch-container-credentials-config={file}")).stdout
+
+
+def test_a_role_that_the_webhooks_machine_would_complete_is_said_to_lack_its_account() -> None:
+    told = ran(an_account("s3"), POD, arguments=("--dialect", "eks", "--", "--compose-role-arn"))
+
+    assert "'arn:aws:iam:::role/s3', in which the account is missing: the webhook asks the instance that it runs on" in told.stdout
+
+
 @pytest.mark.parametrize(
     ("text", "seen"),
     [("a\x1b[31mb", "a\\x1b[31mb"), ("a\nb", "a\\nb"), ("\u202eevil", "\\u202eevil"), ("\u200b", "\\u200b"), ("grüße", "grüße"), ("\x9b1m", "\\x9b1m")],

@@ -34,6 +34,7 @@ class Ways:
     tokens: set[str] = field(default_factory=lambda: {"first"})
     busy: dict[str, list[int]] = field(default_factory=dict[str, list[int]])  # verb → for how many requests it is too busy, and the seconds it says
     denied: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # verb and plural
+    named: dict[str, str] = field(default_factory=dict[str, str])  # plural → the one name that a Role allows
     served: dict[str, list[str]] = field(default_factory=lambda: {root: list(plurals) for root, plurals in SERVED.items()})
     held: asyncio.Event | None = None  # reads of single objects wait for it
 
@@ -115,6 +116,8 @@ class Double:
         asked = json.loads(request.body)
         attributes = asked["spec"]["resourceAttributes"]
         allowed = (attributes["verb"], attributes["resource"]) not in self.ways.denied
+        only = self.ways.named.get(attributes["resource"])
+        allowed = allowed and only in {None, attributes.get("name")}
         return Answer(201, {**asked, "status": {"allowed": allowed}})
 
     def _discovered(self, place: Place) -> Answer:
@@ -133,7 +136,7 @@ class Double:
         version, begin = self.store.version, 0
         if rest := request.query.get("continue"):
             version, begin = (int(part) for part in rest.split("."))
-        things = self.store.all(place.path)
+        things = [thing for thing in self.store.all(place.path) if place.has(thing, request.query.get("fieldSelector", ""))]
         end = begin + int(request.query.get("limit", "0") or len(things))
         metadata = {"resourceVersion": str(version), **({"continue": f"{version}.{end}"} if end < len(things) else {})}
         return Answer(200, {"kind": "PartialObjectMetadataList", "metadata": metadata, "items": [shown(each, request) for each in things[begin:end]]})
@@ -155,8 +158,9 @@ class Double:
             self._send_present(place, request, writer) if initial else self._send_past(place, request, writer)
             self._watchers[queue] = place.path
             while what := await queue.get():
-                http.send_chunk(writer, told(what, request))
-                await writer.drain()
+                if what.type == "BOOKMARK" or place.has(what.object, request.query.get("fieldSelector", "")):
+                    http.send_chunk(writer, told(what, request))
+                    await writer.drain()
         except Expired:
             http.send_chunk(writer, {"type": "ERROR", "object": status(410, "too old resource version", reason="Expired").content})
         finally:
@@ -165,14 +169,16 @@ class Double:
 
     def _send_past(self, place: Place, request: Request, writer: asyncio.StreamWriter) -> None:
         for what in self.store.since(place.path, int(request.query["resourceVersion"])):
-            http.send_chunk(writer, told(what, request))
+            if place.has(what.object, request.query.get("fieldSelector", "")):
+                http.send_chunk(writer, told(what, request))
 
     def _send_present(self, place: Place, request: Request, writer: asyncio.StreamWriter) -> None:
         if self.ways.watch_list == "broken":
             http.send_chunk(writer, {"type": "ERROR", "object": status(500, "RequestWatchProgress is disabled").content})
             return
         for thing in reversed(self.store.all(place.path)):  # in no order that means anything
-            http.send_chunk(writer, {"type": "ADDED", "object": shown(thing, request)})
+            if place.has(thing, request.query.get("fieldSelector", "")):
+                http.send_chunk(writer, {"type": "ADDED", "object": shown(thing, request)})
         if self.ways.watch_list == "yes":
             http.send_chunk(writer, told(Happened(self.store.version, "", "BOOKMARK", {INITIAL_EVENTS_END: "true"}), request))
 

@@ -41,14 +41,28 @@ class Hands:
     def __init__(self, port: int, trust: ssl.SSLContext, token: str) -> None:
         self._port, self._trust, self._token = port, trust, token
 
-    def put(self, kind: Kind, namespace: str, name: str, annotations: Mapping[str, str] | None = None, owner: Owner | None = None) -> None:
-        """Makes it, or gives it these annotations and no others."""
+    def put(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        annotations: Mapping[str, str] | None = None,
+        owner: Owner | None = None,
+        data: Mapping[str, str] | None = None,
+    ) -> None:
+        """Makes it, or gives it these annotations, and these data, and no others."""
         metadata: dict[str, Any] = {"name": name, "annotations": dict(annotations or {})}
         if kind.namespaced:
             metadata["namespace"] = namespace
         if owner:
             metadata["ownerReferences"] = [{"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": "u", "controller": True}]
-        whole = {"apiVersion": kind.api.split("/", 2)[2], "kind": kind.kind, "metadata": metadata, **SPECS.get(kind.kind, {})}
+        whole = {
+            "apiVersion": kind.api.split("/", 2)[2],
+            "kind": kind.kind,
+            "metadata": metadata,
+            **SPECS.get(kind.kind, {}),
+            **({"data": data} if data else {}),
+        }
         self._ask("PATCH", f"{_path(kind, namespace, name)}?fieldManager=tests&force=true", whole)
 
     def drop(self, kind: Kind, namespace: str, name: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from tests.webhook.apiserver.http import Request
+from tests.webhook.apiserver.store import Object
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Place:
     @property
     def path(self) -> str:
         return f"{self.root}/{self.plural}"
+
+    def has(self, thing: Object, fields: str) -> bool:
+        """Of a collection: whether it is in the namespace, and has the name that a field selector says."""
+        metadata = thing["metadata"]
+        return self.namespace in {"", metadata.get("namespace")} and fields in {"", f"metadata.name={metadata.get('name')}"}
 
 
 def place_of(request: Request) -> Place:

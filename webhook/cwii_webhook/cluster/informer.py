@@ -17,6 +17,7 @@ from cwii_webhook.cluster.memory import Memory
 from cwii_webhook.cluster.objects import Reads, Stripper
 from cwii_webhook.cluster.permissions import missing
 from cwii_webhook.cluster.watch import Tell, Watch
+from cwii_webhook.picture import Ref, Seen
 
 
 class Informer:
@@ -43,6 +44,10 @@ class Informer:
 
     def sight(self, deadline: float) -> Sight:
         return self._lookups.sight(deadline)
+
+    def held(self, ref: Ref) -> Seen | None:
+        """What is known of it, however old, without asking anybody."""
+        return self._memory.known(ref)
 
     def lacks(self) -> list[str]:
         """Why we cannot serve yet, a sentence each. Once it is empty, it stays so: an outage is no reason to stop serving."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -22,6 +23,7 @@ class Kind:
     plural: str
     namespaced: bool = True
     optional: bool = False  # not every cluster has it
+    only: Ref | None = None  # this one alone is looked at, and its data with it
 
     @property
     def api(self) -> str:
@@ -29,8 +31,13 @@ class Kind:
 
     @property
     def path(self) -> str:
-        """Where all of them are."""
-        return f"{self.api}/{self.plural}"
+        """Where all of them are that are looked at."""
+        return f"{self.api}/namespaces/{quote(self.only.namespace, safe='')}/{self.plural}" if self.only else f"{self.api}/{self.plural}"
+
+    @property
+    def choice(self) -> Mapping[str, str]:
+        """Which of those. A Role that names one object allows just this to be asked."""
+        return {"fieldSelector": f"metadata.name={self.only.name}"} if self.only else {}
 
     @property
     def resource(self) -> str:
@@ -43,6 +50,11 @@ class Kind:
             return None
         within = f"namespaces/{quote(ref.namespace, safe='')}/" if self.namespaced else ""
         return f"{self.api}/{within}{self.plural}/{quote(ref.name, safe='')}"
+
+
+def config_map(ref: Ref) -> Kind:
+    """One of them alone."""
+    return Kind("", "v1", "ConfigMap", "configmaps", only=ref)
 
 
 SERVICE_ACCOUNTS: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")

@@ -55,14 +55,14 @@ class Shelf:
 
 class Memory:
     def __init__(self, kinds: Collection[Kind], clock: Clock) -> None:
-        self._shelves = {(kind.group, kind.kind): Shelf(kind, clock) for kind in kinds}
+        self._shelves: dict[Ref | tuple[str, str], Shelf] = {kind.only or (kind.group, kind.kind): Shelf(kind, clock) for kind in kinds}
 
     def shelves(self) -> Collection[Shelf]:
         return self._shelves.values()
 
     def shelf(self, ref: Ref) -> Shelf | None:
         """Of a kind that no dialect asks for there is none: owners may be of any."""
-        return self._shelves.get((ref.group, ref.kind))
+        return self._shelves.get((ref.group, ref.kind)) or self._shelves.get(ref)
 
     def known(self, ref: Ref) -> Seen | None:
         """However old it is."""

@@ -27,6 +27,7 @@ class Metadata(Struct, gc=False, rename="camel"):
 
 class Item(Struct, gc=False):
     metadata: Metadata
+    data: Raw = Raw()  # of a ConfigMap
 
 
 class PageMetadata(Struct, gc=False, rename={"version": "resourceVersion", "rest": "continue"}):
@@ -71,6 +72,7 @@ item_of: Final = msgspec.json.Decoder(Item).decode
 page_of: Final = msgspec.json.Decoder(Page).decode
 event_of: Final = msgspec.json.Decoder(Event).decode
 status_of: Final = msgspec.json.Decoder(Status).decode
+_data_of: Final = msgspec.json.Decoder(dict[str, str] | None).decode
 resources_of: Final = msgspec.json.Decoder(Resources).decode
 
 _NO_ANNOTATIONS: Final[dict[str, str]] = {}
@@ -99,6 +101,10 @@ class Stripper:
 
     def seen(self, metadata: Metadata) -> Seen:
         return Seen(self._annotations(metadata.annotations), self._owners(metadata.owner_references), metadata.uid)
+
+    def whole(self, item: Item) -> Seen:
+        """A ConfigMap's data stand where others have annotations."""
+        return Seen(_data_of(item.data) or {} if bytes(item.data) else {}, (), item.metadata.uid)
 
     def _annotations(self, found: dict[str, str] | None) -> dict[str, str]:
         one = self._words.one

@@ -40,11 +40,13 @@ async def missing(api: Api, kinds: Collection[Kind]) -> list[str]:
     for kind in kinds:
         verdicts = await asyncio.gather(*(denied(kind, verb) for verb in VERBS))
         if verbs := [verb for verb, no in zip(VERBS, verdicts, strict=True) if no]:
-            told.append(f"the ServiceAccount may not {' or '.join(verbs)} {kind.resource}: give it that in a ClusterRole")
+            what, role = (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}") if kind.only else (kind.resource, "a ClusterRole")
+            told.append(f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}")
     return told
 
 
 async def _allowed(api: Api, kind: Kind, verb: str) -> bool:
-    attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural}
+    one = {"namespace": kind.only.namespace, "name": kind.only.name} if kind.only else {}
+    attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural, **one}
     asked = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": attributes}}
     return _review_of(await api.post(REVIEWS, msgspec.json.encode(asked))).status.allowed

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
-from cwii_webhook.cluster.api import METADATA, METADATA_LIST, Api, refusal
+from cwii_webhook.cluster.api import JSON, METADATA, METADATA_LIST, Api, refusal
 from cwii_webhook.cluster.backoff import Backoff
 from cwii_webhook.cluster.clock import Clock, TimedOut, within
 from cwii_webhook.cluster.connection import Connection
 from cwii_webhook.cluster.errors import BadAccess, Refused, Unreachable
 from cwii_webhook.cluster.kinds import Kind
 from cwii_webhook.cluster.memory import Shelf, Things
-from cwii_webhook.cluster.objects import INITIAL_EVENTS_END, Event, Metadata, Stripper, event_of, item_of, page_of, resources_of
+from cwii_webhook.cluster.objects import INITIAL_EVENTS_END, Event, Item, Stripper, event_of, item_of, page_of, resources_of
+from cwii_webhook.picture import Seen
 
 BOOKMARK = 60.0  # seconds between an API server's bookmarks
 SILENT = 2 * BOOKMARK
@@ -144,13 +145,13 @@ class Watch:
         found: Things = {}
         rest = ""
         while True:
-            target = f"{self.kind.path}?limit={PAGE}" + (f"&continue={quote(rest)}" if rest else "")
+            target = f"{self.kind.path}?{urlencode({'limit': PAGE, **self.kind.choice, **({'continue': rest} if rest else {})})}"
             try:
-                page = page_of(await self._api.get(target, METADATA_LIST))
+                page = page_of(await self._api.get(target, JSON if self.kind.only else METADATA_LIST))
             except Refused as e:
                 raise self._told(e) from None
             for item in page.items or []:
-                found[self._strip.key(item.metadata)] = self._strip.seen(item.metadata)
+                found[self._strip.key(item.metadata)] = self._seen(item)
             rest = page.metadata.rest
             if not rest:
                 break
@@ -174,9 +175,9 @@ class Watch:
 
     async def _read(self, query: dict[str, str]) -> None:
         lasts = str(int(self._clock.jitter(*LASTS)))
-        target = f"{self.kind.path}?{urlencode({'watch': '1', 'allowWatchBookmarks': 'true', 'timeoutSeconds': lasts, **query})}"
+        target = f"{self.kind.path}?{urlencode({'watch': '1', 'allowWatchBookmarks': 'true', 'timeoutSeconds': lasts, **self.kind.choice, **query})}"
         lines = Lines()
-        async with self._api.stream(target, METADATA) as stream:
+        async with self._api.stream(target, JSON if self.kind.only else METADATA) as stream:
             while chunk := await self._chunk(stream):
                 for line in lines.of(chunk):
                     self._take(event_of(line))
@@ -196,18 +197,22 @@ class Watch:
         if event.type == "ERROR":
             refused = refusal(0, bytes(event.object))
             raise Gone if refused.status == 410 else refused
-        metadata = item_of(event.object).metadata
+        item = item_of(event.object)
         if event.type == "BOOKMARK":
-            self._mark(metadata)
+            self._mark(item)
         elif self._initial is not None:  # not in the order of their versions
             if event.type == "DELETED":
-                self._initial.pop(self._strip.key(metadata), None)
+                self._initial.pop(self._strip.key(item.metadata), None)
             else:
-                self._initial[self._strip.key(metadata)] = self._strip.seen(metadata)
+                self._initial[self._strip.key(item.metadata)] = self._seen(item)
         else:
-            self._change(event.type, metadata)
+            self._change(event.type, item)
 
-    def _mark(self, metadata: Metadata) -> None:
+    def _seen(self, item: Item) -> Seen:
+        return self._strip.whole(item) if self.kind.only else self._strip.seen(item.metadata)
+
+    def _mark(self, item: Item) -> None:
+        metadata = item.metadata
         if self._initial is not None:
             if (metadata.annotations or {}).get(INITIAL_EVENTS_END) != "true":
                 return
@@ -216,13 +221,13 @@ class Watch:
         self._version = metadata.resource_version
         self._better()
 
-    def _change(self, what: str, metadata: Metadata) -> None:
-        key = self._strip.key(metadata)
+    def _change(self, what: str, item: Item) -> None:
+        key = self._strip.key(item.metadata)
         if what == "DELETED":
             self._shelf.drop(key)
         elif what in _CHANGES:
-            self._shelf.put(key, self._strip.seen(metadata))
-        self._version = metadata.resource_version
+            self._shelf.put(key, self._seen(item))
+        self._version = item.metadata.resource_version
         self._better()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from cwii_webhook.injection import Variable, containers
 from cwii_webhook.review import Pod
-from cwii_webhook.settings.cwii import LEAST, MOST
+from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import user
 
 ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together

@@ -7,22 +7,23 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import cast
 
-import msgspec
 from msgspec import Struct
 
 from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Variable, Volume, containers, variable
 from cwii_webhook.mutators import cautions, peers
-from cwii_webhook.picture import Ref
+from cwii_webhook.mutators.eks_sources import Entry, Home, Identities, Roles
+from cwii_webhook.resolve import shown
 from cwii_webhook.review import Container, Pod
-from cwii_webhook.settings.eks import DAY, LEAST, Settings
+from cwii_webhook.settings import LEAST
+from cwii_webhook.settings.eks import DAY, Settings
 from cwii_webhook.shape import on_windows
+from cwii_webhook.source import Source
 from cwii_webhook.vocabulary.eks import ENABLED, POD_IDENTITY, words
 from cwii_webhook.voices import Subject, Voice
 
 ROLE = re.compile(r"arn:aws[a-z0-9-]*:iam::\d{12}:role/[\w\-/.@+=,]+", re.ASCII)
 REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
 REGIONAL = "AWS_STS_REGIONAL_ENDPOINTS"
-CONFIG_MAP = "pod-identity-webhook"
 JITTER = 7200
 
 _CSV = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
@@ -51,36 +52,25 @@ class Wish(Struct, frozen=True):
     key: str = ""
 
 
-class Identities:
-    """Who goes to the agent: replaced as a whole when the file changes."""
-
-    def __init__(self, pairs: Collection[tuple[str, str]] = ()) -> None:
-        self.pairs = frozenset(pairs)
-
-
-class Entry(Struct, frozen=True):
-    """A ServiceAccount in the ConfigMap."""
-
-    role: str = msgspec.field(default="", name="RoleARN")
-    audience: str = msgspec.field(default="", name="Audience")
-    regional: bool = msgspec.field(default=False, name="UseRegionalSTS")
-    expiration: int = msgspec.field(default=0, name="TokenExpiration")
-
-
 class Eks:
     gives = "aws"
 
-    def __init__(self, settings: Settings, identities: Identities | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         own = settings.container
         self.settings = settings
         self.words = words(settings.domain)
-        self.identities = identities or Identities()
+        self.roles = Roles(settings.namespace) if settings.config_map else None
+        self.identities = Identities(settings.identities) if settings.identities else None
+        self.home = Home() if settings.compose else None
         self.sts = Way("aws-iam-token", settings.mount_path, "token", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN")
         self.agent = Way(own.volume_name, own.mount_path, own.token_path, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
         self.region = tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")) if settings.region else ()
         self.volumes = frozenset({self.sts.volume, self.agent.volume})
         self.variables = frozenset({*REGION, REGIONAL, self.sts.pointer, self.sts.other, self.agent.pointer, self.agent.other})
-        self._parsed: tuple[str, Mapping[str, Entry]] = ("", {})
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple([source for source in (self.roles, self.identities, self.home) if source])
 
     def skipped(self, pod: Pod) -> frozenset[str]:
         return skipping((pod.metadata.annotations or {}).get(self.words.skip.key, ""))
@@ -94,20 +84,21 @@ class Eks:
         account = subject.account(name)
         wish = self._wish(subject, name, account)
         if wish is None:
-            missing = account is None and not self.settings.config_map
+            missing = account is None and not self.roles
             return Nothing("aws", "no-account" if missing else "not-asked", f"{name} has no {self.words.role_arn.key}")
         return self._injection(subject, wish)
 
     def _wish(self, subject: Subject, name: str, account: Voice | None) -> Wish | None:
-        if (subject.namespace, name) in self.identities.pairs:
+        if self.identities and (subject.namespace, name) in self.identities.pairs:
             return self._of_agent(subject, name, account)
         if account and account.annotations.get(self.words.role_arn.key):
             return self._of_account(subject, account)
-        entry, voice = self._entry(subject, name)
-        if entry is None or not entry.role:
+        entry = self._entry(subject, name)
+        if not self.roles or entry is None or not entry.rolearn:
             return None
-        least = max(LEAST, entry.expiration or self.settings.expiration)
-        return Wish(self.sts, self._composed(entry.role), entry.audience, self._expiration(subject, least), entry.regional, voice, name)
+        lasts = self._expiration(subject, self._entered(entry))
+        voice = Voice("account", self.roles.ref, {})
+        return Wish(self.sts, self._composed(entry.rolearn), entry.audience, lasts, entry.useregionalsts, voice, f"{subject.namespace}/{name}")
 
     def _of_account(self, subject: Subject, account: Voice) -> Wish:
         said = account.annotations
@@ -118,11 +109,11 @@ class Eks:
     def _of_agent(self, subject: Subject, name: str, account: Voice | None) -> Wish:
         """As much as the ServiceAccount or the ConfigMap says of it. A day is a little less for most, so that not all come at once."""
         own = self.settings.container
-        entry = None if account else self._entry(subject, name)[0]
+        entry = None if account else self._entry(subject, name)
         if account:
             lasts, regional = self._lasting(account.annotations, max(LEAST, self.settings.expiration)), self._regional(account.annotations)
         else:
-            lasts, regional = (max(LEAST, entry.expiration or self.settings.expiration), entry.regional) if entry else (DAY, False)
+            lasts, regional = (self._entered(entry), entry.useregionalsts) if entry else (DAY, False)
         lasts = self._expiration(subject, lasts)
         lasts -= zlib.crc32(subject.uid.encode()) % (JITTER + 1) if lasts == DAY else 0
         return Wish(self.agent, own.full_uri, own.audience, lasts, regional, None)
@@ -141,27 +132,13 @@ class Eks:
             return otherwise
 
     def _composed(self, role: str) -> str:
-        if not self.settings.compose or "arn:" in role:
-            return role
-        return f"arn:{self.settings.partition}:iam::{self.settings.account}:role/{role}"
+        return self.home.composed(role) if self.home else role
 
-    def _entry(self, subject: Subject, name: str) -> tuple[Entry | None, Voice | None]:
-        if not self.settings.config_map:
-            return None, None
-        ref = Ref("", "ConfigMap", self.settings.namespace, CONFIG_MAP)
-        seen = subject.picture.seen(ref)
-        entries = self._entries(seen.annotations.get("config", "") if seen else "")
-        entry = entries.get(f"{subject.namespace}/{name}") or entries.get(f"*/{name}")
-        return entry, Voice("account", ref, {})
+    def _entry(self, subject: Subject, name: str) -> Entry | None:
+        return self.roles.of(subject.namespace, name) if self.roles else None
 
-    def _entries(self, text: str) -> Mapping[str, Entry]:
-        """Parsed once for each text that is there; what cannot be read leaves what was read before."""
-        if self._parsed[0] != text:
-            try:
-                self._parsed = (text, msgspec.json.decode(text, type=dict[str, Entry]) if text else {})
-            except msgspec.MsgspecError:
-                self._parsed = (text, self._parsed[1])
-        return self._parsed[1]
+    def _entered(self, entry: Entry) -> int:
+        return max(LEAST, entry.tokenexpiration or self.settings.expiration)
 
     def _injection(self, subject: Subject, wish: Wish) -> Injection:
         pod, way = subject.pod, wish.way
@@ -199,7 +176,9 @@ class Eks:
 
     def _warnings(self, pod: Pod, wish: Wish, values: tuple[Variable, ...], skipped: Collection[str]) -> Iterator[str]:
         if wish.way is self.sts and not ROLE.fullmatch(wish.value):
-            yield f"{wish.key} of {wish.voice} is {wish.value!r}, which is no role's ARN: AWS will refuse it"
+            nowhere = self.home and not self.home.account
+            why = "in which the account is missing: the webhook asks the instance that it runs on" if nowhere else "which is no role's ARN: AWS will refuse it"
+            yield f"{wish.key} of {wish.voice} is {shown(wish.value)}, {why}"
         yield from cautions.expiration(wish.expiration, self.words.expiration.key)
         yield from cautions.own_values(pod, (*self.region, *values), skipped)
 

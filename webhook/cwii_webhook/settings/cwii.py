@@ -7,13 +7,13 @@ from typing import Literal, cast, get_args
 
 from msgspec import Struct
 
+from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving, unheeded
 
 Delivery = Literal["annotation", "config-map", "init-container"]
 
 _SPELLINGS = {"configmap": "config-map", "initcontainer": "init-container"}
-LEAST, MOST = 600, 1 << 32  # seconds: what the API server takes
 
 _HOST = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}(:[0-9]{1,5})?")
 _ROOT = re.compile(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?")

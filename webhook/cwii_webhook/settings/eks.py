@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
-from cwii_webhook.settings.flags import Flag
+from cwii_webhook.settings import LEAST, MOST
+from cwii_webhook.settings.flags import BadFlag, Flag
 from cwii_webhook.settings.serving import COMMON, KLOG, LOG_LEVEL, Serving, unheeded
 from cwii_webhook.vocabulary.eks import DOMAIN
 
-LEAST = 600
 DAY = 86400
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_MOUNT = re.compile(r"/[^:]*")
 
 
 class Container(Struct, frozen=True):
@@ -32,10 +37,20 @@ class Settings(Struct, frozen=True):
     config_map: bool = False
     namespace: str = "eks"
     compose: bool = False
-    account: str = ""  # of the node that this runs on, where roles are composed
-    partition: str = "aws"
     identities: str = ""  # the file of who goes to the agent
     container: Container = Container()
+
+    def __post_init__(self) -> None:
+        """The API server would refuse every pod that is given something."""
+        if not _LABEL.fullmatch(self.namespace):
+            raise BadFlag(f"--namespace is {self.namespace!r}, which is no namespace", "use up to 63 small letters, digits and -")
+        if not _LABEL.fullmatch(self.container.volume_name):
+            raise BadFlag(f"--container-credentials-volume-name is {self.container.volume_name!r}, which is no volume's", "use small letters, digits and -")
+        for flag, path in (("token-mount-path", self.mount_path), ("container-credentials-mount-path", self.container.mount_path)):
+            if not _MOUNT.fullmatch(path):
+                raise BadFlag(f"--{flag} is {path!r}, which is no path", "begin it with /, and leave out :")
+        if self.expiration > MOST:
+            raise BadFlag(f"--token-expiration is {self.expiration}, and no token may last so long", f"give {LEAST} to {MOST} seconds")
 
 
 _NOT_HERE = "certificates are files here, and are read again when they change"

@@ -1,0 +1,96 @@
+"""Reads what dialects heed besides annotations, again and again, and tells what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cwii_webhook.log import Log
+from cwii_webhook.metrics import Metrics
+from cwii_webhook.picture import Ref, Seen
+from cwii_webhook.source import NAMES, File, Key, Machine, Source
+
+MOST = 1 << 20  # bytes: as much as a ConfigMap may hold, which such files are mounted from
+
+Mark = Seen | tuple[int, ...] | None  # by which a change is seen
+
+
+class Troubles:
+    """Declared before there are several processes."""
+
+    def __init__(self, metrics: Metrics, log: Log) -> None:
+        self.gauge = metrics.gauge("cwii_source_trouble", "1 if what is heeded besides annotations cannot be read.", max, source=NAMES)
+        self.log = log
+
+
+class Reader:
+    def __init__(self, sources: Sequence[Source], held: Callable[[Ref], Seen | None], troubles: Troubles) -> None:
+        self._all = [_Reading(source, held) for source in sources if not isinstance(source.place, Machine)]
+        self._troubles = troubles
+
+    def look(self) -> None:
+        """Called every second or so. Half of a replacement cannot be read either, so it is tried again until it is good."""
+        for reading in self._all:
+            before = reading.problem
+            if not reading.again():
+                continue
+            if reading.problem and reading.problem != before:
+                self._troubles.log.warning(reading.problem, source=reading.source.name)
+            elif not reading.problem:
+                self._troubles.log.info("what is heeded besides annotations was read", source=reading.source.name)
+            same = [each for each in self._all if each.source.name == reading.source.name]
+            self._troubles.gauge.set(float(any(each.problem for each in same)), reading.source.name)
+
+
+class _Reading:
+    """One source, as it was read last."""
+
+    def __init__(self, source: Source, held: Callable[[Ref], Seen | None]) -> None:
+        self.source = source
+        self.problem = ""
+        self._held = held
+        self._mark: Mark | str = "never"
+
+    def again(self) -> bool:
+        """Whether there was anything to read: it changed, or could not be read before."""
+        match self.source.place:
+            case Key(ref, key):
+                seen = self._held(ref)
+                return self._heeded(seen, lambda: seen.annotations.get(key) if seen else None)
+            case File(path):
+                return self._heeded(_looks(Path(path)), lambda: _content(Path(path)))
+            case Machine():
+                return False
+
+    def _heeded(self, mark: Mark, text: Callable[[], str | None]) -> bool:
+        if mark == self._mark and not self.problem:
+            return False
+        try:
+            self.problem = self.source.take(text())
+        except (OSError, ValueError) as e:
+            self.problem = str(e)
+        self._mark = mark
+        return True
+
+
+def _looks(path: Path) -> tuple[int, ...] | None:
+    """Of where it leads: the kubelet swaps a link on the way to a ConfigMap's files, and never writes them."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _content(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST + 1)
+    except FileNotFoundError:
+        return None
+    if len(content) > MOST:
+        raise ValueError(f"{path} is longer than {MOST} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as e:
+        raise ValueError(f"{path} is not UTF-8 ({e})") from e

@@ -1,0 +1,47 @@
+"""What a dialect heeds besides annotations: where it stands, and who understands it."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, get_args, runtime_checkable
+
+from msgspec import Struct
+
+from cwii_webhook.picture import Ref
+
+Name = Literal["config-map", "identities", "instance"]
+NAMES: tuple[Name, ...] = get_args(Name)
+
+
+class Key(Struct, frozen=True):
+    """One of a ConfigMap's, which is watched."""
+
+    ref: Ref
+    key: str
+
+
+class File(Struct, frozen=True):
+    """Read again whenever it changes."""
+
+    path: str
+
+
+class Machine(Struct, frozen=True):
+    """What a cloud's machine is told of itself. It stays the same: it is asked for once, before anything is served."""
+
+
+class Source(Protocol):
+    @property
+    def name(self) -> Name: ...
+    @property
+    def place(self) -> Key | File | Machine: ...
+    def take(self, text: str | None, /) -> str:
+        """Heed what stands there, or that nothing does. Gives why it cannot be heeded, as far as it cannot: then what was good last still is."""
+        ...
+
+
+@runtime_checkable
+class Sourced(Protocol):
+    """A mutator that has such sources."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]: ...
