@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DOCUMENT = json.dumps({"accountId": "111122223333", "region": "us-gov-west-1", "instanceId": "i-1"})
-TOKEN = "the-token"  # noqa: S105 - nobody's
+TOKEN = "the-token"
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS, Kind
+from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 
 from tests.webhook.apiserver.double import ADMIN
 from tests.webhook.apiserver.ground import Ground, an_apiserver
@@ -122,10 +122,10 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(apiserver: Grou
 
 
 def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_change(apiserver: Ground, tmp_path: Path) -> None:
-    roles, file = Kind("", "v1", "ConfigMap", "configmaps"), tmp_path / "identities.json"
+    file = tmp_path / "identities.json"
 
     def give(**by: str) -> None:
-        apiserver.hands.put(roles, "eks", "pod-identity-webhook", data={"config": json.dumps({f"shop/{name}": {"RoleARN": role} for name, role in by.items()})})
+        apiserver.hands.fill("eks", "pod-identity-webhook", {"config": json.dumps({f"shop/{name}": {"RoleARN": role} for name, role in by.items()})})
 
     def given(name: str) -> dict[str, str]:
         response = webhook.review("/mutate", {**POD, "spec": {**POD["spec"], "serviceAccountName": name}})

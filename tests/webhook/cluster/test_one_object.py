@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.cluster.kinds import Kind, config_map
+from cwii_webhook.cluster.kinds import config_map
 from cwii_webhook.picture import Ref
 
-from tests.webhook.apiserver.ground import Ground
+from tests.webhook.apiserver.ground import CONFIG_MAPS, Ground
 from tests.webhook.clock import passing, until
 from tests.webhook.cluster.running import Running, ready, running
 
 REF = Ref("", "ConfigMap", "eks", "pod-identity-webhook")
 KIND = config_map(REF)
-OTHERS = Kind("", "v1", "ConfigMap", "configmaps")
 
 
 def give(ground: Ground, text: str, namespace: str = REF.namespace, name: str = REF.name) -> None:
-    ground.hands.put(OTHERS, namespace, name, {"config": "of annotations"}, data={"config": text})
+    ground.hands.fill(namespace, name, {"config": text})
 
 
 def held(r: Running) -> str:
@@ -30,7 +29,7 @@ async def test_its_data_are_known_and_followed(apiserver: Ground) -> None:
         assert held(r) == "one"
         give(apiserver, "two")
         await until(lambda: held(r) == "two")
-        apiserver.hands.drop(OTHERS, REF.namespace, REF.name)
+        apiserver.hands.drop(CONFIG_MAPS, REF.namespace, REF.name)
         await until(lambda: held(r) == "none")
         give(apiserver, "three")
         await until(lambda: held(r) == "three")
@@ -55,7 +54,7 @@ async def test_no_other_is_asked_for(apiserver: Ground, watch_list: str) -> None
 
 
 async def test_one_without_data_is_there(apiserver: Ground) -> None:
-    apiserver.hands.put(OTHERS, REF.namespace, REF.name)
+    apiserver.hands.put(CONFIG_MAPS, REF.namespace, REF.name, {"config": "of its annotations"})
     async with ready(apiserver, [KIND]) as r:
         seen = r.informer.held(REF)
         assert seen is not None
