@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
 
 from cwii_webhook.review import Container, Pod, Requirement, Security
@@ -10,28 +12,40 @@ from cwii_webhook.review import Container, Pod, Requirement, Security
 Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
 Amounts = Mapping[str, str | int | float]
 
+# The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?")
+_UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
+_UNITS |= {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)} | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
+
 OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
 
 def quality(pod: Pod) -> Quality:
-    """As the API server judges it, of requests and limits as they are written."""
-    if pod.spec.resources and (pod.spec.resources.requests or pod.spec.resources.limits):
-        return "Guaranteed" if _guaranteed(pod.spec.resources.requests, pod.spec.resources.limits) else "Burstable"
-    every = [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
-    if not any(r and (_counted(r.requests) or _counted(r.limits)) for r in every):
+    """As the API server judges it: nothing of something is as good as nothing said."""
+    own = pod.spec.resources
+    every = [own] if own and (own.requests or own.limits) else [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
+    amounts = [(_counted(r.requests), _counted(r.limits)) if r else ({}, {}) for r in every]
+    if not any(requests or limits for requests, limits in amounts):
         return "BestEffort"
-    return "Guaranteed" if all(r and _guaranteed(r.requests, r.limits) for r in every) else "Burstable"
+    return "Guaranteed" if all(_guaranteed(requests, limits) for requests, limits in amounts) else "Burstable"
 
 
-def _counted(amounts: Amounts | None) -> bool:
-    return bool(amounts and ("cpu" in amounts or "memory" in amounts))
+def _counted(amounts: Amounts | None) -> Mapping[str, Fraction]:
+    counted = {name: amount(amounts[name]) for name in ("cpu", "memory") if name in amounts} if amounts else {}
+    return {name: number for name, number in counted.items() if number > 0}
 
 
-def _guaranteed(requests: Amounts | None, limits: Amounts | None) -> bool:
+def _guaranteed(requests: Mapping[str, Fraction], limits: Mapping[str, Fraction]) -> bool:
     """What is not requested is requested as it is limited."""
-    if not limits or "cpu" not in limits or "memory" not in limits:
-        return False
-    return all((requests or {}).get(name, limits[name]) == limits[name] for name in ("cpu", "memory"))
+    return len(limits) == 2 and all(requests.get(name, limits[name]) == limits[name] for name in limits)
+
+
+def amount(written: str | float) -> Fraction:
+    """A quantity of Kubernetes'. One that is none is something: the API server will say what it is not."""
+    found = _QUANTITY.fullmatch(str(written))
+    if found is None:
+        return Fraction(1)
+    return Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1)
 
 
 def resources(pod: Pod, cpu: str, memory: str) -> dict[str, object]:
