@@ -104,7 +104,10 @@ _straight: set[str] = set()
 
 
 def normpath(path: str) -> str:
+    """Two slashes at the beginning mean something to POSIX, and nothing to a container."""
     made = posixpath.normpath(path)
+    if made.startswith("//"):
+        made = made[1:]
     if made == path and len(path) <= 256:
         if len(_straight) >= 1024:
             _straight.clear()

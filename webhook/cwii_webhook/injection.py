@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from cwii_webhook.review import Container, Pod
+from cwii_webhook.review import Container, Pod, encode
 from cwii_webhook.voices import Voice
 
 Place = Literal["containers", "initContainers", "ephemeralContainers"]
@@ -37,9 +38,13 @@ class Volume(Struct, frozen=True, gc=False):
 
     name: str
     source: Json
+    mark: int = 0  # of both together: many are called the same, and last otherwise
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "mark", hash((self.name, encode(self.source))))
 
     def __hash__(self) -> int:
-        return hash(self.name)  # its source has none
+        return self.mark  # its source has none
 
 
 # The API server would mount a token of its own into each container that has nothing at this path. Ours need none.

@@ -113,7 +113,7 @@ def _movable(mounts: Iterable[Mount], paths: Mapping[str, tuple[str, int]], ours
 
 def _differs(container: Container, at: int, mount: Mount) -> bool:
     there = (container.volume_mounts or ())[at]
-    return (there.mount_path, bool(there.read_only)) != (mount.mount_path, mount.read_only)
+    return (normpath(there.mount_path), bool(there.read_only)) != (normpath(mount.mount_path), mount.read_only)
 
 
 def _variables(pointer: str, container: Container, variables: Iterable[Variable], ours: Collection[str]) -> list[Op]:
