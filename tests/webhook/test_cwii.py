@@ -140,7 +140,63 @@ def test_an_own_word_goes_before_that_of_another_webhook_and_both_are_told() -> 
 
     assert env(first(pod))["AWS_ROLE_ARN"] == ROLE
     (warning,) = decision.warnings
-    assert "cwii.dev/aws-role-arn of ServiceAccount shop/worker and eks.amazonaws.com/role-arn of Pod shop/p are both set" in warning
+    assert "cwii.dev/aws-role-arn of ServiceAccount shop/worker and eks.amazonaws.com/role-arn of Pod shop/p say different things" in warning
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: bool) -> None:  # noqa: FBT001 - a column of the table
+    """cwiictl writes both beside each other."""
+    azwi = {"azure.workload.identity/client-id": AZURE["cwii.dev/az-client-id"], "azure.workload.identity/tenant-id": AZURE["cwii.dev/az-tenant-id"]}
+
+    decision, _ = given(AZURE | azwi | AWS | {"eks.amazonaws.com/role-arn": ROLE}, Settings(native_annotations=native))
+
+    assert (decision.outcome, decision.warnings) == ("injected", ())
+
+
+@pytest.mark.parametrize(
+    ("key", "way"),
+    [
+        ("eks.amazonaws.com/role-arn", "with --native-annotations=true or in the dialect eks"),
+        ("azure.workload.identity/client-id", "with --native-annotations=true or in the dialect azwi"),
+        ("iam.gke.io/gcp-service-account", "with --native-annotations=true"),
+        ("cloud.google.com/workload-identity-provider", "in the dialect gcpwif"),
+    ],
+)
+def test_a_word_of_another_webhook_that_is_not_heeded_is_told_with_what_would_heed_it(key: str, way: str) -> None:
+    decision, _ = given({key: "x"})
+
+    assert (decision.outcome, decision.warnings) == ("nothing", (f"{key} of ServiceAccount shop/worker is not heeded by this webhook: it would be {way}",))
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("cwii.dev/aws-injcet", "cwii.dev/aws-inject"),
+        ("cwii.dev/aws_role_arn", "cwii.dev/aws-role-arn"),
+        ("cwii.dev/azure-client-id", "cwii.dev/az-client-id"),
+        ("cwii.dev/gcp-serviceaccount", "cwii.dev/gcp-service-account"),
+        ("cwii.dev/xyzzy", ""),
+    ],
+)
+@pytest.mark.parametrize("scope", ["account", "namespace", "owner"])
+def test_a_word_that_is_none_is_told_once_with_the_nearest(key: str, near: str, scope: str) -> None:
+    ref = {"account": "ServiceAccount shop/worker", "namespace": "Namespace shop", "owner": "StatefulSet shop/web"}[scope]
+    hint = f"did you mean {near}?" if near else "see README for those that there are"
+
+    for pod in (a_pod(), a_pod(AWS)):
+        assert made(pod, **{scope: {key: "true"}})[0].warnings == (f"'{key}' of {ref} is no word of cwii's: {hint}",)
+
+
+def test_a_pods_own_word_that_is_none_is_told_and_its_written_ones_are_not() -> None:
+    written = {"cwii.dev/injected": "aws", "cwii.dev/gcp-credentials": "{}", "not.cwii.dev/x": "x", "example.com/cwii.dev": "x"}
+
+    assert made(a_pod({"cwii.dev/aws-regoin": "x", **written}))[0].warnings == (
+        "'cwii.dev/aws-regoin' of Pod shop/p is no word of cwii's: did you mean cwii.dev/aws-region?",
+    )
+
+
+def test_of_many_words_that_are_none_a_few_are_told() -> None:
+    assert len(made(a_pod({f"cwii.dev/x{number}": "" for number in range(1000)}))[0].warnings) == 4
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,16 @@ def test_a_pod_without_room_for_the_credentials_is_refused_here(size: int) -> No
         assert decision.message.startswith("Pod shop/p has no room for cwii.dev/gcp-credentials: ")
 
 
+@pytest.mark.parametrize(("room", "marked"), [(len("cwii.dev/injected" + "aws"), True), (len("cwii.dev/injected" + "aws") - 1, False)])
+def test_the_marker_is_left_out_where_there_is_no_room_for_it(room: int, marked: bool) -> None:  # noqa: FBT001 - a column of the table
+    decision, pod = made(a_pod({"note": "x" * (256 * 1024 - len("note") - room)}), account=AWS)
+
+    assert ("cwii.dev/injected" in pod["metadata"]["annotations"]) == marked
+    assert decision.warnings == (() if marked else ("Pod shop/p has no room for cwii.dev/injected among its annotations: it is left out",))
+    assert env(first(pod))["AWS_ROLE_ARN"]
+    assert not made(pod, account=AWS)[0].ops
+
+
 def test_an_expiration_that_the_api_server_would_refuse_is_refused_here() -> None:
     decision, _ = given({**AZURE, "cwii.dev/az-token-expiration": "9999999999"})
 

@@ -45,11 +45,26 @@ def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"mount_root": "relative"}, {"mount_root": "/a b"}, {"gcp_delivery": "other"}, {"token_expiration": 1 << 33}, {"authority_hosts": ("https://a",)}],
+    [
+        {"mount_root": "relative"},
+        {"mount_root": "/a b"},
+        {"gcp_delivery": "other"},
+        {"token_expiration": 1 << 33},
+        {"authority_hosts": ("https://a",)},
+        {"gcp_default_audience": "a b"},
+        {"aws_default_audience": ""},
+        {"aws_default_audience": "$(SECRET)"},
+        {"az_default_audience": "a\nb"},
+        {"gcp_init_image": ""},
+        {"gcp_verify_image": "a b"},
+        {"aws_verify_image": "-x"},
+        {"az_verify_image": "x" * 600},
+    ],
     ids=str,
 )
 def test_what_cannot_be_meant_is_no_settings(wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadFlag):
+    """Each pod would be refused for it, and nobody who could mend it would hear of that."""
+    with pytest.raises(BadFlag, match=f"^--{next(iter(wrong)).replace('_', '-')} "):
         Settings(**wrong)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admit import Decision, Route
+from cwii_webhook.dialects import ALL, service
 from cwii_webhook.mutators.eks import Eks, skipping
 from cwii_webhook.picture import Ref, Seen
 from cwii_webhook.settings.eks import Settings
+from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.recorded import Objects, asked
 
@@ -285,6 +287,22 @@ def test_a_mirror_pod_is_never_changed() -> None:
     decision, _ = made(a_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{P}/role-arn": ROLE})
 
     assert [n.reason for n in decision.nothing] == ["mirror-pod"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--token-expiration", "4294967297"),
+        ("--token-mount-path", "relative"),
+        ("--container-credentials-mount-path", "C:/tokens"),
+        ("--container-credentials-volume-name", "Under_score"),
+        ("--namespace", ""),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(words: tuple[str, str]) -> None:
+    with pytest.raises(BadFlag, match=f"^{words[0]} is "):
+        service(ALL["eks"], words, {})
 
 
 def test_another_domain_has_its_own_words() -> None:

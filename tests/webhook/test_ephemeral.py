@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admit import Decision, admit
+from cwii_webhook.diary import Diary
+from cwii_webhook.log import Log
+from cwii_webhook.metrics import Metrics
 from cwii_webhook.patch import applied
 from cwii_webhook.pieces import Op
 from cwii_webhook.review import encode
 from cwii_webhook.settings.cwii import Settings
 
-from tests.webhook.answering import ROUTES
+from tests.webhook.answering import ROUTES, UNREAD
 from tests.webhook.cwii_pods import AWS, AZURE, GCP, a_pod, env, made, said
 from tests.webhook.recorded import Objects, asked, request
 
@@ -81,7 +84,26 @@ def test_of_several_clouds_it_gets_those_that_the_pod_has() -> None:
     decision, after = joined(pod, {"name": "debug"}, objects=said(account={**AWS, **AZURE, **GCP}))
 
     assert mounted(late(after)) == {"cwii-aws-token", "cwii-gcp-token", "cwii-gcp-creds"}
-    assert [injection.gives for injection in decision.injections] == ["gcp,aws"]
+    assert [injection.gives for injection in decision.injections] == ["gcp", "aws"]
+
+
+def test_it_is_told_of_like_any_other_decision() -> None:
+    """Counted under each cloud, with what the audit log says of it, and with what a user would want to know."""
+    pod = made(a_pod(), account={**AWS, **GCP})[1]
+    own = {"name": "debug", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}], "volumeMounts": [{"name": "d", "mountPath": "/var/run/secrets/cwii.dev/aws"}]}
+
+    decision, _ = joined(pod, own)
+    metrics = Metrics()
+    Diary(metrics, Log(UNREAD), tuple(ROUTES)).decided("cwii", request(pod), decision)
+
+    assert decision.audit == {"injected": "gcp,aws", "gcp": "as container c has it", "aws": "as container c has it"}
+    assert decision.warnings == (
+        "container debug sets AWS_ROLE_ARN itself: that is left as it is",
+        "container debug has its volume d at /var/run/secrets/cwii.dev/aws: what lies there is used, not cwii-aws-token",
+    )
+    for cloud in ("gcp", "aws"):
+        assert f'provider="{cloud}",outcome="injected",reason=""}} 1' in metrics.exposition().decode()
+    assert "other" not in metrics.exposition().decode()
 
 
 def test_what_the_voices_say_by_now_is_not_heard() -> None:

@@ -34,6 +34,7 @@ def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
     "word",
     [
         "--token-expiration=24",
+        "--token-expiration=1200000h",
         "--token-default-mode=9999",
         "--token-default-mode=x",
         "--default-injection-mode=sidecar",

@@ -53,7 +53,20 @@ def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: s
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("7200", 7200), ("+7200", 7200), (" 7200 ", 7200), ("600", 600), ("599", 600), ("10", 600), ("-1", 600), ("0", 600), (str(1 << 32), 1 << 32)],
+    [
+        ("7200", 7200),
+        ("+7200", 7200),
+        (" 7200 ", 7200),
+        ("600", 600),
+        ("599", 600),
+        ("10", 600),
+        ("-1", 600),
+        ("0", 600),
+        (str(1 << 32), 1 << 32),
+        ("0" * 60 + "7200", 7200),
+        ("+" + "0" * 60, 600),
+        ("-" + "9" * 60, 600),
+    ],
 )
 def test_a_token_lasts_as_long_as_is_said_but_ten_minutes_at_least(text: str, seconds: int) -> None:
     assert wishes(pod={words.AWS.expiration.key: text}).seconds(words.AWS.expiration, 3600) == seconds

@@ -5,7 +5,7 @@ Nearly always everything is known, and the answer is there at once. What the pic
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from cwii_webhook.admit import Decision, Route, admit
@@ -17,6 +17,7 @@ from cwii_webhook.picture import Picture, Ref, Unknown
 from cwii_webhook.pieces import sent
 from cwii_webhook.review import Request, Response, Review, Status, Unreadable, answer, decode
 
+TOGETHER, EACH = 4096, 256  # characters of warnings
 PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
 
 
@@ -98,8 +99,21 @@ class Admission:
 
 
 def response(uid: str, decision: Decision) -> Response:
+    warnings = bounded(decision.warnings) if decision.warnings else ()
     if decision.outcome == "refused":
-        return Response(uid, False, Status(decision.message, decision.code), warnings=decision.warnings)  # noqa: FBT003 - the wire's own order
+        return Response(uid, False, Status(decision.message, decision.code), warnings=warnings)  # noqa: FBT003 - the wire's own order
     if not decision.pieces:
-        return Response(uid, True, warnings=decision.warnings)  # noqa: FBT003
-    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), decision.warnings, dict(decision.audit))  # noqa: FBT003
+        return Response(uid, True, warnings=warnings)  # noqa: FBT003
+    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), warnings, dict(decision.audit))  # noqa: FBT003
+
+
+def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Once each. Beyond so much together the API server drops some and cuts the others: those that it would drop are counted."""
+    every = tuple(dict.fromkeys(warnings))
+    if sum(map(len, every)) <= TOGETHER:
+        return every
+    cut = [text if len(text) <= EACH else f"{text[: EACH - 3]}..." for text in every]
+    if sum(map(len, cut)) <= TOGETHER:
+        return tuple(cut)
+    most = next(count for count in range(len(cut), -1, -1) if sum(map(len, cut[:count])) <= TOGETHER - EACH)
+    return (*cut[:most], f"{len(cut) - most} more warnings: cwiictl explain shows them all")

@@ -12,8 +12,10 @@ from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refuse
 from cwii_webhook.picture import Picture
 from cwii_webhook.pieces import Op, Piece
 from cwii_webhook.review import MIRROR, Pod, Request
+from cwii_webhook.vocabulary.cwii import GCP_CREDENTIALS, GCP_DELIVERY
 from cwii_webhook.voices import Subject
 
+ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
 MOST = 500  # containers: nobody runs so many in a pod, and strangers may post what they like
 Outcome = Literal["injected", "nothing", "refused"]
 
@@ -72,7 +74,7 @@ class Decision(Struct, frozen=True):
 
 def admit(route: Route, request: Request, picture: Picture) -> Decision:
     pod = request.object
-    if pod is None:
+    if pod is None or not request.kind.pod:
         return Decision("nothing", nothing=(Nothing(route.dialect, "not-a-pod"),))
     if (count := _containers(pod)) > MOST:
         return Decision("refused", message=f"a pod of {count} containers is more than is looked at: {MOST} at most", code=400)
@@ -82,10 +84,9 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
         return _late(route, request, pod)
     subject = Subject(request, pod, picture)
     try:
-        parts = [mutator(subject) for mutator in route.mutators]
+        return _decided(route, subject, [mutator(subject) for mutator in route.mutators])
     except Refused as e:
         return Decision("refused", warnings=e.warnings, message=e.message, code=e.code)
-    return _decided(route, pod, parts)
 
 
 def _left_alone(request: Request, pod: Pod) -> Reason | None:
@@ -101,13 +102,42 @@ def _containers(pod: Pod) -> int:
     return len(spec.containers or ()) + len(spec.init_containers or ()) + len(spec.ephemeral_containers or ())
 
 
-def _decided(route: Route, pod: Pod, parts: Sequence[Injection | Nothing]) -> Decision:
+def _decided(route: Route, subject: Subject, parts: Sequence[Injection | Nothing]) -> Decision:
     injections = tuple([part for part in parts if isinstance(part, Injection)])
     nothing = tuple([part for part in parts if isinstance(part, Nothing)])
     if not injections:
-        return Decision("nothing", nothing=nothing, warnings=_warnings(parts))
-    made = patch.build(pod, (*injections, _mark(route.marker, pod, injections)) if route.marker else injections)
-    return Decision("injected", made.pieces, warnings=(*_warnings(parts), *made.warnings), audit=_audit(injections), injections=injections, nothing=nothing)
+        return Decision("nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd))
+    given, warnings = _fitting(route, subject, injections)
+    made = patch.build(subject.pod, given)
+    warnings = (*_warnings(parts), *warnings, *subject.odd, *made.warnings)
+    return Decision("injected", made.pieces, warnings=warnings, audit=_audit(injections), injections=injections, nothing=nothing)
+
+
+def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) -> tuple[tuple[Injection, ...], tuple[str, ...]]:
+    """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
+    theirs = subject.pod.metadata.annotations or {}
+    ours = {key: text for injection in injections if injection.annotations for key, text in injection.annotations.items()}
+    given = (*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections
+    if not _overfull(theirs, ours | given[-1].annotations):
+        return given, ()
+    size = _overfull(theirs, ours)
+    if not size:
+        return injections, (f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",)
+    if not route.marker:
+        return injections, (f"the pod's annotations are over {ROOM} bytes with ours, and the API server refuses them",)
+    way_out = f", or set {GCP_DELIVERY.key} to config-map" if GCP_CREDENTIALS.key in ours else ""
+    raise Refused(
+        f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
+        f"shorten them{way_out}"
+    )
+
+
+def _overfull(theirs: Mapping[str, str], ours: Mapping[str, str]) -> int:
+    """How many bytes they would have together, or 0 where there is room. No letter has more than four bytes: most pods need no nearer look."""
+    if 4 * sum([sum(map(len, texts)) for texts in (theirs, theirs.values(), ours, ours.values())]) <= ROOM:
+        return 0
+    size = sum([len(key.encode()) + len(text.encode()) for key, text in {**theirs, **ours}.items()])
+    return size if size > ROOM else 0
 
 
 def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
@@ -120,10 +150,11 @@ def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
 
 def _late(route: Route, request: Request, pod: Pod) -> Decision:
     """Containers that join a running pod get what its others have."""
-    injection = ephemeral.injection(pod, request.old_object, route.mutators)
-    if injection is None:
+    injections = ephemeral.injections(pod, request.old_object, route.mutators)
+    if not injections:
         return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
-    return Decision("injected", patch.build(pod, [injection]).pieces, injections=(injection,))
+    made = patch.build(pod, injections)
+    return Decision("injected", made.pieces, warnings=(*_warnings(injections), *made.warnings), audit=_audit(injections), injections=injections)
 
 
 def _warnings(parts: Sequence[Injection | Nothing]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ and each later one, fail.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from cwii_webhook.injection import Injection, Mount, Touch, Variable
@@ -23,21 +23,23 @@ class Giver(Protocol):
     def skipped(self, pod: Pod, /) -> Collection[str]: ...
 
 
-def injection(pod: Pod, before: Pod | None, givers: Iterable[Giver]) -> Injection | None:
+def injections(pod: Pod, before: Pod | None, givers: Iterable[Giver]) -> tuple[Injection, ...]:
     """None where there is nothing to give, or nobody to give it to."""
     known = {c.name for c in (before.spec.ephemeral_containers or ())} if before else set[str]()
     new = [(i, c) for i, c in enumerate(pod.spec.ephemeral_containers or ()) if c.name not in known]
     volumes = {volume.name for volume in pod.spec.volumes or ()}
-    touches: list[Touch] = []
-    gives: list[str] = []
+    given: list[Injection] = []
     for giver in givers:
         mine = frozenset(name for name in volumes if _named(name, giver.volumes))
         model = next((c for c in pod.spec.containers or () if _has(c, mine)), None)
-        if mine and model:
-            gives.append(giver.gives)
-            variables, mounts, skipped = _variables(model, giver.variables), _mounts(model, mine), giver.skipped(pod)
-            touches += [Touch("ephemeralContainers", i, variables, mounts) for i, c in new if c.name not in skipped]
-    return Injection(gives=",".join(gives), touches=tuple(touches)) if touches else None
+        skipped = giver.skipped(pod)
+        joining = [(i, c) for i, c in new if c.name not in skipped]
+        if mine and model and joining:
+            variables, mounts = _variables(model, giver.variables), _mounts(model, mine)
+            touches = tuple([Touch("ephemeralContainers", i, variables, mounts) for i, _ in joining])
+            warnings = tuple([warning for _, c in joining for warning in _own(c, variables)])
+            given.append(Injection(gives=giver.gives, touches=touches, warnings=warnings, told=f"as container {model.name} has it"))
+    return tuple(given)
 
 
 def _named(name: str, patterns: Collection[str]) -> bool:
@@ -51,6 +53,12 @@ def _has(container: Container, volumes: Collection[str]) -> bool:
 def _variables(model: Container, names: Collection[str]) -> tuple[Variable, ...]:
     """As they stand there, already safe from the kubelet's expansion."""
     return tuple(Variable(v.name, v.value) for v in model.env or () if v.name in names and v.value is not None)
+
+
+def _own(container: Container, variables: Iterable[Variable]) -> Iterator[str]:
+    there = {v.name: v.value for v in container.env or ()}
+    if names := [v.name for v in variables if v.name in there and there[v.name] != v.value]:
+        yield f"container {container.name} sets {', '.join(names)} itself: that is left as it is"
 
 
 def _mounts(model: Container, volumes: Collection[str]) -> tuple[Mount, ...]:

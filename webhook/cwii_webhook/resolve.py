@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 
@@ -15,11 +16,15 @@ from cwii_webhook.review import encode
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary import Word
-from cwii_webhook.vocabulary.cwii import HEARD
+from cwii_webhook.vocabulary.cwii import ALL, DOMAIN, HEARD
 from cwii_webhook.voices import Scope, Subject, Voice
 
 # Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
 GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})
+
+PREFIX = f"{DOMAIN}/"
+KNOWN = frozenset(word.key for word in ALL)
+MOST_ODD = 4  # unknown words of one voice that are told of
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -36,6 +41,7 @@ class Said(Struct, frozen=True, eq=False):
 
 
 _heard: Memo[Key, Said] = Memo()
+_near: Memo[str, str] = Memo(256)
 
 
 class Hearing:
@@ -46,7 +52,9 @@ class Hearing:
     def __init__(self, subject: Subject) -> None:
         spec = subject.pod.spec
         self.namespace = subject.namespace
-        self.voices = tuple([voice for voice in _voices(subject) if not HEARD.isdisjoint(voice.annotations)])
+        every = list(_voices(subject))
+        self.voices = tuple([voice for voice in every if not HEARD.isdisjoint(voice.annotations)])
+        subject.odd = tuple([odd for voice in every if PREFIX in "\n".join(voice.annotations) for odd in _odd(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
         found = [one for one in containers(subject.pod) if one[2].name not in GUESTS] if self.voices else []
         self.containers = [container for _, _, container in found]
@@ -55,6 +63,20 @@ class Hearing:
         self.env = frozenset([variable.name for container in self.containers if container.env for variable in container.env])
         self.from_elsewhere = [container.name for container in self.containers if container.env_from]
         self.volumes = {volume.name: volume for volume in spec.volumes or ()}
+
+
+def _odd(voice: Voice) -> Iterator[str]:
+    """Words in our domain that are none: somebody means something by them."""
+    unknown = [key for key in voice.annotations if key.startswith(PREFIX) and key not in KNOWN]
+    for key in unknown[:MOST_ODD]:
+        near = _near.get(key) or _near.keep(key, _nearest(key), len(key))
+        yield f"{shown(key)} of {voice} is no word of cwii's" + (f": did you mean {near}?" if near in KNOWN else ": see README for those that there are")
+
+
+def _nearest(key: str) -> str:
+    """Itself, where there is none."""
+    found = difflib.get_close_matches(key.removeprefix(PREFIX)[:64], [word.removeprefix(PREFIX) for word in HEARD if word.startswith(PREFIX)], 1)
+    return PREFIX + found[0] if found else key
 
 
 def hearing(subject: Subject) -> Hearing:
@@ -136,7 +158,8 @@ class Wishes:
             self.otherwise("token expiration", str(default))
             return default
         self._kept(origin)
-        seconds = int(origin.value[:40])
+        digits = origin.value.lstrip("+-").lstrip("0")
+        seconds = 0 if origin.value.startswith("-") else int(digits[:40] or "0")
         if seconds > MOST:
             raise Refused(f"{where(origin)} is {shown(origin.value)}, and no token may last so long: say {LEAST} to {MOST} seconds")
         if seconds < LEAST:
@@ -146,8 +169,10 @@ class Wishes:
     def either(self, word: Word, native: Word, what: str, *, honoured: bool) -> Origin | None:
         """A word of cwii's, or where it is missing the one that another webhook has for it."""
         own, other = self.heard(word, what), self.heard(native, what)
-        if own and other:
-            self.warnings.append(f"{where(own)} and {where(other)} are both set: {word.key} is used here, but {native.key} speaks to another webhook too")
+        if own and other and own.value != other.value:
+            self.warnings.append(
+                f"{where(own)} and {where(other)} say different things: {word.key} is used here, but {native.key} speaks to another webhook too"
+            )
         if own is None and honoured:
             own = other
         return self._kept(own) if own else None

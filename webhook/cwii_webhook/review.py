@@ -120,8 +120,20 @@ class Pod(Read, frozen=True):
     spec: Spec
 
 
+class Kind(Read, frozen=True):
+    """Of what the review is about."""
+
+    group: str = ""
+    kind: str = ""
+
+    @property
+    def pod(self) -> bool:
+        return self.kind == "Pod" and not self.group
+
+
 class Request(Read, frozen=True):
     uid: str
+    kind: Kind = Kind("", "Pod")
     operation: str = ""
     sub_resource: str | None = None
     namespace: str | None = None
@@ -133,6 +145,22 @@ class Request(Read, frozen=True):
 
 class Review(Read, frozen=True):
     request: Request
+    api_version: str = "admission.k8s.io/v1"
+    kind: str = "AdmissionReview"
+
+
+class Foreign(Read, frozen=True):
+    """A request about something that we know nothing of."""
+
+    uid: str
+    kind: Kind
+    operation: str = ""
+    namespace: str | None = None
+    name: str | None = None
+
+
+class ForeignReview(Read, frozen=True):
+    request: Foreign
     api_version: str = "admission.k8s.io/v1"
     kind: str = "AdmissionReview"
 
@@ -163,6 +191,7 @@ class Unreadable(Exception):
 
 
 _DECODER = msgspec.json.Decoder(Review)
+_FOREIGN = msgspec.json.Decoder(ForeignReview)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -170,7 +199,21 @@ def decode(body: bytes) -> Review:
     try:
         return _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as e:
+        if foreign := _foreign(body):
+            return foreign
         raise Unreadable(str(e)) from e
+
+
+def _foreign(body: bytes) -> Review | None:
+    """What is no pod need not look like one."""
+    try:
+        found = _FOREIGN.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    asked = found.request
+    if asked.kind.pod:
+        return None
+    return Review(Request(asked.uid, asked.kind, asked.operation, None, asked.namespace, asked.name), found.api_version, found.kind)
 
 
 def encode(value: object) -> bytes:

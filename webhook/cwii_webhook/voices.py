@@ -27,7 +27,7 @@ class Voice(Struct, frozen=True, gc=False):
 class Subject:
     """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for."""
 
-    __slots__ = ("heard", "namespace", "picture", "pod", "uid")
+    __slots__ = ("heard", "namespace", "odd", "picture", "pod", "uid")
 
     def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
         self.pod = pod
@@ -35,6 +35,7 @@ class Subject:
         self.namespace = request.namespace or pod.metadata.namespace or "default"
         self.picture = picture
         self.heard: object = None  # what one mutator found out and the next need not
+        self.odd: tuple[str, ...] = ()  # what a user would want to know of the voices, whatever is given
 
     @property
     def ref(self) -> Ref:

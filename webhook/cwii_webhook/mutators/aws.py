@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from cwii_webhook.injection import Nothing, Variable, variable
-from cwii_webhook.mutators.grammar import AUDIENCE, REGION, ROLE_ARN, SESSION, checked
-from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.grammar import REGION, ROLE_ARN, SESSION, checked
+from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
 from cwii_webhook.mutators.verify import Check
 from cwii_webhook.resolve import Wishes, where
 from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.settings.grammar import AUDIENCE
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "aws"
@@ -26,7 +27,7 @@ def aws(settings: Settings) -> Cloud:
 
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
-    nothing = declined(GIVES, words.AWS, wishes, *((NATIVE,) if settings.native_annotations else ()))
+    nothing = declined(GIVES, words.AWS, wishes, Native(NATIVE, "eks", settings.native_annotations))
     if nothing:
         return nothing
     role = wishes.either(words.AWS_ROLE_ARN, NATIVE, "AWS_ROLE_ARN", honoured=settings.native_annotations)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from cwii_webhook.injection import Nothing, Variable, variable
-from cwii_webhook.mutators.grammar import AUDIENCE, ID, authority, checked
-from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.grammar import ID, authority, checked
+from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
 from cwii_webhook.mutators.verify import Check
 from cwii_webhook.resolve import Wishes
 from cwii_webhook.settings.cwii import Settings
+from cwii_webhook.settings.grammar import AUDIENCE
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "az"
@@ -32,7 +33,7 @@ def azure(settings: Settings) -> Cloud:
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
     honoured = settings.native_annotations
-    nothing = declined(GIVES, words.AZURE, wishes, *((NATIVE,) if honoured else ()))
+    nothing = declined(GIVES, words.AZURE, wishes, Native(NATIVE, "azwi", honoured))
     if nothing:
         return nothing
     client = wishes.either(words.AZURE_CLIENT_ID, NATIVE, "AZURE_CLIENT_ID", honoured=honoured)

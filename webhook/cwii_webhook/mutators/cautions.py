@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cwii_webhook.injection import Variable, containers
 from cwii_webhook.review import Pod
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import user
-
-ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
-
-
-def overfull(theirs: Mapping[str, str] | None, ours: Mapping[str, str]) -> int:
-    """How many bytes they would have together, or 0 where there is room. No letter has more than four bytes: most pods need no nearer look."""
-    together = {**(theirs or {}), **ours}
-    if 4 * (sum(map(len, together)) + sum(map(len, together.values()))) <= ROOM:
-        return 0
-    size = sum([len(key.encode()) + len(text.encode()) for key, text in together.items()])
-    return size if size > ROOM else 0
 
 
 def expiration(seconds: int, key: str) -> Iterator[str]:

@@ -6,12 +6,13 @@ from functools import partial
 
 from cwii_webhook.injection import Mount, Nothing, Refused, variable
 from cwii_webhook.mutators import credentials
-from cwii_webhook.mutators.grammar import AUDIENCE, SERVICE_ACCOUNT, checked
-from cwii_webhook.mutators.plan import Cloud, Plan, declined, incomplete, plan
+from cwii_webhook.mutators.grammar import SERVICE_ACCOUNT, checked
+from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
 from cwii_webhook.mutators.verify import Check
 from cwii_webhook.resolve import Wishes, shown, where
 from cwii_webhook.settings.cwii import Delivery, Settings, delivery
+from cwii_webhook.settings.grammar import AUDIENCE
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "gcp"
@@ -27,7 +28,8 @@ def gcp(settings: Settings) -> Cloud:
 
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
-    nothing = declined(GIVES, words.GCP, wishes, *((NATIVE,) if settings.native_annotations else ()))
+    natives = (Native(NATIVE, honoured=settings.native_annotations), Native(words.FOREIGN_GCP_PROVIDER, "gcpwif"))
+    nothing = declined(GIVES, words.GCP, wishes, *natives)
     if nothing:
         return nothing
     audience = wishes.text(words.GCP.audience, "token audience")

@@ -55,15 +55,14 @@ class Gcpwif:
         pod, mode = subject.pod, asked.mode
         skipped = self.skipped(pod)
         variables = (*POINTERS[mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
-        annotations = self._annotations(asked)
         return Injection(
             gives="gcp",
             volumes=(self._token(asked), *self.more[mode]),
             touches=tuple([Touch(at, i, variables, MOUNTS[mode]) for at, i, c in containers(pod) if c.name not in skipped]),
             joining=(self.setup.joining(pod, asked),) if mode == "gcloud" else (),
             ours=OURS[mode],
-            annotations=annotations,
-            warnings=(*self._warnings(subject, asked, annotations), *cautions.own_values(pod, variables, skipped, REPLACED[mode])),
+            annotations=self._annotations(asked),
+            warnings=(*self._warnings(subject, asked), *cautions.own_values(pod, variables, skipped, REPLACED[mode])),
             origins=tuple(self._origins(asked, variables)),
         )
 
@@ -92,7 +91,7 @@ class Gcpwif:
         if by_email.value:
             yield Origin(by_email.name, by_email.value, self.words.email.key, asked.account)
 
-    def _warnings(self, subject: Subject, asked: Wish, annotations: dict[str, str]) -> Iterator[str]:
+    def _warnings(self, subject: Subject, asked: Wish) -> Iterator[str]:
         pod, expiration = subject.pod, asked.expiration
         if not asked.audience.value:
             yield f"{self.words.audience.key} of {asked.account} is empty: the token is for the API server, and Google will refuse it"
@@ -103,8 +102,6 @@ class Gcpwif:
         yield from cautions.expiration(asked.seconds, self.words.expiration.key)
         yield from self._of_gcloud(subject, asked)
         yield from cautions.unreadable(pod, self.settings.file_mode, TOKEN_FILE)
-        if cautions.overfull(pod.metadata.annotations, annotations):
-            yield f"the pod's annotations are over {cautions.ROOM} bytes with ours, and the API server refuses them"
 
     def _of_gcloud(self, subject: Subject, asked: Wish) -> Iterator[str]:
         if asked.mode != "gcloud":

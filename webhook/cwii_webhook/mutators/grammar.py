@@ -5,29 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from msgspec import Struct
-
 from cwii_webhook.injection import Origin, Refused
 from cwii_webhook.resolve import shown, where
+from cwii_webhook.settings.grammar import Grammar, grammar
 
-
-class Grammar(Struct, frozen=True):
-    pattern: re.Pattern[str]
-    what: str
-    example: str
-
-
-def _grammar(pattern: str, what: str, example: str) -> Grammar:
-    return Grammar(re.compile(pattern, re.ASCII), what, example)
-
-
-ROLE_ARN = _grammar(r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576}", "role's ARN", "arn:aws:iam::123456789012:role/name")
-REGION = _grammar(r"[a-z]{2}[a-z0-9-]{1,30}", "region", "eu-west-1")
-SESSION = _grammar(r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-")
-AUDIENCE = _grammar(r"[\w!#%*+,./:=?@\[\]^{}~-]{1,1024}", "audience", "sts.amazonaws.com")
-ID = _grammar(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
-SERVICE_ACCOUNT = _grammar(r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?", "service account", "name@project.iam.gserviceaccount.com")
-IMAGE = _grammar(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
+ROLE_ARN = grammar(r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576}", "role's ARN", "arn:aws:iam::123456789012:role/name")
+REGION = grammar(r"[a-z]{2}[a-z0-9-]{1,30}", "region", "eu-west-1")
+SESSION = grammar(r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-")
+ID = grammar(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
+SERVICE_ACCOUNT = grammar(r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?", "service account", "name@project.iam.gserviceaccount.com")
 HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
 
 AUTHORITIES = frozenset({

@@ -8,14 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cwii_webhook import present
-from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Refused, Touch, Variable, Volume, told
+from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Touch, Variable, Volume, told
 from cwii_webhook.memo import Memo
-from cwii_webhook.mutators import cautions
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
 from cwii_webhook.review import Pod
 from cwii_webhook.vocabulary import Word
-from cwii_webhook.vocabulary.cwii import GCP_DELIVERY, Common
+from cwii_webhook.vocabulary.cwii import Common
 from cwii_webhook.voices import Subject
 
 TOUCH = 256  # weight of what one container is given
@@ -63,8 +62,6 @@ class Cloud:
         if isinstance(usual, Nothing):
             return usual
         plan, injection = usual.plan, usual.injection
-        if plan.annotations:
-            _fitting(plan.annotations, subject)
         if not plan.guests and not _in_the_way(plan, heard):
             return injection
         guests = tuple([joining(guest, subject.pod) for guest in plan.guests])
@@ -85,14 +82,6 @@ class Cloud:
             told=plan.told,
         )
         return Usual(plan, injection)
-
-
-def _fitting(ours: Mapping[str, str], subject: Subject) -> None:
-    if size := cautions.overfull(subject.pod.metadata.annotations, ours):
-        raise Refused(
-            f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {cautions.ROOM} is all that they may have; "
-            f"shorten them, or set {GCP_DELIVERY.key} to config-map"
-        )
 
 
 def _in_the_way(plan: Plan, heard: Hearing) -> bool:
@@ -144,16 +133,31 @@ def plan(  # noqa: PLR0913 - what a plan is made of
     )
 
 
-def declined(gives: str, common: Common, wishes: Wishes, *natives: Word) -> Nothing | None:
+class Native(Struct, frozen=True):
+    """A word of another webhook, by which a cloud is asked for where it is honoured; and the dialect that it is of, if that is one of ours."""
+
+    word: Word
+    dialect: str = ""
+    honoured: bool | None = None  # None where no flag has it honoured
+
+    def unheeded(self, said: Origin) -> str:
+        flag = "with --native-annotations=true" if self.honoured is not None else ""
+        dialect = f"in the dialect {self.dialect}" if self.dialect else ""
+        return f"{where(said)} is not heeded by this webhook: it would be {' or '.join(filter(None, (flag, dialect)))}"
+
+
+def declined(gives: str, common: Common, wishes: Wishes, *natives: Native) -> Nothing | None:
     """Why there is nothing to give; None where there is: it was asked for in so many words, or by the word of another webhook."""
     asked = wishes.flag(common.inject)
     if asked:
         if asked.value == "true":
             return None
         return Nothing(gives, "switched-off", f"{where(asked)} is false", tuple(wishes.warnings))
-    if any(wishes.heard(native, "inject") for native in natives):
+    asking = [(native, said) for native in natives if (said := wishes.heard(native.word, "inject"))]
+    if any(native.honoured for native, _ in asking):
         return None
-    return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", tuple(wishes.warnings))
+    unheeded = [native.unheeded(said) for native, said in asking]
+    return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, *unheeded))
 
 
 def incomplete(gives: str, wishes: Wishes, *missing: str) -> Nothing:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.grammar import AUDIENCE, IMAGE, told
 from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving, unheeded
 
 Delivery = Literal["annotation", "config-map", "init-container"]
@@ -44,6 +45,12 @@ class Settings(Struct, frozen=True):
             raise BadFlag(f"--token-expiration is {self.token_expiration}, and no token may last so long", f"give {LEAST} to {MOST} seconds")
         if delivery(self.gcp_delivery) is None:
             raise BadFlag(f"--gcp-delivery is {self.gcp_delivery!r}", f"use one of {', '.join(get_args(Delivery))}")
+        if self.gcp_default_audience:
+            told("gcp-default-audience", self.gcp_default_audience, AUDIENCE)
+        told("aws-default-audience", self.aws_default_audience, AUDIENCE)
+        told("az-default-audience", self.az_default_audience, AUDIENCE)
+        for flag in ("gcp-init-image", "gcp-verify-image", "aws-verify-image", "az-verify-image"):
+            told(flag, getattr(self, flag.replace("-", "_")), IMAGE)
         for host in self.authority_hosts:
             if not _HOST.fullmatch(host):
                 raise BadFlag(f"--authority-hosts lists {host!r}, which is no host", "list names alone, such as login.example.com")

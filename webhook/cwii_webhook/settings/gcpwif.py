@@ -8,6 +8,7 @@ from typing import Literal, cast, get_args
 import msgspec
 from msgspec import Struct
 
+from cwii_webhook.settings import MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, ZAP, Serving
 from cwii_webhook.vocabulary.gcpwif import DOMAIN
@@ -55,6 +56,8 @@ def settings(told: Told) -> Settings:
         raise BadFlag(f"--default-injection-mode is {values['mode']!r}", "use gcloud or direct")
     if not 0 <= cast("int", values.get("file_mode", 0)) <= 0o777:
         raise BadFlag(f"--token-default-mode is {values['file_mode']}, which is no file's mode", "use one such as 0440")
+    if cast("float", values.get("expiration", 0)) > MOST:
+        raise BadFlag(f"--token-expiration is {values['expiration']:.0f} seconds, and no token may last so long", f"give {MOST} seconds at most")
     if "resources" in values:
         values["resources"] = _resources(cast("str", values["resources"]))
     return made(Told(values), Settings)

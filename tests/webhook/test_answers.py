@@ -1,0 +1,54 @@
+"""What is answered to an API server, whatever it asks about."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cwii_webhook.admission import response
+from cwii_webhook.admit import Decision
+
+from tests.webhook.answering import ROUTES, SENSIBLE, Counter, review
+from tests.webhook.cwii_pods import a_pod, said
+
+ANSWERED = Counter(ROUTES["eks"], said(account=SENSIBLE["eks"]))
+REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ({"group": "", "kind": "ConfigMap"}, {"metadata": {"name": "p"}}),
+        ({"group": "apps", "kind": "Deployment"}, {"metadata": {"name": "p"}, "spec": a_pod()["spec"]}),
+        ({"group": "autoscaling", "kind": "Scale"}, REPLICAS),
+        ({"group": "example.com", "kind": "Pod"}, {"spec": {"containers": {"named": "otherwise"}}}),
+        ({"group": "example.com", "kind": "Pod"}, a_pod()),
+        ({"group": "", "kind": "Binding"}, None),
+    ],
+)
+def test_what_is_no_pod_is_allowed_unchanged(kind: dict[str, str], body: object) -> None:
+    asked = review(body, kind=kind)
+
+    reply = ANSWERED(asked)
+
+    assert (reply.status, json.loads(reply.body)["response"]) == (200, {"uid": "u", "allowed": True})
+
+
+def test_a_pod_that_is_none_is_unreadable_whatever_it_is_called() -> None:
+    assert ANSWERED(review({"spec": {"containers": "x"}}, kind={"kind": "Pod"})).status == 400
+
+
+@pytest.mark.parametrize(
+    ("warnings", "sent"),
+    [
+        (("a", "b", "a"), ("a", "b")),
+        (("x" * 4000,), ("x" * 4000,)),
+        (("x" * 5000,), ("x" * 253 + "...",)),
+        (("x" * 4000, "y" * 300), ("x" * 253 + "...", "y" * 253 + "...")),
+        (tuple(f"{n:>256}" for n in range(20)), (*[f"{n:>256}" for n in range(15)], "5 more warnings: cwiictl explain shows them all")),
+    ],
+    ids=["once each", "one that is long", "one too long", "two too long", "too many"],
+)
+def test_warnings_are_no_more_than_an_api_server_hands_on(warnings: tuple[str, ...], sent: tuple[str, ...]) -> None:
+    assert response("u", Decision("nothing", warnings=warnings)).warnings == sent
+    assert sum(map(len, sent)) <= 4096

@@ -1,0 +1,29 @@
+"""What a value may look like that may be told to the webhook as well as be written by a user."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from cwii_webhook.settings.flags import BadFlag
+
+
+class Grammar(Struct, frozen=True):
+    pattern: re.Pattern[str]
+    what: str
+    example: str
+
+
+def grammar(pattern: str, what: str, example: str) -> Grammar:
+    return Grammar(re.compile(pattern, re.ASCII), what, example)
+
+
+AUDIENCE = grammar(r"[\w!#%*+,./:=?@\[\]^{}~-]{1,1024}", "audience", "sts.amazonaws.com")
+IMAGE = grammar(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
+
+
+def told(flag: str, value: str, form: Grammar) -> None:
+    """What every pod would be refused for is better refused at the start."""
+    if not form.pattern.fullmatch(value):
+        raise BadFlag(f"--{flag} is {value[:64]!r}, which is no {form.what}", f"say one such as {form.example}")
