@@ -74,7 +74,7 @@ def doubled(before: Json, after: Json) -> Iterator[str]:
 
 def _doubled(own: Json, container: Json, volumes: list[str]) -> Iterator[str]:
     mounts, before = some(container, "volumeMounts"), some(own, "volumeMounts")
-    taken = {posixpath.normpath(mount["mountPath"]) for mount in before}
+    taken = {posixpath.normpath(mount["mountPath"]) for mount in mounts[: len(before)]}  # one that is called as ours is may have moved away
     yield from _twice(str(mount["mountPath"]) for mount in mounts)
     for mount in mounts[len(before) :]:
         if mount["name"] not in volumes:

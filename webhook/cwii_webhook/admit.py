@@ -116,9 +116,11 @@ def _decided(route: Route, subject: Subject, parts: Sequence[Injection | Nothing
 def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) -> tuple[tuple[Injection, ...], tuple[str, ...]]:
     """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
     theirs = subject.pod.metadata.annotations or {}
-    ours = {key: text for injection in injections if injection.annotations for key, text in injection.annotations.items()}
     given = (*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections
-    if not _overfull(theirs, ours | given[-1].annotations):
+    if 4 * sum([_letters(texts) for texts in (theirs, *[one.annotations for one in given]) if texts]) <= ROOM:
+        return given, ()  # no letter has more than four bytes: most pods need no nearer look
+    ours = {key: text for injection in injections for key, text in injection.annotations.items()}
+    if not _overfull(theirs, {**ours, **given[-1].annotations}):
         return given, ()
     size = _overfull(theirs, ours)
     if not size:
@@ -132,10 +134,12 @@ def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) 
     )
 
 
+def _letters(texts: Mapping[str, str]) -> int:
+    return sum(map(len, texts)) + sum(map(len, texts.values()))
+
+
 def _overfull(theirs: Mapping[str, str], ours: Mapping[str, str]) -> int:
-    """How many bytes they would have together, or 0 where there is room. No letter has more than four bytes: most pods need no nearer look."""
-    if 4 * sum([sum(map(len, texts)) for texts in (theirs, theirs.values(), ours, ours.values())]) <= ROOM:
-        return 0
+    """How many bytes they would have together, or 0 where there is room."""
     size = sum([len(key.encode()) + len(text.encode()) for key, text in {**theirs, **ours}.items()])
     return size if size > ROOM else 0
 

@@ -61,8 +61,11 @@ class Touch(Struct, frozen=True, gc=False, cache_hash=True):
     mounts: tuple[Mount, ...] = ()
 
 
-class Joining(Struct, frozen=True, gc=False):
-    """A container of our own, in its wire form. One of its name that is there already is left, or else `renewed`."""
+class Joining(Struct, frozen=True, gc=False, eq=False):
+    """A container of our own, in its wire form. One of its name that is there already is left, or else `renewed`.
+
+    It is like no other but itself: pods that are given the same are given the very same.
+    """
 
     name: str
     body: Json

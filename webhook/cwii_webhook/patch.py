@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cwii_webhook import present
 from cwii_webhook.gift import GIFTS, Gift, gift_of, normpath, wire
-from cwii_webhook.injection import Injection, Joining, Json, Mount, Place, Variable, Volume
+from cwii_webhook.injection import Injection, Joining, Mount, Place, Variable, Volume
 from cwii_webhook.memo import Memo
 from cwii_webhook.pieces import Op, Piece, piece
 from cwii_webhook.review import Container, Pod
@@ -141,21 +141,33 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
     """The first of those that go first is the very first: they are put at the head from behind."""
     containers: list[Container] | None = getattr(pod.spec, _FIELDS[place])
     there = {container.name: i for i, container in enumerate(containers or ())}
+    new = tuple([one for one in joining if one.name not in there])
     ops: list[Op] = []
-    head: list[Json] = []
-    tail: list[Json] = []
     for one in joining:
         at = there.get(one.name)
-        if at is None:
-            there[one.name] = -1
-            (head if one.first else tail).append(one.body)
-        elif one.renewed and at >= 0 and not present.container((containers or ())[at], one.body):
+        if at is not None and one.renewed and not present.container((containers or ())[at], one.body):
             ops.append(Op("replace", f"/spec/{place}/{at}", one.body))
             patch.warnings.append(f"the pod has a container {one.name}, which is replaced: the name is ours")
-    if containers is None:
-        head, tail = [], head + tail
-    ops += _extended(f"/spec/{place}", containers, tail)
-    patch.add(ops + [Op("add", f"/spec/{place}/0", body) for body in reversed(head)])
+    patch.add(ops)
+    if new:
+        patch.pieces.append(_joined(place, containers, new))
+
+
+_joined_known: Memo[tuple[Place, bool, tuple[Joining, ...]], Piece] = Memo(GIFTS)
+
+
+def _joined(place: Place, containers: Sequence[Container] | None, new: tuple[Joining, ...]) -> Piece:
+    """They go with what is given too."""
+    key = place, containers is None, new
+    known = _joined_known.get(key)
+    if known is None:
+        head, tail = [one.body for one in new if one.first], [one.body for one in new if not one.first]
+        if containers is None:
+            head, tail = [], head + tail
+        ops = _extended(f"/spec/{place}", containers, tail)
+        known = piece([*ops, *(Op("add", f"/spec/{place}/0", body) for body in reversed(head))])
+        _joined_known.keep(key, known, len(known.wire))
+    return known
 
 
 def _texts(pointer: str, present: Mapping[str, str] | None, parts: Iterable[Mapping[str, str]], patch: Patch) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from math import ceil
 from typing import Literal
 
+from cwii_webhook.memo import Memo
 from cwii_webhook.review import Container, Pod, Requirement, Security
 
 Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
@@ -16,6 +18,7 @@ Amounts = Mapping[str, str | int | float]
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?")
 _UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
 _UNITS |= {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)} | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
+_amounts: Memo[str, int] = Memo()
 
 OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
@@ -30,28 +33,41 @@ def quality(pod: Pod) -> Quality:
     return "Guaranteed" if all(_guaranteed(requests, limits) for requests, limits in amounts) else "Burstable"
 
 
-def _counted(amounts: Amounts | None) -> Mapping[str, Fraction]:
+def guaranteed(pod: Pod) -> bool:
+    """By what its containers say, so that one more which says nothing would cost it that. Mostly the first one tells that it is not."""
+    every = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    limited = pod.spec.resources is None and all(c.resources and c.resources.limits and len(c.resources.limits) > 1 for c in every)
+    return limited and quality(pod) == "Guaranteed"
+
+
+def _counted(amounts: Amounts | None) -> Mapping[str, int]:
     counted = {name: amount(amounts[name]) for name in ("cpu", "memory") if name in amounts} if amounts else {}
     return {name: number for name, number in counted.items() if number > 0}
 
 
-def _guaranteed(requests: Mapping[str, Fraction], limits: Mapping[str, Fraction]) -> bool:
+def _guaranteed(requests: Mapping[str, int], limits: Mapping[str, int]) -> bool:
     """What is not requested is requested as it is limited."""
     return len(limits) == 2 and all(requests.get(name, limits[name]) == limits[name] for name in limits)
 
 
-def amount(written: str | float) -> Fraction:
-    """A quantity of Kubernetes'. One that is none is something: the API server will say what it is not."""
-    found = _QUANTITY.fullmatch(str(written))
+def amount(written: str | float) -> int:
+    """A quantity of Kubernetes', in its smallest parts. One that is none is something: the API server will say what it is not."""
+    text = str(written)
+    known = _amounts.get(text)
+    return _amounts.keep(text, _amount(text), len(text)) if known is None else known
+
+
+def _amount(text: str) -> int:
+    found = _QUANTITY.fullmatch(text)
     if found is None:
-        return Fraction(1)
-    return Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1)
+        return 1
+    return ceil(Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1) / _UNITS["n"])
 
 
-def resources(pod: Pod, cpu: str, memory: str) -> dict[str, object]:
+def resources(quality: Quality, cpu: str, memory: str) -> dict[str, object]:
     """For a container of ours: what it needs, said so that the pod's QoS class stays what it is."""
     need = {"cpu": cpu, "memory": memory}
-    match quality(pod):
+    match quality:
         case "BestEffort":
             return {}
         case "Guaranteed":

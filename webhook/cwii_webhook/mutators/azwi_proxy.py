@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Mount, Place, Variable
 from cwii_webhook.review import Container, Pod
 from cwii_webhook.settings.azwi import NATIVE_SIDECARS, Settings
-from cwii_webhook.shape import quality
+from cwii_webhook.shape import guaranteed
 
 SIDECAR, INIT = "azwi-proxy", "azwi-proxy-init"
 _NEED = {"cpu": "100m", "memory": "128Mi"}  # said only where a container that says nothing would cost the pod its class
@@ -55,9 +55,7 @@ def _names(pod: Pod, place: Place) -> set[str]:
 
 
 def _resources(pod: Pod) -> dict[str, object]:
-    if pod.spec.resources or quality(pod) != "Guaranteed":
-        return {}
-    return {"resources": {"requests": _NEED, "limits": _NEED}}
+    return {"resources": {"requests": _NEED, "limits": _NEED}} if guaranteed(pod) else {}
 
 
 def _sidecar(image: str, *, native: bool) -> dict[str, object]:

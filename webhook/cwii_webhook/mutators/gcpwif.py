@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from cwii_webhook.injection import Injection, Nothing, Origin, Touch, Variable, Volume, containers, variable
+from cwii_webhook.injection import Injection, Nothing, Origin, Place, Touch, Variable, Volume, containers, told, variable
+from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.gcpwif_layout import DIRECT, GCLOUD, MOUNTS, OURS, POINTERS, REPLACED, TOKEN, TOKEN_FILE, volumes
 from cwii_webhook.mutators.gcpwif_setup import NAME, Setup
 from cwii_webhook.mutators.gcpwif_wish import Wish, wish
+from cwii_webhook.picture import Ref
 from cwii_webhook.review import Pod
 from cwii_webhook.settings.gcpwif import LEAST, Settings
 from cwii_webhook.shape import common_user, on_windows
 from cwii_webhook.vocabulary.gcpwif import words
 from cwii_webhook.voices import Subject, Voice
+
+ALWAYS = frozenset({NAME})  # skipped
+PLACE = 256  # weight of what one container is given
+Said = tuple[Ref, tuple[str | None, ...], Ref | None, str | None, tuple[tuple[Place, int], ...]]
+
+
+class Usual(Struct, frozen=True):
+    """What is asked, and what comes of it for a pod in which nothing is in the way. The same is asked for many pods: it is worked out once."""
+
+    asked: Wish
+    injection: Injection
+    variables: tuple[Variable, ...]
 
 
 class Gcpwif:
@@ -29,9 +45,12 @@ class Gcpwif:
         self.region = variable("CLOUDSDK_COMPUTE_REGION", settings.region)
         self.more = volumes(self.words.credentials.key, settings.file_mode)
         self.setup = Setup(settings.image, settings.resources)
+        self._heard = tuple([getattr(self.words, name).key for name in ("provider", "email", "audience", "expiration", "user", "mode")])
+        self._known: Memo[Said, Usual] = Memo()
 
     def skipped(self, pod: Pod) -> frozenset[str]:
-        return peers.listed((pod.metadata.annotations or {}).get(self.words.skip.key, ""), ",") | {NAME}
+        listed = (pod.metadata.annotations or {}).get(self.words.skip.key, "")
+        return peers.listed(listed, ",") | ALWAYS if listed else ALWAYS
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         name = subject.pod.spec.service_account_name
@@ -40,10 +59,23 @@ class Gcpwif:
         account = subject.account(name)
         if account is None:
             return Nothing("gcp", "no-account", f"there is no ServiceAccount {subject.namespace}/{name}")
-        asked = wish(self.settings, self.words, subject.itself(), account)
-        if asked is None:
-            return self._unasked(account)
-        return self._injection(subject, asked)
+        usual = self._usual(subject, account)
+        return self._injection(subject, usual) if usual else self._unasked(account)
+
+    def _usual(self, subject: Subject, account: Voice) -> Usual | None:
+        """Of the pod itself only its own expiration counts, and which of its containers there are."""
+        pod = subject.pod
+        own = (pod.metadata.annotations or {}).get(self.words.expiration.key)
+        skipped = self.skipped(pod)
+        places = tuple([(place, index) for place, index, container in containers(pod) if container.name not in skipped])
+        key = account.ref, tuple(map(account.annotations.get, self._heard)), None if own is None else subject.ref, own, places
+        known = self._known.get(key)
+        if known is None:
+            asked = wish(self.settings, self.words, subject.itself(), account)
+            if asked is None:
+                return None
+            known = self._known.keep(key, self._worked_out(asked, places), len(msgspec.json.encode(key)) + PLACE * len(places))
+        return known
 
     def _unasked(self, account: Voice) -> Nothing:
         pair = f"{self.words.provider.key} and {self.words.email.key}"
@@ -51,20 +83,26 @@ class Gcpwif:
             return Nothing("gcp", "incomplete", f"{account} lacks {pair}", (f"{account} is annotated for Google's credentials, but lacks {pair}",))
         return Nothing("gcp", "not-asked", f"{account} has no {self.words.provider.key}")
 
-    def _injection(self, subject: Subject, asked: Wish) -> Injection:
-        pod, mode = subject.pod, asked.mode
-        skipped = self.skipped(pod)
-        variables = (*POINTERS[mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
-        return Injection(
+    def _worked_out(self, asked: Wish, places: tuple[tuple[Place, int], ...]) -> Usual:
+        variables = (*POINTERS[asked.mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
+        origins = tuple(self._origins(asked, variables))
+        injection = Injection(
             gives="gcp",
-            volumes=(self._token(asked), *self.more[mode]),
-            touches=tuple([Touch(at, i, variables, MOUNTS[mode]) for at, i, c in containers(pod) if c.name not in skipped]),
-            joining=(self.setup.joining(pod, asked),) if mode == "gcloud" else (),
-            ours=OURS[mode],
+            volumes=(self._token(asked), *self.more[asked.mode]),
+            touches=tuple([Touch(*where, variables, MOUNTS[asked.mode]) for where in places]),
+            ours=OURS[asked.mode],
             annotations=self._annotations(asked),
-            warnings=(*self._warnings(subject, asked), *cautions.own_values(pod, variables, skipped, REPLACED[mode])),
-            origins=tuple(self._origins(asked, variables)),
+            warnings=tuple(self._of_values(asked)),
+            origins=origins,
+            told=told(origins),
         )
+        return Usual(asked, injection, variables)
+
+    def _injection(self, subject: Subject, usual: Usual) -> Injection:
+        pod, asked = subject.pod, usual.asked
+        joining = (self.setup.joining(pod, asked),) if asked.mode == "gcloud" else ()
+        own = cautions.own_values(pod, usual.variables, self.skipped(pod), REPLACED[asked.mode])
+        return replace(usual.injection, joining=joining, warnings=(*usual.injection.warnings, *self._warnings(subject, asked), *own))
 
     def _annotations(self, asked: Wish) -> dict[str, str]:
         effective = {
@@ -91,8 +129,8 @@ class Gcpwif:
         if by_email.value:
             yield Origin(by_email.name, by_email.value, self.words.email.key, asked.account)
 
-    def _warnings(self, subject: Subject, asked: Wish) -> Iterator[str]:
-        pod, expiration = subject.pod, asked.expiration
+    def _of_values(self, asked: Wish) -> Iterator[str]:
+        expiration = asked.expiration
         if not asked.audience.value:
             yield f"{self.words.audience.key} of {asked.account} is empty: the token is for the API server, and Google will refuse it"
         if not asked.email:
@@ -100,19 +138,22 @@ class Gcpwif:
         if expiration.voice and int(expiration.value) < LEAST:
             yield f"{expiration.key} of {expiration.voice} is {expiration.value}: the token lasts {LEAST} seconds, the least that there is"
         yield from cautions.expiration(asked.seconds, self.words.expiration.key)
-        yield from self._of_gcloud(subject, asked)
-        yield from cautions.unreadable(pod, self.settings.file_mode, TOKEN_FILE)
+        if asked.mode == "gcloud" and asked.user is not None and not 0 <= asked.user < 1 << 31:
+            yield f"{self.words.user.key}: the API server refuses user {asked.user}; it takes 0 to {(1 << 31) - 1}"
+
+    def _warnings(self, subject: Subject, asked: Wish) -> Iterator[str]:
+        if asked.mode == "gcloud":
+            yield from self._of_gcloud(subject, asked)
+        yield from cautions.unreadable(subject.pod, self.settings.file_mode, TOKEN_FILE)
 
     def _of_gcloud(self, subject: Subject, asked: Wish) -> Iterator[str]:
-        if asked.mode != "gcloud":
-            return
         if on_windows(subject.pod):
             yield f"{NAME} does not run on Windows: set {self.words.mode.key} of {asked.account} to direct"
-        if asked.user is not None and not 0 <= asked.user < 1 << 31:
-            yield f"{self.words.user.key}: the API server refuses user {asked.user}; it takes 0 to {(1 << 31) - 1}"
+        if asked.user is None:
+            return
         base, shared = subject.pod.spec.security_context, common_user(subject.pod)
         alone = not (base and base.fs_group is not None) and not self.settings.file_mode & 0o004
-        if alone and shared and asked.user not in {None, shared}:
+        if alone and shared and asked.user != shared:
             yield f"{self.words.user.key} of {asked.account} is {asked.user}, but containers run as {shared}: they will not be able to read {TOKEN_FILE}"
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import cast
 
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, variable
+from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import guest
 from cwii_webhook.mutators.gcpwif_layout import CONFIG, FILE, MOUNTS, TOKEN_FILE
 from cwii_webhook.mutators.gcpwif_wish import Wish
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import quality
+from cwii_webhook.shape import guaranteed
 
 NAME = "gcloud-setup"
 
@@ -34,29 +35,28 @@ class Setup:
         self._resources = resources
         self._body = {"name": NAME, "image": image, "command": ["sh", "-c", SCRIPT], "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT]}
 
+        self._known: Memo[tuple[Wish, int | None, bool], Joining] = Memo()
+
     def joining(self, pod: Pod, asked: Wish) -> Joining:
+        """The user that the ServiceAccount names goes before the one that the pod's containers share."""
+        runs_as = guest.user(pod) if asked.user is None else asked.user
+        key = asked, runs_as, guaranteed(pod)
+        return self._known.get(key) or self._known.keep(key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email))
+
+    def _joining(self, asked: Wish, user: int | None, guaranteed: bool) -> Joining:  # noqa: FBT001 - part of a key
         env = [
             variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
             variable("GCP_SERVICE_ACCOUNT", asked.email),
             CONFIG,
             variable("CLOUDSDK_CORE_PROJECT", asked.project),
         ]
-        body = {**self._body, "env": env, "securityContext": _security(pod, asked.user), **_resources(pod, self._resources)}
+        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources(self._resources, guaranteed=guaranteed)}
         return Joining(NAME, body, first=True, renewed=True)
 
 
-def _security(pod: Pod, user: int | None) -> dict[str, object]:
-    """The user that the ServiceAccount names goes before the one that the pod's containers share."""
-    security = guest.security(pod)
-    if user is None:
-        return security
-    security.pop("runAsNonRoot", None)
-    return security | {"runAsUser": user} | ({"runAsNonRoot": True} if user > 0 else {})
-
-
-def _resources(pod: Pod, asked: Json | None) -> dict[str, object]:
+def _resources(asked: Json | None, *, guaranteed: bool) -> dict[str, object]:
     """What the webhook was told, but that a Guaranteed pod stays one."""
-    if pod.spec.resources or quality(pod) != "Guaranteed":
+    if not guaranteed:
         return {"resources": asked} if asked else {}
     told = cast("Mapping[str, Mapping[str, object]]", asked or {})
     amounts = {**_NEED, **told.get("requests", {}), **told.get("limits", {})}

@@ -22,7 +22,9 @@ MOST = 1024  # characters of an address or a provider: they are looked at for pa
 _MODES: dict[str, Mode] = {"gcloud": "gcloud", "direct": "direct"}
 
 
-class Wish(Struct, frozen=True, gc=False):
+class Wish(Struct, frozen=True, gc=False, eq=False):
+    """Of pods of which the same is said, it is one and the same object."""
+
     account: Voice
     provider: str
     email: str

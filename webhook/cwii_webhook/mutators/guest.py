@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec import Struct
 
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, Mount, Variable
+from cwii_webhook.memo import Memo
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import common_user, resources
+from cwii_webhook.shape import Quality, common_user, quality, resources
 
+WEIGHT = 2048  # of one, without its script
 NOBODY = 65532  # for a pod that says that it is not root, but not who it is
 
 
-class Guest(Struct, frozen=True, gc=False):
+class Guest(Struct, frozen=True, gc=False, cache_hash=True):
     """What is to run, and what it needs."""
 
     name: str
@@ -24,8 +26,16 @@ class Guest(Struct, frozen=True, gc=False):
     writer: bool = False  # of what the pod's own read: it goes before them
 
 
+_known: Memo[tuple[Guest, int | None, Quality], Joining] = Memo()
+
+
 def joining(guest: Guest, pod: Pod) -> Joining:
     """It fits the restricted standard wherever the pod's own containers do."""
+    key = guest, user(pod), quality(pod)
+    return _known.get(key) or _known.keep(key, _joining(*key), WEIGHT + len(guest.script))
+
+
+def _joining(guest: Guest, user: int | None, quality: Quality) -> Joining:
     body: Json = {
         "name": guest.name,
         "image": guest.image,
@@ -34,20 +44,23 @@ def joining(guest: Guest, pod: Pod) -> Joining:
         "args": [guest.script],
         "env": guest.variables,
         "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
-        "securityContext": {**security(pod), "readOnlyRootFilesystem": True} if guest.writer else security(pod),
-        "resources": resources(pod, guest.cpu, guest.memory),
+        "securityContext": {**security(user), "readOnlyRootFilesystem": True} if guest.writer else security(user),
+        "resources": resources(quality, guest.cpu, guest.memory),
     }
     return Joining(guest.name, body, first=guest.writer)
 
 
-def security(pod: Pod) -> dict[str, object]:
+def user(pod: Pod) -> int | None:
+    """Whom it runs as; None where its image decides."""
+    shared = common_user(pod)
+    return NOBODY if shared is None and _never_root(pod) else shared
+
+
+def security(user: int | None) -> dict[str, object]:
     least: dict[str, object] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
-    user = common_user(pod)
-    if user is None and _never_root(pod):
-        user = NOBODY
     if user is not None:
         least["runAsUser"] = user
-    if user:
+    if user is not None and user > 0:
         least["runAsNonRoot"] = True
     return least
 
