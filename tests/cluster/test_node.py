@@ -60,9 +60,7 @@ def test_a_pod_reaches_the_api_server_and_another_pod_through_their_services(nod
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [serve]}}
     node.admin.create(DEPLOYMENTS, named("web", spec={"replicas": 2, "selector": {"matchLabels": labels}, "template": pod}))
     address = node.admin.create(SERVICES, named("web", spec={"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]}))["spec"]["clusterIP"]
-    asking = (
-        f"until wget -q -T 2 -O - http://{address}; do sleep .2; done; nc -w 2 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT < /dev/null && echo reached"
-    )
+    asking = f"until timeout 2 wget -q -O - http://{address}; do sleep .2; done; nc -w 2 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT < /dev/null && echo reached"
 
     node.admin.create(PODS, a_pod("asker", asking))
 
@@ -72,7 +70,9 @@ def test_a_pod_reaches_the_api_server_and_another_pod_through_their_services(nod
 def test_what_is_lent_can_be_reached_from_pods_and_nothing_else_of_this_machine(node: Cluster, page: int) -> None:
     address = node.node.lend(page)
 
-    node.admin.create(PODS, a_pod("borrower", f"wget -q -T 5 -O - http://{address}/; wget -q -T 2 -O - http://127.0.0.1:{page}/ || echo no"))
+    node.admin.create(
+        PODS, a_pod("borrower", f"timeout 5 wget -q -O - http://{address}/; timeout 2 wget -q -O - http://127.0.0.1:{page}/ 2> /dev/null || echo no")
+    )
 
     assert log_of(node, "borrower").split() == ["lent", "no"]
 

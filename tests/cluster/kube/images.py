@@ -16,7 +16,10 @@ _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def save(file: Path, name: str, content: Mapping[str, bytes | str], entrypoint: Sequence[str]) -> Path:
-    """An image of one layer. `content` by path: programs' bytes, or for text what a link points at. Its processes are nobody's."""
+    """An image of one layer. `content` by path: programs' bytes, for text what a link points at, and with a slash at the end a folder for all.
+
+    Its processes are nobody's.
+    """
     layer = _layer(content)
     config = {
         "architecture": _MACHINES.get(platform.machine(), platform.machine()),
@@ -43,7 +46,10 @@ def _layer(content: Mapping[str, bytes | str]) -> bytes:
         for path, what in sorted(content.items()):
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.mode = 0o755
-            if isinstance(what, str):
+            if path.endswith("/"):
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o1777
+                tar.addfile(entry)
+            elif isinstance(what, str):
                 entry.type, entry.linkname = tarfile.SYMTYPE, what
                 tar.addfile(entry)
             else:

@@ -19,7 +19,7 @@ from tests.cluster.kube.processes import Broken, Processes
 NAME = "node1"
 ADDRESSES = ("10.87.0.1", "10.87.0.2")  # of the node; each API server has one
 _RELAY = Path(__file__).parent / "relay.py"
-_APPLETS = ("sh", "cat", "sleep", "ls", "id", "stat", "wget", "nc", "env", "true", "false", "httpd", "tail", "date")
+_APPLETS = ("sh", "cat", "sleep", "ls", "id", "stat", "wget", "nc", "env", "true", "false", "httpd", "tail", "date", "timeout")
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 # What a kubelet would set in the kernel for the whole machine, if it did not find it so already.
 _KERNEL = {
@@ -125,7 +125,7 @@ class Node:
         self._start("containerd", "--config", config)
         self._processes.until(self._answering, "containerd to answer", 60)
         self.load(images.save(self.folder / "pause.tar", PAUSE_IMAGE, {"pause": self._needs.programs["pause"].read_bytes()}, ["/pause"]))
-        shell: dict[str, bytes | str] = {"bin/busybox": self._needs.shell, **{f"bin/{name}": "busybox" for name in _APPLETS}}
+        shell: dict[str, bytes | str] = {"bin/busybox": self._needs.shell, "tmp/": "", **{f"bin/{name}": "busybox" for name in _APPLETS}}
         self.load(images.save(self.folder / "shell.tar", SHELL_IMAGE, shell, ["/bin/sh", "-c"]))
 
     def _answering(self) -> bool:

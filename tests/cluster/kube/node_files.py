@@ -10,7 +10,7 @@ from typing import Any
 from tests.cluster.kube.packages import PLUGINS
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10.1"
-SHELL_IMAGE = "localhost/shell:1"  # a static shell and the usual small programs, for pods that tell what they see
+SHELL_IMAGE = "localhost/shell:1"  # a static shell and the usual small programs, for pods that tell what they see. In Debian 12's, `wget -T` crashes
 SOCKET = "/run/containerd/containerd.sock"  # in a /run that only this node has
 PODS = "10.88.0.0/16"
 _CONTAINERD = """version = 3
