@@ -1,10 +1,11 @@
-"""A real cluster for tests. Each process of pytest has its own: it takes seconds, and what one test stops or counts disturbs nobody."""
+"""A real cluster for tests. One is shared by all processes of pytest; whoever stops it, or looks at all that is in it, has one of his own."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.cluster.kube import recipe
 from tests.cluster.kube.build import built
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.missing import Missing
+from tests.cluster.kube.reach import Reach
+from tests.cluster.kube.shared import shared
 
 BUILDING = 1800  # seconds that a first test may take: its programs may have to be built
 
@@ -26,23 +29,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
-def started(settings: Settings) -> Generator[Cluster]:
-    """Or the test is skipped, with what is missing. In CI nothing may be."""
+def skipped_where_missing() -> Generator[None]:
+    """With what is missing. In CI nothing may be."""
     try:
-        cluster = Cluster(settings)
+        yield
     except Missing as missing:
         if os.environ.get("CI"):
             raise
         pytest.skip(str(missing))
+
+
+@contextmanager
+def started(settings: Settings) -> Generator[Cluster]:
+    with skipped_where_missing():
+        cluster = Cluster(settings)
     with cluster:
         yield cluster
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Generator[Cluster]:
-    """kube-apiserver and etcd. Nobody makes ServiceAccounts or runs pods in it."""
-    with started(Settings()) as cluster:
-        yield cluster
+def place(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The same for all processes of this run."""
+    above = tmp_path_factory.getbasetemp()
+    return (above if worker_id == "master" else above.parent) / "cluster"
+
+
+@pytest.fixture(scope="session")
+def reach(place: Path) -> Generator[Reach]:
+    """Two API servers on one etcd. Nobody makes ServiceAccounts or runs pods there, and nobody but you is in a namespace that you have made."""
+    with ExitStack() as stack:
+        with skipped_where_missing():
+            reach = stack.enter_context(shared(place))
+        yield reach
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from tests.cluster.conftest import started
 from tests.cluster.kube.client import Client, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import public_half, signing_key
+from tests.cluster.kube.reach import Reach
 from tests.cluster.objects import ACCOUNTS, CONFIGS, PODS, SECRETS, named
 from tests.cluster.traces import processes_in, seen_within
 
@@ -78,15 +79,15 @@ def test_one_api_server_stops_and_starts_with_other_flags_while_the_other_serves
     assert claims["exp"] - claims["iat"] == 7200
 
 
-def test_a_kubelet_may_not_read_the_secret_of_another_nodes_pod(cluster: Cluster) -> None:
+def test_a_kubelet_may_not_read_the_secret_of_another_nodes_pod(reach: Reach) -> None:
     for node in ("here", "there"):
-        cluster.client(f"system:node:{node}", "system:nodes").create("/api/v1/nodes", named(node))
-        cluster.admin.create(SECRETS, named(f"of-{node}"))
-        cluster.admin.create(ACCOUNTS, named(f"on-{node}"))
+        reach.client(f"system:node:{node}", "system:nodes").create("/api/v1/nodes", named(node))
+        reach.admin.create(SECRETS, named(f"of-{node}"))
+        reach.admin.create(ACCOUNTS, named(f"on-{node}"))
         volumes = [{"name": "secret", "secret": {"secretName": f"of-{node}"}}]
         spec = {"serviceAccountName": f"on-{node}", "nodeName": node, "volumes": volumes, "containers": [{"name": "c", "image": "c"}]}
-        cluster.admin.create(PODS, named(f"on-{node}", spec=spec))
-    kubelet = cluster.client("system:node:here", "system:nodes")
+        reach.admin.create(PODS, named(f"on-{node}", spec=spec))
+    kubelet = reach.client("system:node:here", "system:nodes")
 
     assert seen_within(5, lambda: readable(kubelet, f"{SECRETS}/of-here"))
     with pytest.raises(Refused, match="no relationship found between node 'here' and this object") as refused:
@@ -95,60 +96,58 @@ def test_a_kubelet_may_not_read_the_secret_of_another_nodes_pod(cluster: Cluster
     assert refused.value.status == 403
 
 
-def test_a_kubelet_may_not_call_itself_another_node(cluster: Cluster) -> None:
+def test_a_kubelet_may_not_call_itself_another_node(reach: Reach) -> None:
     with pytest.raises(Refused, match=r"node .one. is not allowed to modify node .two."):
-        cluster.client("system:node:one", "system:nodes").create("/api/v1/nodes", named("two"))
+        reach.client("system:node:one", "system:nodes").create("/api/v1/nodes", named("two"))
 
 
-def test_a_pod_needs_its_service_account(cluster: Cluster) -> None:
+def test_a_pod_needs_its_service_account(reach: Reach) -> None:
     with pytest.raises(Refused, match='serviceaccount "nobody" not found'):
-        cluster.admin.create(PODS, named("a", spec={"serviceAccountName": "nobody", "containers": [{"name": "c", "image": "c"}]}))
+        reach.admin.create(PODS, named("a", spec={"serviceAccountName": "nobody", "containers": [{"name": "c", "image": "c"}]}))
 
 
-def test_who_has_neither_certificate_nor_token_may_do_nothing(cluster: Cluster) -> None:
+def test_who_has_neither_certificate_nor_token_may_do_nothing(reach: Reach) -> None:
     with pytest.raises(Refused) as refused:
-        cluster.bearer("").get(SECRETS)
+        reach.bearer("").get(SECRETS)
 
     assert refused.value.status == 403
 
 
-def test_every_request_is_in_the_audit_log_and_in_the_metrics(cluster: Cluster) -> None:
+def test_every_request_is_in_the_audit_log_and_in_the_metrics(reach: Reach) -> None:
     for _ in range(3):
-        assert not cluster.admin.exists(f"{CONFIGS}/counted")
+        assert not reach.admin.exists(f"{CONFIGS}/counted")
 
     def counted() -> int:
-        return sum(seen["requestURI"] == f"{CONFIGS}/counted" and seen["verb"] == "get" for seen in cluster.servers[0].requests())
+        return sum(seen["requestURI"] == f"{CONFIGS}/counted" and seen["verb"] == "get" for seen in reach.requests())
 
     assert seen_within(5, lambda: counted() == 3)
-    assert 'apiserver_request_total{code="404"' in cluster.admin.text("/metrics")
+    assert 'apiserver_request_total{code="404"' in reach.admin.text("/metrics")
 
 
-def test_what_is_stopped_comes_back_with_all_it_had(cluster: Cluster) -> None:
-    cluster.admin.create(CONFIGS, named("kept", data={"a": "1"}))
+def test_what_is_stopped_comes_back_with_all_it_had(pair: Cluster) -> None:
+    pair.admin.create(CONFIGS, named("kept", data={"a": "1"}))
 
-    cluster.servers[0].kill()
+    pair.servers[0].kill()
     with pytest.raises(OSError, match="refused"):
-        cluster.admin.get(f"{CONFIGS}/kept")
-    cluster.servers[0].start(cluster.settings.flags)
-    cluster.servers[0].wait()
+        pair.admin.get(f"{CONFIGS}/kept")
+    pair.servers[0].start(pair.settings.flags)
+    pair.servers[0].wait()
 
-    assert cluster.admin.get(f"{CONFIGS}/kept")["data"] == {"a": "1"}
+    assert pair.admin.get(f"{CONFIGS}/kept")["data"] == {"a": "1"}
 
 
-def test_nothing_is_left_of_a_cluster_that_has_ended(cluster: Cluster) -> None:
-    with started(Settings()) as other:
-        folder, processes = other.folder, processes_in(other.folder)
-        assert processes
-        assert other.servers[0].place.port != cluster.servers[0].place.port
+def test_nothing_is_left_of_a_cluster_that_has_ended() -> None:
+    with started(Settings()) as cluster:
+        folder = cluster.folder
+        assert processes_in(folder)
 
     assert not folder.exists()
     assert not processes_in(folder)
 
 
+@pytest.mark.usefixtures("reach")
 def test_nothing_is_left_when_whoever_started_it_is_killed() -> None:
     program = "from tests.cluster.kube.cluster import Cluster\nwith Cluster() as cluster:\n    print(cluster.folder, flush=True)\n    input()"
-    with started(Settings()):  # skipped where there can be none
-        pass
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout
         folder = Path(owner.stdout.readline().strip())
@@ -158,9 +157,8 @@ def test_nothing_is_left_when_whoever_started_it_is_killed() -> None:
     assert seen_within(20, lambda: not folder.exists() and not processes_in(folder))
 
 
-def test_by_hand_a_command_runs_with_the_kubeconfig_and_its_exit_code_is_told(cluster: Cluster) -> None:
-    """`cluster` only so that this is skipped where there can be none."""
-    del cluster
+@pytest.mark.usefixtures("reach")
+def test_by_hand_a_command_runs_with_the_kubeconfig_and_its_exit_code_is_told() -> None:
     command = ["sh", "-c", 'grep -c "127.0.0.1" "$KUBECONFIG"; exit 7']
 
     done = subprocess.run([SCRIPT, "run", "--", *command], capture_output=True, text=True, timeout=120, check=False)

@@ -20,6 +20,7 @@ from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.node import ADDRESSES, Needs, Node
 from tests.cluster.kube.pki import Authority
 from tests.cluster.kube.processes import Processes
+from tests.cluster.kube.reach import Reach
 from tests.cluster.kube.server import Etcd, Place, Server, shared
 
 _RELAY = Path(__file__).parent / "relay.py"
@@ -67,12 +68,13 @@ class Cluster:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stack.close()
 
-    def client(self, user: str, *groups: str, server: int = 0) -> Client:
-        """As somebody else, by a certificate."""
-        return Client(self.servers[server].place.url, self.authority.pem, self.authority.client(user, *groups))
+    @property
+    def admins(self) -> list[Client]:
+        return self.reach.admins
 
-    def bearer(self, token: str, server: int = 0) -> Client:
-        return Client(self.servers[server].place.url, self.authority.pem, token=token)
+    @property
+    def admin(self) -> Client:
+        return self.reach.admin
 
     def _start(self, stack: ExitStack) -> None:
         places, files = self._node_places(stack) if self.settings.node else (_own_places(self.settings.servers), [])
@@ -80,15 +82,15 @@ class Cluster:
         self.processes = stack.enter_context(Processes(self.folder, processes.APART if self.settings.node else (), files))
         if not self._stays:
             self.processes.remove(self.folder)
-        self.authority = Authority(self.folder)
+        authority = Authority.made(self.folder)
         etcd = Etcd(2379, 2380) if self.settings.node else Etcd(free_port(), free_port())
-        common = shared(self._programs["kube-apiserver"], etcd, self.authority, self.folder, self.settings.signing_key)
+        common = shared(self._programs["kube-apiserver"], etcd, authority, self.folder, self.settings.signing_key)
         if self.settings.node:
-            needs = Needs(self._programs, self.authority, places[0].inside, common.private, self._shell, files[-1], self.settings.controller_flags)
+            needs = Needs(self._programs, authority, places[0].inside, common.private, self._shell, files[-1], self.settings.controller_flags)
             self.node = Node(self.processes, self.folder / "node", needs)
             self.node.prepare()
         self.processes.start("etcd", etcd.command(self._programs["etcd"], self.folder))
-        self.servers = [Server(f"kube-apiserver-{number}", place, self.processes, common) for number, place in enumerate(places)]
+        self.servers = [Server(Server.named(number), place, self.processes, common) for number, place in enumerate(places)]
         self._start_servers(files)
         if self.settings.node:
             self.node.start()
@@ -100,10 +102,9 @@ class Cluster:
             if self.settings.node:
                 place = f"{server.place.address}:{server.place.port}"
                 self.processes.start(f"relay-to-{server.name}", [sys.executable, "-I", _RELAY, f"fd:{files[number]}", place])
-        pair = self.authority.client("admin", "system:masters")
-        self.kubeconfig = self.authority.kubeconfig(self.folder / "kubeconfig", self.servers[0].place.url, pair)
-        self.admins = [Client(server.place.url, self.authority.pem, pair) for server in self.servers]
-        self.admin = self.admins[0]
+        self.reach = Reach(self.folder, [server.place.url for server in self.servers])
+        pair = self.reach.authority.client("admin", "system:masters")
+        self.kubeconfig = self.reach.authority.kubeconfig(self.folder / "kubeconfig", self.reach.urls[0], pair)
         for server in self.servers:
             server.wait()
         self.processes.until(lambda: self.admin.exists("/api/v1/namespaces/default"), "the first namespaces")

@@ -55,28 +55,42 @@ class Files:
     key: Path
 
 
+def _give_birth(folder: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubernetes")])
+    signs = x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=True,
+        crl_sign=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    builder = _builder(name, name, key.public_key()).add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    certificate = builder.add_extension(signs, critical=True).add_extension(identifier, critical=False).sign(key, hashes.SHA256())
+    write(folder / "ca.crt", certificate.public_bytes(Encoding.PEM))
+    write(folder / "ca.key", private_pem(key))
+
+
 class Authority:
-    """The cluster's, for clients and servers alike. `folder` is where kubeadm would have /etc/kubernetes/pki."""
+    """The cluster's, for clients and servers alike: whoever has its key can sign as it does. `folder` is kubeadm's /etc/kubernetes/pki."""
 
     def __init__(self, folder: Path) -> None:
+        self.files = Files(folder / "ca.crt", folder / "ca.key")
         self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubernetes")])
-        signs = x509.KeyUsage(
-            digital_signature=True,
-            key_cert_sign=True,
-            crl_sign=True,
-            content_commitment=False,
-            key_encipherment=False,
-            data_encipherment=False,
-            key_agreement=False,
-            encipher_only=False,
-            decipher_only=False,
-        )
-        builder = _builder(name, name, self._key.public_key()).add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
-        self._certificate = builder.add_extension(signs, critical=True).add_extension(identifier, critical=False).sign(self._key, hashes.SHA256())
-        self.files = Files(write(folder / "ca.crt", self.pem), write(folder / "ca.key", private_pem(self._key)))
+        self._certificate = x509.load_pem_x509_certificate(self.files.certificate.read_bytes())
+        key = load_pem_private_key(self.files.key.read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        self._key = key
+
+    @classmethod
+    def made(cls, folder: Path) -> Authority:
+        _give_birth(folder)
+        return cls(folder)
 
     @property
     def pem(self) -> bytes:
@@ -86,15 +100,17 @@ class Authority:
         """What an API server takes for that user, in those groups."""
         return self._pair(user, groups, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
-    def server(self, name: str, hosts: Sequence[str]) -> Files:
+    def server(self, name: str, hosts: Sequence[str]) -> Pair:
+        """What clients take for whoever is called so."""
         names = [x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host) for host in hosts]
-        return self.write(name, self._pair(name, (), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(names)))
+        return self._pair(name, (), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(names))
 
     def write(self, name: str, pair: Pair) -> Files:
         return Files(write(self._folder / f"{name}.crt", pair.certificate), write(self._folder / f"{name}.key", pair.key))
 
-    def kubeconfig(self, file: Path, server: str, pair: Pair) -> Path:
-        user = {"client-certificate-data": _base64(pair.certificate), "client-key-data": _base64(pair.key)}
+    def kubeconfig(self, file: Path, server: str, who: Pair | str) -> Path:
+        """With a certificate, or a token."""
+        user = {"token": who} if isinstance(who, str) else {"client-certificate-data": _base64(who.certificate), "client-key-data": _base64(who.key)}
         config = {
             "apiVersion": "v1",
             "kind": "Config",

@@ -74,17 +74,30 @@ def shared(program: Path, etcd: Etcd, authority: Authority, folder: Path, key: b
     return Shared(program, etcd, authority, kubelet, write(folder / "sa.key", private), write(folder / "sa.pub", public_half(private)))
 
 
+def audit_log(folder: Path, name: str) -> Path:
+    return folder / f"{name}-audit.log"
+
+
+def requests(audit: Path) -> list[Object]:
+    """All that were answered so far: who asked what. The last line may be half written."""
+    return [json.loads(line) for line in audit.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
 class Server:
     """One API server. `flags` replace ours of the same name, and another start may have others."""
 
     def __init__(self, name: str, place: Place, processes: Processes, shared: Shared) -> None:
         self.name = name
         self.place = place
-        self.audit = processes.folder / f"{name}-audit.log"
+        self.audit = audit_log(processes.folder, name)
         self._program = shared.program
         self._processes = processes
         self._anybody = Client(place.url, shared.authority.pem)
         self._ours = self._flags(shared)
+
+    @staticmethod
+    def named(number: int) -> str:
+        return f"kube-apiserver-{number}"
 
     def start(self, flags: Iterable[str] = ()) -> None:
         """Returns at once: see `wait`."""
@@ -104,8 +117,7 @@ class Server:
             return False
 
     def requests(self) -> list[Object]:
-        """All that were answered so far: who asked what, as the audit log has it. Its last line may be half written."""
-        return [json.loads(line) for line in self.audit.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return requests(self.audit)
 
     def stop(self) -> None:
         """As it would be before an upgrade."""
@@ -118,7 +130,7 @@ class Server:
     def _flags(self, shared: Shared) -> Sequence[str]:
         policy = write(self._processes.folder / "audit-policy.json", json.dumps(_AUDIT).encode())
         hosts = [*dict.fromkeys(("127.0.0.1", self.place.address, FIRST_SERVICE)), "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"]
-        tls = shared.authority.server(self.name, hosts)
+        tls = shared.authority.write(self.name, shared.authority.server(self.name, hosts))
         alone = self.place.address == "127.0.0.1"  # no endpoint of a Service may be a loopback address
         flags = {
             "etcd-servers": shared.etcd.url,
