@@ -60,9 +60,10 @@ def test_a_pod_reaches_the_api_server_and_another_pod_through_their_services(nod
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [serve]}}
     node.admin.create(DEPLOYMENTS, named("web", spec={"replicas": 2, "selector": {"matchLabels": labels}, "template": pod}))
     address = node.admin.create(SERVICES, named("web", spec={"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]}))["spec"]["clusterIP"]
-    asking = f"until timeout 2 wget -q -O - http://{address}; do sleep .2; done; nc -w 2 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT < /dev/null && echo reached"
+    web = f"until timeout 2 wget -q -O - http://{address}; do sleep .2; done"
+    api = "nc -w 2 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT < /dev/null && echo reached"
 
-    node.admin.create(PODS, a_pod("asker", asking))
+    node.admin.create(PODS, a_pod("asker", f"{web}; {api}"))
 
     assert log_of(node, "asker").split() == ["hello", "reached"]
 

@@ -69,8 +69,19 @@ def main(leash: str, where: Path) -> None:
         new = where.with_suffix(".new")
         new.write_text(str(cluster.folder))
         new.rename(where)
-        while _is_held(held):
+        while not _given_up(held, where.with_name("turn")):
             time.sleep(0.1)
+
+
+def _given_up(leash: int, file: Path) -> bool:
+    """For good: nobody can take it in the moment in which it ends."""
+    if _is_held(leash):
+        return False
+    with turn(file, lambda: None):
+        if _is_held(leash):
+            return False
+        os.close(leash)
+    return True
 
 
 def _is_held(leash: int) -> bool:
