@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+import json
+from dataclasses import dataclass
 from typing import Any
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
-from tests.cluster.space import ACCOUNT, Space
+from tests.cluster.space import Space
 from tests.webhook.recorded import Recording
 
 _LABELS = {"app": "a"}
@@ -22,15 +23,39 @@ _SPECS: dict[str, Object] = {
 }
 
 
-def real(reach: Reach, recording: Recording) -> Recording:
+@dataclass(frozen=True)
+class Told:
+    """What is said of a pod by others: one question after another may be asked of the same objects."""
+
+    account: str
+    namespace: str
+    owners: str
+    of_owner: str
+
+    @classmethod
+    def of(cls, recording: Recording) -> Told:
+        row, owners = recording.row, recording.pod["metadata"].get("ownerReferences", [])
+        said: list[object] = [row["account"], row.get("namespace") or {}, owners, row.get("ownerAnnotations") or {}]
+        return cls(*map(json.dumps, said))
+
+
+@dataclass(frozen=True)
+class Made:
+    space: str
+    uids: tuple[str, ...]  # of its owners
+
+
+def made(reach: Reach, told: Told) -> Made:
     """As `recorded.picture` has it in memory."""
-    row = copy.deepcopy(dict(recording.row))
-    space = Space(reach, annotations=row.get("namespace") or {})
-    space.account(row["account"], ACCOUNT)
-    said: dict[str, str] = row.get("ownerAnnotations") or {}
-    for reference in row["pod"]["metadata"].get("ownerReferences", ()):
-        row = _renamed(row, reference["uid"], _owner(space, reference, said))
-    return Recording(recording.dialect, recording.line, _renamed(row, row["pod"]["metadata"]["namespace"], space.name))
+    space = Space(reach, annotations=json.loads(told.namespace)).account(json.loads(told.account))
+    return Made(space.name, tuple(_owner(space, reference, json.loads(told.of_owner)) for reference in json.loads(told.owners)))
+
+
+def real(recording: Recording, objects: Made) -> Recording:
+    row, meta = dict(recording.row), recording.pod["metadata"]
+    for reference, uid in zip(meta.get("ownerReferences", ()), objects.uids, strict=True):
+        row = _renamed(row, reference["uid"], uid)
+    return Recording(recording.dialect, recording.line, _renamed(row, meta["namespace"], objects.space))
 
 
 def _owner(space: Space, reference: Object, said: dict[str, str]) -> str:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from cwii_webhook.pieces import Op
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
-from tests.cluster.recorded_objects import real
+from tests.cluster.recorded_objects import Told, made, real
 from tests.cluster.webhook import Line, running
 from tests.webhook import test_azwi_recordings, test_cwii_recordings, test_gcpwif_recordings
 from tests.webhook.recorded import Recording, differing, normal, once, recordings
@@ -33,27 +34,38 @@ EXPECTED: Mapping[str, Callable[[Recording], Any]] = {
 }
 
 
-def told() -> Iterator[Any]:
+def groups(dialect: str) -> list[list[Recording]]:
     """Those that were asked of one server, together."""
-    for dialect in EXPECTED:
-        groups: dict[tuple[Line, tuple[tuple[str, str], ...]], list[Recording]] = {}
-        for recording in recordings(dialect):
-            groups.setdefault((recording.flags, tuple(recording.env.items())), []).append(recording)
-        yield from (pytest.param(group, id=f"{dialect}-{number}") for number, group in enumerate(groups.values(), 1))
+    found: dict[tuple[Line, tuple[tuple[str, str], ...]], list[Recording]] = {}
+    for recording in recordings(dialect):
+        found.setdefault((recording.flags, tuple(recording.env.items())), []).append(recording)
+    return list(found.values())
 
 
-@pytest.mark.parametrize("group", list(told()))
-def test_a_pod_becomes_what_it_became(reach: Reach, tmp_path: Path, group: list[Recording]) -> None:
-    dialect, flags, environ = group[0].dialect, group[0].flags, {**group[0].env, **BUILT}
+# As many servers as there are command lines of one dialect: the others' are served beside it.
+SERVERS = [[group for group in beside if group] for beside in zip_longest(*map(groups, EXPECTED))]
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=range(1, 5))
+def test_a_pod_becomes_what_it_became(reach: Reach, tmp_path: Path, server: list[list[Recording]]) -> None:
+    every = [recording for group in server for recording in group]
     with ThreadPoolExecutor(4) as pool:
-        asked = list(pool.map(partial(real, reach), group))
+        objects = dict.fromkeys(map(Told.of, every))
+        objects = dict(zip(objects, pool.map(partial(made, reach), objects), strict=True))
+    lines = [(one.dialect, *MORE.get(one.dialect, ()), *one.flags) for one, *_ in server]
+    environ = {name: value for one, *_ in server for name, value in one.env.items()}
 
-    with running(reach, tmp_path, (dialect, *MORE.get(dialect, ()), *flags), delivers=True, **environ) as webhook:
+    with running(reach, tmp_path, *lines, delivers=True, **environ, **BUILT) as webhook:
         connection = webhook.connect()
-        wrong = [line for one in asked for line in judged(one, posted(connection, webhook.paths[dialect], one.pod))]
+        asked = [real(recording, objects[Told.of(recording)]) for recording in every]
+        wrong = [line for one in asked for line in judged(one, posted(connection, webhook.paths[one.dialect], one.pod))]
         connection.close()
 
     assert wrong == []
+
+
+def test_none_is_left_out() -> None:
+    assert sum(len(group) for server in SERVERS for group in server) == 719
 
 
 def posted(connection: http.client.HTTPSConnection, path: str, pod: Object) -> Object:

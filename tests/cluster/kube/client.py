@@ -6,7 +6,9 @@ import http.client
 import json
 import ssl
 import tempfile
+import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,11 +29,13 @@ class Refused(Exception):
 
 
 class Client:
-    """A path is what comes after the host: /api/v1/namespaces/default/pods/a. A connection for each request, so any thread may use it."""
+    """A path is what comes after the host: /api/v1/namespaces/default/pods/a. Any thread may use it: connections are used again, by one at a time."""
 
     def __init__(self, server: str, authority: bytes, pair: Pair | None = None, token: str = "") -> None:
         self.server = server
         self._token = token
+        self._idle: list[http.client.HTTPSConnection] = []
+        weakref.finalize(self, _close, self._idle)
         self._context = ssl.create_default_context(cadata=authority.decode())
         if pair:
             with tempfile.NamedTemporaryFile() as file:  # `ssl` takes certificates from files only; this one is 0600
@@ -72,18 +76,40 @@ class Client:
         return True
 
     def _call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> bytes:
+        headers = {"Content-Type": kind} | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
+        asked = (method, path, None if body is None else json.dumps(body), headers)
+        status, content = self._asked(*asked)
+        if status >= 400:
+            raise _refused(status, content)
+        return content
+
+    def _asked(self, *request: Any) -> tuple[int, bytes]:
+        while idle := self._taken():
+            with suppress(ConnectionError, ssl.SSLError):  # it was closed while nobody used it
+                return self._answer(idle, *request)
         host = urlsplit(self.server)
-        connection = http.client.HTTPSConnection(host.hostname or "", host.port, timeout=60, context=self._context)
+        return self._answer(http.client.HTTPSConnection(host.hostname or "", host.port, timeout=60, context=self._context), *request)
+
+    def _taken(self) -> http.client.HTTPSConnection | None:
+        with suppress(IndexError):
+            return self._idle.pop()
+        return None
+
+    def _answer(self, connection: http.client.HTTPSConnection, *request: Any) -> tuple[int, bytes]:
         try:
-            headers = {"Content-Type": kind} | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            connection.request(*request)
             response = connection.getresponse()
             content = response.read()
-        finally:
+        except BaseException:
             connection.close()
-        if response.status >= 400:
-            raise _refused(response.status, content)
-        return content
+            raise
+        self._idle.append(connection)
+        return response.status, content
+
+
+def _close(idle: list[http.client.HTTPSConnection]) -> None:
+    while idle:
+        idle.pop().close()
 
 
 def _refused(status: int, content: bytes) -> Refused:
