@@ -170,6 +170,11 @@ def test_containers_of_ours_leave_the_pods_class(resources: dict[str, Any], said
         assert (own.get("requests") == own.get("limits")) == (resources != SOME)
 
 
+def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:
+    """The API server refuses a pod whose containers request more than it does itself."""
+    assert [one["resources"] for one in guests(resources={"limits": {"memory": "1Mi"}}, containers=[{"name": "c", "resources": SOME}])] == [{}, {}, {}, {}]
+
+
 @pytest.mark.parametrize(("name", "memory"), [("cwii-aws-verify", "256Mi"), ("cwii-az-verify", "512Mi"), ("cwii-gcp-verify", "384Mi")])
 def test_the_clouds_tools_have_the_memory_that_they_need(name: str, memory: str) -> None:
     (one,) = [c for c in guests(containers=[{"name": "c", "resources": SOME}]) if c["name"] == name]

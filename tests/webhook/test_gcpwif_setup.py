@@ -115,8 +115,19 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         (GUARANTEED, TOLD, {"requests": NEED | TOLD["requests"], "limits": NEED | TOLD["requests"]}),
         (GUARANTEED, {"limits": {"memory": "1Gi"}}, {"requests": NEED | {"memory": "1Gi"}, "limits": NEED | {"memory": "1Gi"}}),
         ({"resources": {"limits": ONE, "requests": ONE}}, None, None),
+        ({"resources": {"limits": ONE}}, TOLD, None),
     ],
-    ids=["best effort", "best effort, told", "burstable", "burstable, told", "guaranteed", "guaranteed, told", "guaranteed, told limits", "pod's own"],
+    ids=[
+        "best effort",
+        "best effort, told",
+        "burstable",
+        "burstable, told",
+        "guaranteed",
+        "guaranteed, told",
+        "guaranteed, told limits",
+        "pod's own",
+        "pod's own, told",
+    ],
 )
 def test_a_guaranteed_pod_stays_one(spec: Any, told: Any, resources: object) -> None:
     settings = Settings(resources=told)

@@ -25,18 +25,23 @@ OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
 def quality(pod: Pod) -> Quality:
     """As the API server judges it: nothing of something is as good as nothing said."""
-    own = pod.spec.resources
-    every = [own] if own and (own.requests or own.limits) else [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
+    every = [pod.spec.resources] if shared(pod) else [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
     amounts = [(_counted(r.requests), _counted(r.limits)) if r else ({}, {}) for r in every]
     if not any(requests or limits for requests, limits in amounts):
         return "BestEffort"
     return "Guaranteed" if all(_guaranteed(requests, limits) for requests, limits in amounts) else "Burstable"
 
 
+def shared(pod: Pod) -> bool:
+    """Whether requests and limits are those of the pod as a whole: what a container requests beyond that, the API server refuses."""
+    of_all = pod.spec.resources
+    return bool(of_all and (of_all.requests or of_all.limits))
+
+
 def guaranteed(pod: Pod) -> bool:
     """By what its containers say, so that one more which says nothing would cost it that. Mostly the first one tells that it is not."""
     every = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-    limited = pod.spec.resources is None and all(c.resources and c.resources.limits and len(c.resources.limits) > 1 for c in every)
+    limited = not shared(pod) and all(c.resources and c.resources.limits and len(c.resources.limits) > 1 for c in every)
     return limited and quality(pod) == "Guaranteed"
 
 

@@ -11,7 +11,7 @@ from cwii_webhook.mutators import guest
 from cwii_webhook.mutators.gcpwif_layout import CONFIG, FILE, MOUNTS, TOKEN_FILE
 from cwii_webhook.mutators.gcpwif_wish import Wish
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import guaranteed
+from cwii_webhook.shape import guaranteed, shared
 
 NAME = "gcloud-setup"
 
@@ -35,22 +35,22 @@ class Setup:
         self._resources = resources
         self._body = {"name": NAME, "image": image, "command": ["sh", "-c", SCRIPT], "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT]}
 
-        self._known: Memo[tuple[Wish, int | None, bool], Joining] = Memo()
+        self._known: Memo[tuple[Wish, int | None, bool, bool], Joining] = Memo()
 
     def joining(self, pod: Pod, asked: Wish) -> Joining:
         """The user that the ServiceAccount names goes before the one that the pod's containers share."""
         runs_as = guest.user(pod) if asked.user is None else asked.user
-        key = asked, runs_as, guaranteed(pod)
+        key = asked, runs_as, shared(pod), guaranteed(pod)
         return self._known.get(key) or self._known.keep(key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email))
 
-    def _joining(self, asked: Wish, user: int | None, guaranteed: bool) -> Joining:  # noqa: FBT001 - part of a key
+    def _joining(self, asked: Wish, user: int | None, shared: bool, guaranteed: bool) -> Joining:  # noqa: FBT001 - parts of a key
         env = [
             variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
             variable("GCP_SERVICE_ACCOUNT", asked.email),
             CONFIG,
             variable("CLOUDSDK_CORE_PROJECT", asked.project),
         ]
-        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources(self._resources, guaranteed=guaranteed)}
+        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, guaranteed=guaranteed)}
         return Joining(NAME, body, first=True, renewed=True)
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, Mount, Variable
 from cwii_webhook.memo import Memo
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import Quality, common_user, quality, resources
+from cwii_webhook.shape import Quality, common_user, quality, resources, shared
 
 WEIGHT = 2048  # of one, without its script
 NOBODY = 65532  # for a pod that says that it is not root, but not who it is
@@ -30,8 +30,8 @@ _known: Memo[tuple[Guest, int | None, Quality], Joining] = Memo()
 
 
 def joining(guest: Guest, pod: Pod) -> Joining:
-    """It fits the restricted standard wherever the pod's own containers do."""
-    key = guest, user(pod), quality(pod)
+    """It fits the restricted standard wherever the pod's own containers do, and requests nothing of what a pod has for all of them."""
+    key = guest, user(pod), "BestEffort" if shared(pod) else quality(pod)
     return _known.get(key) or _known.keep(key, _joining(*key), WEIGHT + len(guest.script))
 
 
@@ -52,8 +52,8 @@ def _joining(guest: Guest, user: int | None, quality: Quality) -> Joining:
 
 def user(pod: Pod) -> int | None:
     """Whom it runs as; None where its image decides."""
-    shared = common_user(pod)
-    return NOBODY if shared is None and _never_root(pod) else shared
+    common = common_user(pod)
+    return NOBODY if common is None and _never_root(pod) else common
 
 
 def security(user: int | None) -> dict[str, object]:
