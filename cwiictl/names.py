@@ -40,11 +40,11 @@ PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
 INSTALLER_KEY = "tls/bound-service-account-signing-key.key"
 
-_ISSUERS = (
-    re.compile(r"https://(?P<cluster>[^/.]+)-oidc\.s3\.[^/]+"),
-    re.compile(r"https://storage\.[^/]+/(?P<cluster>[^/]+)-oidc"),
-    re.compile(r"https://(?P<account>[^/.]+)\.blob\.[^/]+/(?P<cluster>[^/]+)"),
-)
+_ISSUERS = {  # where each cloud serves those whose place is of our choosing
+    "aws": re.compile(r"https://(?P<cluster>[^/.]+)-oidc\.s3\.(?P<region>[^/.]+)\.[^/]+"),
+    "azure": re.compile(r"https://(?P<account>[^/.]+)\.blob\.[^/]+/(?P<cluster>[^/]+)"),
+    "gcp": re.compile(r"https://storage\.[^/]+/(?P<cluster>[^/]+)-oidc"),
+}
 
 DISCOVERY = ".well-known/openid-configuration"
 
@@ -68,13 +68,18 @@ def bucket(cluster: Cluster) -> str:
     return f"{cluster.name}-oidc"
 
 
+def hosted(issuer: str) -> Mapping[str, str]:
+    """Of an issuer whose address is of our choosing: in which `cloud` it is, for which `cluster`, and what `region` it names. Of CloudFront's, only where."""
+    for cloud, pattern in _ISSUERS.items():
+        if match := pattern.fullmatch(issuer):
+            found = {"account": match["cluster"], **match.groupdict(), "cloud": cloud}
+            ours = found["account"] == found["cluster"] or found["account"].startswith(_without(found["cluster"].replace("-", ""))[:16])
+            return found if ours else {}
+    return {"cloud": "aws"} if issuer.endswith(".cloudfront.net") else {}
+
+
 def cluster_of(issuer: str) -> str:
-    """Whose its address says that it is, where that is of our choosing; empty of any other host."""
-    found = next((match for pattern in _ISSUERS if (match := pattern.fullmatch(issuer))), None)
-    if found is None:
-        return ""
-    account = found.groupdict().get("account", found["cluster"])
-    return found["cluster"] if account.startswith(_without(found["cluster"].replace("-", ""))[:16]) or account == found["cluster"] else ""
+    return hosted(issuer).get("cluster", "")
 
 
 def role(cluster: Cluster, workload: Workload) -> str:

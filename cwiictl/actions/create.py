@@ -12,15 +12,15 @@ from cwiictl.actions.declare import declare
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.outdated import outdated
-from cwiictl.actions.result import DONE, FOUND, Result, Row, failure, kept, left_over, present, ran, removed
+from cwiictl.actions.result import DONE, FOUND, Result, Row, failure, kept, left_over, present, ran, removed, trusted
 from cwiictl.actions.result import doomed as rows
-from cwiictl.actions.stage import Stage, giving_back, staged
+from cwiictl.actions.stage import Stage, expected, giving_back, staged
 from cwiictl.cluster_file.preset import summary
 from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Known, Report
 from cwiictl.engine.run import Outcome, apply, preview
-from cwiictl.errors import BadInput, Denied, Problem
+from cwiictl.errors import Denied, Problem
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
 from cwiictl.model import Handover
@@ -40,7 +40,7 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     order = stage.order
     doomed = _doomed(stage, report) if order.prune else None
     checksum = stage.checksum(thing.address for thing in doomed or ())
-    _expected(order, checksum)
+    expected(order, checksum)
     if doomed and not agreed(Result(stage.callers, checksum, tuple(rows(doomed)))):
         return Result(stage.callers, checksum, tuple(rows(doomed)))
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
@@ -52,18 +52,13 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     return _tidied(stage, _inherited(stage, result, report), outcome, report, doomed)
 
 
-def _expected(order: Order, checksum: str) -> None:
-    if order.expect and order.expect != checksum:
-        raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
-
-
 def planned(order: Order, report: Report) -> Result:
     """What `create` would do. Nothing is written anywhere."""
     if order.declare:
         return declare(order, report, writes=False)
     result = replace(_previewed(order, report, writes=True), planned=True)
     if result.checksum and not result.failures:
-        _expected(order, result.checksum)
+        expected(order, result.checksum)
     return result
 
 
@@ -86,7 +81,8 @@ def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     left = _beyond(stage, outcome.known, outcome.held)
     result = result.plus(_serving(stage, outcome.known, outcome.held))
     if not writes:
-        result = result.plus(present(_others(stage, outcome.known, outcome.held)))
+        told = trusted(result.rows, outcome.held.kept(stage.order.clouds))
+        result = replace(result, rows=tuple(told)).plus(present(_others(stage, outcome.known, outcome.held)))
     result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
     return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
 

@@ -77,6 +77,7 @@ class Result:
     files: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()  # of these files, those that this run has made or changed
     outdated: tuple[str, ...] = ()  # files that tell of what is gone
+    hints: tuple[str, ...] = ()  # what is to be known of what this order did not look at
     taker: str = "the installer"  # of these files
     bindings: tuple[Binding, ...] = ()  # what the workloads must be told
     manifest: bytes = b""  # the same as Kubernetes objects, where a command shows them
@@ -153,6 +154,14 @@ def kept(staying: Mapping[str, Iterable[str]], or_else: str = "") -> Iterator[Ro
         names = sorted(clouds)
         flags = " ".join(f"--cloud {name}" for name in names)
         yield Row(address, "kept", problem=f"{', '.join(names)} may still trust it", remedy=f"give {flags} too{or_else}")
+
+
+def trusted(rows: Iterable[Row], staying: Mapping[str, Iterable[str]]) -> Iterator[Row]:
+    """The same, of what is there and asked for: `delete` would keep it."""
+    for row in rows:
+        others = sorted(staying.get(row.thing, ()))
+        told = f"{', '.join(others)} may trust it too: delete keeps it, unless {', '.join(others)} goes with it or --issuer is given"
+        yield replace(row, remarks=(*row.remarks, told)) if others else row
 
 
 def staying(holdings: Holdings) -> Iterator[Row]:

@@ -116,6 +116,11 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     return stage
 
 
+def expected(order: Order, checksum: str) -> None:
+    if order.expect and order.expect != checksum:
+        raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+
+
 def giving_back(sites: Iterable[Site], act: Callable[[], Result]) -> Result:
     """However a run ends, what was lent to us for it is given back; what could not be is a failure of the run, or a word more about what ended it."""
     try:

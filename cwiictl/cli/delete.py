@@ -19,6 +19,7 @@ from cwiictl.cli.order import order
 @options.issuer_too
 @options.yes
 @options.would_drop
+@options.expect
 @options.running
 def delete(clouds: tuple[str, ...], **given: Any) -> None:
     """Take down everything in the clouds that bears the cluster's mark. Needs neither its key nor its requests.

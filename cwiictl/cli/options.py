@@ -90,7 +90,7 @@ adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over 
 prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show the plan and its checksum; write nothing anywhere.")
-would_drop = click.option("--dry-run", is_flag=True, help="Show what would go; change nothing.")
+would_drop = click.option("--dry-run", is_flag=True, help="Show what would go, and its checksum; change nothing.")
 expect = click.option("--expect", default="", metavar="CHECKSUM", help="Act only on the plan of this checksum, as --dry-run has shown it.")
 concurrency = click.option(
     "--concurrency",

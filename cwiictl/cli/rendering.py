@@ -30,6 +30,7 @@ def lines(result: Result) -> Iterator[str]:
     for row in result.skipped:
         yield f"  {'skipped':<10}  {row.thing}: {row.problem}"
     yield _summary(result)
+    yield from result.hints
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
     yield from _files(result)
@@ -95,6 +96,7 @@ def data(result: Result) -> dict[str, Any]:
         "files": list(result.files),
         "written": sorted(result.written),
         "outdated": list(result.outdated),
+        **({"hints": list(result.hints)} if result.hints else {}),
         **({"manifest": result.manifest.decode()} if result.manifest else {}),
     }
 

@@ -193,6 +193,26 @@ def test_delete_asks_and_shows_first_and_changes_nothing_unless_told_yes(ground:
     assert ground.clouds() == before
 
 
+def test_only_what_was_seen_to_go_is_dropped(ground: Ground) -> None:
+    ground.create_all()
+    seen = ground.delete("--dry-run").data["checksum"]
+    assert f"--expect {seen}" in ground.delete("--dry-run", "-o", "text").out
+    with ground.aws("iam") as iam:
+        iam.create_role(RoleName=f"{NAME}-new", AssumeRolePolicyDocument=TRUST, Tags=[{"Key": f"cwii.dev/cluster/{NAME}", "Value": "owned"}])
+    ground.fresh()
+
+    done = ground.delete("--expect", seen, "--yes")
+
+    assert done.code == 2
+    assert f"and not {seen} that was expected" in done.out
+    assert ground.mutating() == []
+    again = ground.delete("--dry-run").data["checksum"]
+    assert again != seen
+    assert ground.delete("--expect", again, "--yes").code == 0
+    assert ground.delete("--expect", again, "--yes").code == 0  # there is nothing left to be dropped
+    assert ground.clouds() == NOTHING
+
+
 def test_a_bucket_that_holds_something_of_others_is_told_before_anything_is_dropped(ground: Ground) -> None:
     ground.create_all()
     with ground.aws("s3") as s3:

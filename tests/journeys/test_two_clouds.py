@@ -176,6 +176,25 @@ def test_aws_goes_first_and_its_bucket_stays_for_azure_unless_the_issuer_is_name
     assert ground.believed(aws.ISSUER) == (False, False)
 
 
+def test_one_by_one_the_last_is_told_the_command_that_lets_the_issuer_go(made: Callable[[str], Both]) -> None:
+    """Who takes down a cloud cannot see in another whether the issuer is trusted there."""
+    ground = made("aws")
+
+    first = ground.cwiictl("delete", *AWS, "--yes", "-o", "json")
+    (told,) = first.data["hints"]
+    command = told.partition(": cwiictl ")[2].split()
+    assert command == ["delete", *AWS, "--issuer"]
+    status = ground.cwiictl("status", *AWS, "--output-dir", "out", "-o", "json")
+    assert status.remarks == {f"aws/bucket/{aws.BUCKET}": ["azure may trust it too: delete keeps it, unless azure goes with it or --issuer is given"]}
+
+    last = ground.cwiictl("delete", *AZURE, "--yes")
+    assert f"The issuer {aws.ISSUER} is in aws, and stays." in last.out
+    assert f"cwiictl {' '.join(command)}\n" in last.out
+    done = ground.cwiictl(*command, "--yes", "-o", "json")
+    assert (done.code, done.things) == (0, {f"aws/bucket/{aws.BUCKET}": "dropped"})
+    assert ground.of_aws == aws.NOTHING
+
+
 def test_a_cloud_that_is_added_later_trusts_the_issuer_that_is_there(ground: Both) -> None:
     assert ground.cwiictl("create-all", *AWS, *ASKING, "--bits", "2048").code == 0
     before = ground.of_aws
