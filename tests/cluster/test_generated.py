@@ -1,0 +1,107 @@
+"""Whatever pod a real API server takes without us, it takes with us: generated pods, tried in namespaces with the webhook and without."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.cluster.calling import called
+from tests.cluster.kube.client import Object, Refused
+from tests.cluster.kube.reach import Reach
+from tests.cluster.pods import RESTRICTED, pods
+from tests.cluster.space import Space
+from tests.cluster.webhook import running
+from tests.webhook.answering import LINES, SENSIBLE
+
+# Each process serves a dialect once, in one of its shapes.
+TOGETHER = (("cwii", "eks", "azwi", "gcpwif"), ("cwii by container", "azwi v1.5", "gcpwif direct"), ("cwii by ConfigMap", "azwi next"))
+ENOUGH = 0.5  # of the pods have to be taken without us, or the test says little
+
+
+@dataclass(frozen=True)
+class Place:
+    shape: str
+    kind: str
+    without: Space
+    within: Space
+
+    @property
+    def pods(self) -> st.SearchStrategy[Object]:
+        return pods(self.shape, restricted=self.kind == "restricted", counted=self.kind == "counted")
+
+
+def a_space(reach: Reach, kind: str, hook: str, shape: str) -> Space:
+    space = Space(reach, hook=hook, labels=RESTRICTED if kind == "restricted" else {}).account(SENSIBLE[LINES[shape][0]])
+    if kind == "counted":
+        hard = {"requests.cpu": "1000", "limits.cpu": "1000", "requests.memory": "1000Gi", "limits.memory": "1000Gi"}
+        reach.admin.create(space.path("resourcequotas"), {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+        status = {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}
+        reach.admin.patch(f"{space.path('resourcequotas')}/q/status", status)
+    return space
+
+
+@contextmanager
+def places(reach: Reach, folder: Path, shapes: tuple[str, ...]) -> Generator[list[Place]]:
+    lines = [LINES[shape] for shape in shapes]
+    with ExitStack() as stack:
+        webhook = stack.enter_context(running(reach, folder, *lines, delivers=True))
+        hooks = {shape: stack.enter_context(called(webhook, LINES[shape][0])) for shape in shapes}
+        kinds = ("plain", "restricted", "counted")
+        yield [Place(shape, kind, a_space(reach, kind, "", shape), a_space(reach, kind, hook, shape)) for shape, hook in hooks.items() for kind in kinds]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a pod: why it was refused, or its QoS class."""
+
+    refused: str
+    quality: str
+
+    @classmethod
+    def of(cls, space: Space, pod: Object) -> Tried:
+        try:
+            return cls("", space.tried(pod)["status"]["qosClass"])
+        except Refused as refused:
+            return cls(refused.message, "")
+
+    @property
+    def by_us(self) -> bool:
+        return self.refused.startswith("admission webhook ")
+
+
+def check(reach: Reach, folder: Path, shapes: tuple[str, ...], count: int) -> None:
+    taken: list[bool] = []
+    with places(reach, folder, shapes) as every:
+
+        @settings(
+            max_examples=count, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], phases=(Phase.generate,)
+        )  # to make it smaller would take minutes
+        @given(data=st.data(), place=st.sampled_from(every))
+        def one(data: st.DataObject, place: Place) -> None:
+            pod = data.draw(place.pods)
+            without = Tried.of(place.without, pod)
+            taken.append(not without.refused)
+            if not without.refused:
+                within = Tried.of(place.within, pod)
+                assert within == without or within.by_us, (place.shape, place.kind)
+
+        one()
+    assert sum(taken) > len(taken) * ENOUGH
+
+
+@pytest.mark.parametrize("shapes", TOGETHER)
+def test_what_it_takes_without_us_it_takes_with_us(reach: Reach, tmp_path: Path, shapes: tuple[str, ...]) -> None:
+    check(reach, tmp_path, shapes, 30)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("shapes", TOGETHER)
+def test_of_many_more_too(reach: Reach, tmp_path: Path, shapes: tuple[str, ...]) -> None:
+    check(reach, tmp_path, shapes, 1500)
