@@ -51,6 +51,11 @@ class Keeper:
         self._end([pid], number)
         return {"code": self.codes.get(pid)}
 
+    def signal(self, name: str, number: int) -> dict[str, Any]:
+        """And nothing else: see `ended` for what comes of it."""
+        os.kill(self.running[name], number)
+        return {}
+
     def ended(self) -> dict[str, Any]:
         """Those that have gone of themselves, and how."""
         return {name: self.codes[pid] for name, pid in self.running.items() if pid in self.codes}

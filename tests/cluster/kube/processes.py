@@ -69,7 +69,7 @@ class Processes:
         """To its end, among the others."""
         name = f"run-{Path(command[0]).name}"
         self.start(name, command)
-        self.until(lambda: name in self._ask("ended"), f"`{' '.join(map(str, command))}` to end", seconds, but=name)
+        self.wait(name, seconds)
         if self._ask("ended")[name]:
             raise Broken(f"`{' '.join(map(str, command))}` failed: {self.told(name)}")
 
@@ -83,6 +83,13 @@ class Processes:
 
     def kill(self, name: str) -> None:
         self._ask("stop", name=name, number=int(signal.SIGKILL))
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        self._ask("signal", name=name, number=int(number))
+
+    def wait(self, name: str, seconds: float = 60) -> None:
+        """Until it has ended of itself."""
+        self.until(lambda: name in self._ask("ended"), f"{name} to end", seconds, but=name)
 
     def remove(self, folder: Path) -> None:
         """This one goes when all has ended, whatever becomes of us."""
