@@ -111,7 +111,7 @@ class Writing:
             for names, uid in zip(rounds, uids, strict=False):
                 things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
                 ended.append(list(await asyncio.gather(*[maps.make(thing, spaces(uid)) for thing in things], return_exceptions=True)))
-            api.close()
+            await api.close()
             return ended
 
         return asyncio.run(every())

@@ -133,8 +133,8 @@ class Program:
         told = health.answers(self.readiness, self.metrics)
         informer = Informer(self.access, self.kinds, _reads(self.offered), self.log.warning, Bounds(self.serving.grace))
         routes = {each.route.path.encode(): each.route for each in self.offered}
-        delivery = ConfigMaps(Api(self.access), clock)
-        admission = Admission(routes, lambda: informer.sight(clock.now() + PATIENCE), delivery, self.diary, told)
+        writing = Api(self.access)
+        admission = Admission(routes, lambda: informer.sight(clock.now() + PATIENCE), ConfigMaps(writing, clock), self.diary, told)
         first, *others = self._doors(sockets, admission, told)
         reader = Reader(self.sources, informer.held, self.troubles)
         looking = [asyncio.ensure_future(informer.run()), asyncio.ensure_future(self._look(informer, reader, admission))]
@@ -147,7 +147,7 @@ class Program:
             for task in looking:
                 task.cancel()
             await asyncio.gather(*looking, return_exceptions=True)
-            await asyncio.sleep(0.05)  # uvloop does not close well in the moment in which a connection was cut off
+            await writing.close()
 
     def _doors(self, sockets: Sequence[socket.socket], admission: Handler, told: Handler) -> list[Door]:
         """The one with TLS, and those without, which are counted by nobody."""

@@ -30,9 +30,10 @@ METADATA_LIST: Final = f"application/json;as=PartialObjectMetadataList;g=meta.k8
 
 
 class Api:
-    def __init__(self, access: Access) -> None:
-        self._access, self._clock = access, access.clock
+    def __init__(self, access: Access, idle: float = IDLE) -> None:
+        self._access, self._clock, self._lasts = access, access.clock, idle
         self._idle: list[tuple[float, Connection]] = []
+        self._closed = False
 
     async def get(self, target: str, accept: str = JSON) -> bytes:
         return await self._whole("GET", target, accept, b"")
@@ -54,9 +55,12 @@ class Api:
         finally:
             connection.close()
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Of what is still being asked, the connection ends with its answer. What is cut off is gone in the loop's next turn, which must not be its last."""
+        self._closed = True
         while self._idle:
             self._idle.pop()[1].close()
+        await asyncio.sleep(0)
 
     async def _whole(self, method: str, target: str, accept: str, body: bytes) -> bytes:
         connection = await self._asked(method, target, accept, body)
@@ -101,16 +105,17 @@ class Api:
         tls = self._access.tls(await self._access.identity.shown())
         loop = asyncio.get_running_loop()
         name = (server.name or server.host) if tls else None
-        made = Connection()
+        made, taken = Connection(), False
         try:
             await within(self._clock, CONNECT, loop.create_connection(lambda: made, server.host, server.port, ssl=tls, server_hostname=name))
-        except BaseException as e:
-            made.close()  # it may have come about in the very moment in which nobody waited for it any more
-            if isinstance(e, TimedOut):
-                raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
-            if isinstance(e, OSError):  # ssl's are of this family
-                raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
-            raise
+            taken = True
+        except TimedOut:
+            raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
+        except OSError as e:  # ssl's are of this family
+            raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
+        finally:
+            if not taken:
+                made.close()  # it may have come about in the very moment in which nobody waited for it any more
         return made
 
     def _request(self, method: str, target: str, accept: str, token: str, body: bytes) -> bytes:
@@ -147,16 +152,22 @@ class Api:
     def _take(self) -> Connection | None:
         while self._idle:
             since, connection = self._idle.pop()
-            if connection.usable and self._clock.now() - since < IDLE:
+            if connection.usable and self._clock.now() - since < self._lasts:
                 return connection
             connection.close()
         return None
 
     def _give_back(self, connection: Connection) -> None:
-        if connection.usable and len(self._idle) < MOST_IDLE:
+        if connection.usable and len(self._idle) < MOST_IDLE and not self._closed:
             self._idle.append((self._clock.now(), connection))
+            asyncio.get_running_loop().call_later(self._lasts + 0.1, self._let_go)
         else:
             connection.close()
+
+    def _let_go(self) -> None:
+        """Of what nobody will take any more, an API server need not keep its end either."""
+        while self._idle and self._clock.now() - self._idle[0][0] >= self._lasts:
+            self._idle.pop(0)[1].close()
 
 
 def refusal(status: int, body: bytes, retry_after: str = "") -> Refused:

@@ -40,7 +40,8 @@ class Informer:
                 for watch in self._watches:
                     tasks.create_task(watch.run())
         finally:
-            self._api.close()
+            await self._lookups.end()
+            await self._api.close()
 
     def sight(self, deadline: float) -> Sight:
         return self._lookups.sight(deadline)

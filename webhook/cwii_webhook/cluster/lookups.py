@@ -78,6 +78,13 @@ class Lookups:
         except TimedOut:
             return self._believed(ref, f"{ref} could not be looked up in time")
 
+    async def end(self) -> None:
+        """Whoever still waits is not answered any more."""
+        reading = list(self._running.values())
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+
     def _start(self, ref: Ref) -> asyncio.Task[Seen | None] | None:
         rate = self._misses if self._memory.known(ref) is None else self._refreshes
         if len(self._running) >= MOST_AT_ONCE or not rate.take():

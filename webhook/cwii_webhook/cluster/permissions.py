@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Coroutine, Iterable
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -38,7 +38,7 @@ async def missing(api: Api, kinds: Collection[Kind]) -> list[str]:
 
     told: list[str] = []
     for kind in kinds:
-        verdicts = await asyncio.gather(*(denied(kind, verb) for verb in VERBS))
+        verdicts = await _all(denied(kind, verb) for verb in VERBS)
         if verbs := [verb for verb, no in zip(VERBS, verdicts, strict=True) if no]:
             what, role = (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}") if kind.only else (kind.resource, "a ClusterRole")
             told.append(f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}")
@@ -50,3 +50,13 @@ async def _allowed(api: Api, kind: Kind, verb: str) -> bool:
     attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural, **one}
     asked = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": attributes}}
     return _review_of(await api.post(REVIEWS, msgspec.json.encode(asked))).status.allowed
+
+
+async def _all(asking: Iterable[Coroutine[Any, Any, bool]]) -> list[bool]:
+    """Where one fails, the others are ended: nobody would hear them."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in asking]
+    except BaseExceptionGroup as e:
+        raise e.exceptions[0] from None
+    return [task.result() for task in tasks]
