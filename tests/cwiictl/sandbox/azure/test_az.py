@@ -25,7 +25,7 @@ HOME = TOOLS / "az"
 UV = Path(sys.executable).parent / "uv"
 TRUST = ["--issuer", "https://issuer.example.org", "--subject", "system:serviceaccount:n:s", "--audiences", "openshift"]
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]  # az is installed first
 
 
 def install() -> None:
