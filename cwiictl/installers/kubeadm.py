@@ -47,7 +47,11 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
     accounts = manifests.service_accounts(template("kubernetes/service-account.yaml"), handover.bindings)
     tree = {ACCOUNTS: manifests.dump_all(accounts)} if accounts else {}
     tree |= {_credentials(binding.workload): file for binding in handover.bindings for file in binding.files.values()}
-    return {**tree, **dict(_api_server(handover, template))} if handover.issuer else tree
+    if not handover.issuer:
+        return tree
+    told = template("kubeadm/credentials.txt").encode() if any(path.startswith(f"{CREDENTIALS}/") for path in tree) else b""
+    files = dict(_api_server(handover, template))
+    return {**tree, **files, README: files[README] + told}
 
 
 def _credentials(workload: Workload) -> str:

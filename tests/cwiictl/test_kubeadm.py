@@ -63,6 +63,16 @@ def test_a_file_of_a_workload_is_written_for_who_mounts_it_without_the_webhook()
     assert path in kubeadm.paths([google.workload])
 
 
+@pytest.mark.parametrize("private", [b"private", None])
+def test_such_files_are_told_of_where_they_are_written(private: bytes | None):
+    google = Binding(Workload("shop", "billing", ("billing",), asker="webhook"), "gcp", {"service_account.json": b"{}"})
+
+    told = render(a_handover(google, private=private))["kubeadm/README.txt"].decode()
+
+    assert "kubeadm/credentials has a file NAMESPACE-NAME.json" in told
+    assert "credentials" not in render(a_handover(a_binding(), private=private))["kubeadm/README.txt"].decode()
+
+
 def test_where_the_keys_are_is_not_said_if_it_is_not_known():
     written = render(a_handover(jwks_uri=""))
 
