@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from cwiictl.clouds.gcp.locations import located
 from cwiictl.clouds.gcp.resources.policy import Condition
 from cwiictl.clouds.gcp.universes import PUBLIC, universe
 from cwiictl.clouds.spec import asked, switched
@@ -66,6 +67,8 @@ class Spec:
         pool = "a name of 4 to 32 lower-case letters, digits and '-', beginning with a letter and not with gcp-"
         _check("--project", self.project, PROJECT, "the id of a project")
         _check("--region", self.region, REGION, "the location of a bucket")
+        if self.domain == PUBLIC:
+            located(self.region)
         _check("--workload-identity-pool", self.pool, POOL, pool)
         _check("--workload-identity-provider", self.provider, POOL, pool)
         _check("--gcs-bucket", self.bucket, BUCKET, "the name of a bucket")

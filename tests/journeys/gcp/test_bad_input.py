@@ -42,6 +42,7 @@ PLACES = [
     (("--project", "My Project"), ("'My Project'", "--project", "the id of a project")),
     (("--project", "123456789012"), ("'123456789012'", "the id of a project")),
     (("--region", "../x"), ("'../x'", "--region")),
+    (("--region", "europe-wset1"), ("no location 'europe-wset1'", "did you mean --region europe-west1?")),
     (("--workload-identity-pool", "gcp-pool"), ("'gcp-pool'", "--workload-identity-pool")),
     (("--workload-identity-provider", "a_b"), ("'a_b'", "--workload-identity-provider")),
     (("--key-storage-method", "pool-jwks-file"), ("'pool-jwks-file' is not known", "did you mean --key-storage-method pool-jwk-file?")),

@@ -46,6 +46,19 @@ def test_what_does_not_look_like_what_it_must_be_is_refused(field: str, value: s
     assert raised.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("told", "meant"),
+    [("europewest1", "did you mean --region europe-west1?"), ("us-centrl1", "did you mean --region us-central1?"), ("moon", "such as us, eu or europe-west1")],
+)
+def test_a_location_that_google_does_not_have_is_told_with_the_one_that_may_be_meant(told: str, meant: str) -> None:
+    with pytest.raises(BadInput, match=f"has no location '{told}'") as raised:
+        a_spec(region=told)
+
+    assert meant in raised.value.remedy
+    assert "--gcs-bucket" in raised.value.remedy
+    assert a_spec(region=told, domain="universe.example").region == told  # elsewhere they are called otherwise
+
+
 def test_what_is_not_said_has_ccoctls_defaults() -> None:
     told, named = a_spec(), a_spec(pool="pool", provider="provider", region="EU", also=f"{OTHER}, {PROJECT}")
 
