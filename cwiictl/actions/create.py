@@ -141,7 +141,7 @@ def _tidied(stage: Stage, result: Result, outcome: Outcome, report: Report, doom
     if doomed:
         removal = remove(doomed, stage.pace, report)
         result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
-        told = outdated(stage.order.output, removal.dropped)
+        told = outdated(stage.order.output, removal.dropped, removal.called)
         result = replace(result, outdated=tuple(path for path in told if path not in result.files))
     changed = doomed or names.CCOCTL in stage.order.adopt
     found = holdings(stage.plan.walks, stage.order.cluster.name, stage.pace, report) if changed else outcome.held

@@ -46,7 +46,7 @@ def _deleted(order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, 
     if not agreed(shown):
         return shown
     removal = remove(goes, pace, report)
-    told = outdated(order.output, removal.dropped)
+    told = outdated(order.output, removal.dropped, removal.called)
     return replace(result, outdated=told).plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
 
 

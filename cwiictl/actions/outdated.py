@@ -15,10 +15,12 @@ FILE = re.compile(rb"^  \S+: ((?:[A-Za-z0-9+/]{4}){20,}(?:[A-Za-z0-9+/=]{4})?)$"
 SECRET = "-credentials.yaml"  # noqa: S105 - the end of a file's name
 
 
-def outdated(output: Path, gone: Collection[str]) -> tuple[str, ...]:
-    """`gone` are addresses: what something is called is their end."""
+def outdated(output: Path, gone: Collection[str], called: Collection[str] = ()) -> tuple[str, ...]:
+    """`gone` are addresses: what something is called is their end. `called` is what else it is called by."""
     titles = {address.rpartition("/")[2] for address in gone}
-    return tuple(str(path) for path, text in _written(output) if any(_tells(path.name, text, title) for title in titles))
+    words = [word.encode() for word in called]
+    tell = (path for path, text in _written(output) if any(word in text for word in words) or any(_tells(path.name, text, title) for title in titles))
+    return tuple(map(str, tell))
 
 
 def _written(output: Path) -> Iterator[tuple[Path, bytes]]:
@@ -36,4 +38,6 @@ def _tells(name: str, text: bytes, title: str) -> bool:
     workload = name.removesuffix(SECRET)
     told = b"".join((text, *map(base64.b64decode, FILE.findall(text))))
     words = (f"/{title}\n", f"https://{title}.", f"/{title}@", f'/providers/{title}"')
+    if ":" in title:  # a ServiceAccount that had roles itself: its file names the provider, which is everybody's
+        return title.replace(":", "-") == (workload if workload != name else name.removesuffix(".json"))
     return (workload != name and title.endswith(f"-{workload}")) or any(word.encode() in told for word in words)

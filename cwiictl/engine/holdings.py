@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.engine.resource import Mark, Report, Store, Walk, silent
+from cwiictl.engine.resource import Mark, Report, State, Store, Walk, silent
 from cwiictl.errors import Denied
 
 ALL = "/*"  # after a kind: all of the kind that is ours
@@ -83,6 +83,7 @@ class Removal:
     failed: Mapping[str, Exception]
     skipped: Mapping[str, str]  # and why
     interrupted: bool = False
+    called: frozenset[str] = frozenset()  # what was dropped, in files that tell of it
 
     @property
     def whole(self) -> bool:
@@ -137,12 +138,15 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
         return Removal((), (), held.failed, dict.fromkeys(things, "interrupted"), interrupted=True)
     done: dict[str, str] = {}
     left: dict[str, str] = {}
+    called: dict[str, frozenset[str]] = {}
     ours: dict[str, float] = {}  # what was looked at and may be dropped, and when: a drop that is soon tried again does not ask again
 
     def do(address: str, _tried: int) -> str:
         now = pace.clock.now()
         if now - ours.get(address, now - LOOK) >= LOOK:
-            if _let_go(things[address]):
+            have = things[address].store.get([things[address].name]).get(things[address].name)
+            called[address] = have.called if have else frozenset()
+            if _let_go(things[address], have):
                 done[address] = "release"
                 return done[address]
             ours[address] = now
@@ -159,12 +163,12 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     ran = run(Job(_backwards(held), do, skip, patience=lambda address: things[address].store.patience, report=report, verb="removing"), pace)
     skipped = {address: left.get(address, "interrupted") for address in things.keys() - done.keys() - ran.failed.keys()}
     dropped, released = (tuple(sorted(a for a, word in done.items() if word == verb)) for verb in ("drop", "release"))
-    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted)
+    words = frozenset(word for address in dropped for word in called.get(address, ()))
+    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted, words)
 
 
-def _let_go(thing: Thing) -> bool:
+def _let_go(thing: Thing, have: State | None) -> bool:
     """Looked at once more: since it was found, somebody may have taken it over. What is not ours to drop keeps no mark of ours."""
-    have = thing.store.get([thing.name]).get(thing.name)
     mark = have.owner if have else thing.mark
     if mark and mark.cluster == thing.mark.cluster and mark.hold == "owned":
         return False

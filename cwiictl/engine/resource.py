@@ -67,6 +67,11 @@ class State:
     owner: Mark | None = field(default=None, compare=False, metadata={"bookkeeping": True})
     remnant: bool = field(default=False, compare=False, metadata={"bookkeeping": True})  # unmarked, of our name, empty and unused: a cut run's
 
+    @property
+    def called(self) -> frozenset[str]:
+        """What it alone is called by, beside its name, in files that tell of it."""
+        return frozenset()
+
 
 S = TypeVar("S", bound=State)
 

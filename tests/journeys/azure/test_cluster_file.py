@@ -88,6 +88,16 @@ def test_only_the_plan_that_was_expected_is_acted_on_and_another_section_is_anot
     assert ground.create_all("--expect", checksum).code == 0
 
 
+def test_what_tells_of_an_identity_with_a_name_of_its_own_is_outdated_when_that_goes(ground: AzureGround) -> None:
+    ground.write("cluster.yaml", cluster(workloads=[{**WORKLOAD, "azure": {"roles": ["Reader"], "identityName": "house"}}]))
+    assert ground.cwiictl("create-all", *FILE).code == 0
+
+    gone = ground.cwiictl("delete", *FILE, "--yes", "-o", "json")
+
+    assert gone.things[f"azure/identity/{GROUP}/house"] == "dropped"
+    assert "out/manifests/shop-billing-credentials.yaml" in gone.data["outdated"]
+
+
 def test_a_workload_of_the_file_is_trusted_for_what_the_webhook_projects_and_left_over_when_it_goes(ground: AzureGround) -> None:
     own = {**WORKLOAD, "name": "own", "serviceAccounts": ["own"], "azure": {"dataPermissions": ["Microsoft.Storage/storageAccounts/blobServices/read"]}}
     ground.write("cluster.yaml", cluster(workloads=[WORKLOAD, own]))

@@ -121,6 +121,8 @@ def test_an_adopted_identity_keeps_what_others_gave_it_when_it_is_released(groun
 
     assert gone.code == 0, gone.out
     assert gone.things[IDENTITY] == "released"
+    (kept,) = [each for each in gone.data["things"] if each["thing"] == f"azure/role-assignments/{GROUP}/{INGRESS}/{given.rpartition('/')[2]}"]
+    assert (kept["condition"], kept["problem"].partition(" role")[0]) == ("kept", "others gave it")
     left = ground.clouds()["assignments"]
     assert [(each["role"], each["description"]) for each in left] == [(by_hand.READER, "by the owner")]
     assert ground.arm("GET", given)

@@ -36,6 +36,10 @@ class IdentityState(State):
     tenant_id: str = assigned()
     titles: Mapping[Credential, str] = field(default_factory=dict[Credential, str], compare=False, repr=False, metadata={"aside": True})
 
+    @property
+    def called(self) -> frozenset[str]:
+        return frozenset({self.client_id} - {""})
+
 
 @dataclass(frozen=True)
 class Subscription:

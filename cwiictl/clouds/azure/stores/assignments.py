@@ -29,6 +29,7 @@ class Assignments:
     def __init__(self, ledger: Ledger, identities: Identities, cluster: str) -> None:
         self.ledger, self.identities, self.cluster = ledger, identities, cluster
         self.asked: set[str] = set()
+        self.staying: dict[str, str] = {}  # what others gave to identities that are let go
 
     @told("Microsoft.Authorization")
     def get(self, identities: Collection[str], /) -> Mapping[str, AssignmentsState]:
@@ -82,7 +83,12 @@ class Assignments:
         found: dict[str, Mark] = {}
         for each in self.ledger.all(self.ledger.roots(scopes), anew=True):
             whose, of = living.get(each.principal, ("", None))
-            mark = names.unsigned(each.description, cluster)[1] or of
+            own = names.unsigned(each.description, cluster)[1]
+            mark = own or of
+            if not own and of and of.cluster == cluster and of.hold != "owned":
+                self.staying[f"{whose}/{each.id.rpartition('/')[2]}"] = (
+                    f"others gave it role {each.grant.role} in {each.grant.scope}, and it goes on having that"
+                )
             identity = whose or self._grantee(each)
             if identity and mark and mark.cluster == cluster:
                 found[identity] = mark
