@@ -50,6 +50,8 @@ def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, wo
     With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster that kubectl is set to. With files alone, what is in
     none of them, such as the ServiceAccount, is taken for something that is not there, and named.
 
+    The exit code is 0 whether or not a pod is given something, 1 where one would be refused, and 2 where what was asked for cannot be meant.
+
     \b
     Examples:
       cwiictl explain deployment/web -n shop

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from cwii_webhook.picture import Owner, Ref, Seen
 
-from cwiictl.documents import Document
+from cwiictl.documents import Document, kind_of
 from cwiictl.errors import BadInput
 
 # where a workload keeps the pod that it makes; a CronJob makes Jobs, and a Deployment ReplicaSets
@@ -65,12 +65,37 @@ class Objects:
 def read(documents: Iterable[Document], objects: Objects) -> list[Pod]:
     """All that could be asked about, in the order of the files. Everything becomes part of the picture."""
     every = [each for document in documents for each in _single(document)]
+    sources: dict[Ref, str] = {}
     for document in every:
+        _check_texts(document)
         try:
-            objects.hold(document.value)
+            ref = objects.hold(document.value)
         except msgspec.ValidationError as e:
             raise BadInput(f"{document.source} is no Kubernetes object: {e}", remedy="give it as kubectl shows it") from e
+        if ref.name and ref in sources:
+            raise BadInput(f"{ref} is given twice, in {sources[ref]} and in {document.source}", remedy="leave one of the two")
+        sources[ref] = document.source
     return [pod for document in every for pod in _pods(document, objects)]
+
+
+def _check_texts(document: Document) -> None:
+    """Annotations and labels, its own and its pods': what YAML reads as something else than a text, Kubernetes would not take."""
+    for around in ((), TEMPLATES.get(str(document.value.get("kind")), ())):
+        for kind in ("annotations", "labels"):
+            texts: object = document.value
+            for step in (*around, "metadata", kind):
+                texts = _object(texts).get(step)
+            for key, text in _object(texts).items():
+                if not isinstance(text, str):
+                    _no_text(document, (*around, "metadata", kind, key), text)
+
+
+def _no_text(document: Document, path: tuple[str, ...], value: object) -> None:
+    shown = "true" if value is True else "false" if value is False else value
+    raise BadInput(
+        f"{document.where(*path)} has the {path[-2].removesuffix('s')} {path[-1]}, which YAML reads as {kind_of(value)}, and Kubernetes takes texts alone",
+        remedy=f'quote it: "{shown}"' if isinstance(value, (bool, int, float)) else "write a text there, in quotes",
+    )
 
 
 def _single(document: Document) -> Iterator[Document]:

@@ -70,7 +70,7 @@ def codes() -> Iterator[str]:
     yield from ("| exit code | meaning |", "| --- | --- |")
     rows = {
         0: "as wanted, or done",
-        errors.Failed.code: "something failed, or was left",
+        errors.Failed.code: "something failed, or was left; `explain`: a pod would be refused",
         errors.BadInput.code: "what was asked for cannot be meant: nothing was done",
         3: "`status`: something has drifted, is missing or left over",
         errors.Conflict.code: "something foreign is in the way: nothing was done",

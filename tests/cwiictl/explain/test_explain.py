@@ -52,6 +52,35 @@ def test_why_there_is_nothing_is_said_and_what_was_missed() -> None:
     assert "Looked for, and not there: ServiceAccount shop/billing" in told.stdout
 
 
+PASSED_BY = {**ACCOUNT, "metadata": {**ACCOUNT["metadata"], "annotations": {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-injcet": "true"}}}
+
+
+def test_a_misspelt_word_and_one_of_another_webhook_are_told_with_what_was_meant() -> None:
+    told = ran(PASSED_BY, POD, arguments=()).stdout
+
+    assert "Warning: 'cwii.dev/aws-injcet' of ServiceAccount shop/billing is no word of cwii's: did you mean cwii.dev/aws-inject?" in told
+    assert "eks.amazonaws.com/role-arn of ServiceAccount shop/billing is not heeded by this webhook" in told
+    assert "with --native-annotations=true or in the dialect eks" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments", "code"),
+    [
+        ({"eks.amazonaws.com/role-arn": ROLE}, ("--dialect", "eks"), 0),
+        ({}, (), 0),
+        ({"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "no role"}, (), 1),
+        ({"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "no role"}, ("-o", "json"), 1),
+    ],
+    ids=["injected", "nothing", "refused", "refused, as data"],
+)
+def test_the_exit_code_says_whether_a_pod_would_be_refused(said: dict[str, str], arguments: tuple[str, ...], code: int) -> None:
+    account = {**ACCOUNT, "metadata": {**ACCOUNT["metadata"], "annotations": said}}
+
+    assert ran(account, POD, arguments=arguments).exit_code == code
+    assert BadInput.code == 2
+    assert "The exit code is 0 whether or not a pod is given something, 1 where one would be refused" in (explain.help or "").replace("\n    ", " ")
+
+
 def test_the_webhooks_own_flags_count() -> None:
     told = ran(ACCOUNT, POD, arguments=("--dialect", "eks", "--", "--aws-default-region=eu-west-1"))
 

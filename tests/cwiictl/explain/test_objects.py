@@ -84,7 +84,7 @@ def test_lists_are_what_is_in_them() -> None:
         ({"kind": "Deployment", "metadata": {"name": "p"}, "spec": {}}, "has no spec.template"),
         ({"kind": "CronJob", "spec": {"jobTemplate": []}}, "has no spec.jobTemplate.spec.template"),
         ({"kind": "ServiceAccount", "metadata": {"ownerReferences": "x"}}, "is no Kubernetes object"),
-        ({"kind": "ServiceAccount", "metadata": {"annotations": {"a": True}}}, "is no Kubernetes object"),
+        ({"kind": "ConfigMap", "data": {"a": True}}, "is no Kubernetes object"),
     ],
 )
 def test_what_is_no_pod_is_said_with_its_place(body: dict[str, Any], problem: str) -> None:
@@ -92,3 +92,41 @@ def test_what_is_no_pod_is_said_with_its_place(body: dict[str, Any], problem: st
         given(body)
 
     assert error.value.problem.startswith("a file:1")
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as", "remedy"),
+    [
+        ("true", "true or false", '"true"'),
+        ("no", "true or false", '"false"'),
+        ("7200", "a number", '"7200"'),
+        ("[]", "a list", "in quotes"),
+        ("", "nothing", "in quotes"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["annotations", "labels"])
+def test_a_text_that_is_not_quoted_is_said_with_its_place(kind: str, value: str, read_as: str, remedy: str) -> None:
+    own = f"kind: ServiceAccount\nmetadata:\n  name: s\n  {kind}:\n    cwii.dev/aws-inject: {value}\n"
+    template = f"kind: Deployment\nmetadata: {{name: d}}\nspec:\n  template:\n    metadata:\n      {kind}:\n        cwii.dev/aws-inject: {value}\n"
+
+    for text, line in ((own, 5), (template, 7)):
+        with pytest.raises(BadInput) as error:
+            read(documents("pod.yaml", text.encode()), Objects())
+        said = f"pod.yaml:{line} has the {kind[:-1]} cwii.dev/aws-inject, which YAML reads as {read_as}, and Kubernetes takes texts alone"
+        assert error.value.problem == said
+        assert remedy in error.value.remedy
+
+
+def test_what_is_given_twice_is_refused_by_name() -> None:
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": "shop"}}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [a_workload("Job", "batch/v1"), account]}
+
+    with pytest.raises(BadInput, match=r"ServiceAccount shop/s is given twice, in a file:1 and in a file:1"):
+        given(account, listed)
+
+
+def test_pods_without_a_name_and_accounts_of_two_namespaces_are_not_the_same() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "p-"}, "spec": SPEC}
+    accounts = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": space}} for space in ("a", "b")]
+
+    assert len(given(pod, pod, *accounts)[0]) == 2
