@@ -184,7 +184,7 @@ def test_a_word_that_is_none_is_told_once_with_the_nearest(key: str, near: str, 
     hint = f"did you mean {near}?" if near else "see README for those that there are"
 
     for pod in (a_pod(), a_pod(AWS)):
-        assert made(pod, **{scope: {key: "true"}})[0].warnings == (f"'{key}' of {ref} is no word of cwii's: {hint}",)
+        assert made(pod, Settings(), **{scope: {key: "true"}})[0].warnings == (f"'{key}' of {ref} is no word of cwii's: {hint}",)
 
 
 def test_a_pods_own_word_that_is_none_is_told_and_its_written_ones_are_not() -> None:

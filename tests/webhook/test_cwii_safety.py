@@ -206,8 +206,9 @@ def test_a_volume_of_our_name_that_is_not_ours_is_left_and_told_of(cloud: str, s
     assert any(f"volume cwii-{cloud}-token is the pod's own" in warning for warning in decision.warnings)
 
 
-def test_a_mount_of_the_users_own_stays_alone_at_its_path() -> None:
-    mine = {"name": "data", "mountPath": "/var/run/secrets/cwii.dev/aws/"}
+@pytest.mark.parametrize("path", ["/var/run/secrets/cwii.dev/aws/", "//var/run/secrets/cwii.dev/aws", "/var/run//secrets/./cwii.dev/aws"])
+def test_a_mount_of_the_users_own_stays_alone_at_its_path(path: str) -> None:
+    mine = {"name": "data", "mountPath": path}
     decision, pod = given(AWS, containers=[{"name": "c", "volumeMounts": [mine]}], volumes=[{"name": "data", "emptyDir": {}}])
 
     assert first(pod)["volumeMounts"] == [mine]

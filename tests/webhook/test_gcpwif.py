@@ -288,3 +288,50 @@ def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
 
     paths = [m["mountPath"] for m in first(pod)["volumeMounts"]]
     assert len(paths) == len(set(paths))
+
+
+@pytest.mark.parametrize("slashes", ["/{}/", "//{}", "/{}//"])
+def test_a_mount_of_ours_that_is_spelt_otherwise_is_the_same(slashes: str) -> None:
+    mount = {"name": "gcp-iam-token", "mountPath": slashes.format("var/run/secrets/sts.googleapis.com/serviceaccount"), "readOnly": True}
+
+    decision, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": [mount]}]))
+
+    assert [each for each in first(pod)["volumeMounts"] if each["name"] == "gcp-iam-token"] == [mount]
+    assert decision.warnings == ()
+
+
+def test_of_a_volume_of_ours_that_is_mounted_twice_one_mount_moves_and_the_other_stays() -> None:
+    """One of them stands where another of ours is to be, and makes room for it."""
+    mounts = [{"name": "gcp-iam-token", "mountPath": "/tokens"}, {"name": "gcp-iam-token", "mountPath": "/var/run/secrets/gcloud/config"}]
+
+    _, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
+
+    assert {(each["name"], each["mountPath"]) for each in first(pod)["volumeMounts"]} == {
+        ("gcp-iam-token", "/tokens"),
+        ("gcp-iam-token", "/var/run/secrets/sts.googleapis.com/serviceaccount"),
+        ("gcloud-config", "/var/run/secrets/gcloud/config"),
+    }
+    assert made(pod)[0].ops == []
+
+
+def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> None:
+    """What was worked out for one is not another's: users, classes, expirations and lists of those to be skipped differ."""
+    looks: tuple[dict[str, Any], ...] = (
+        {},
+        {"securityContext": {"runAsUser": 1000}},
+        {"securityContext": {"runAsNonRoot": True}},
+        {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}]},
+        {"containers": [{"name": "c"}, {"name": "d"}]},
+        {"annotations": {f"{P}/skip-containers": "c"}},
+        {"annotations": {f"{P}/token-expiration": "7200"}},
+        {"containers": [{"name": "c", "env": [{"name": "CLOUDSDK_CORE_PROJECT", "value": "mine"}]}]},
+    )
+    route = Route("gcpwif", "/", (Gcpwif(Settings()),))
+    seen = Objects({Ref("", "ServiceAccount", "shop", "worker"): Seen(PAIR)})
+
+    together = [asked(route, a_pod(**look), seen) for look in (*looks, *reversed(looks))]
+    alone = [made(a_pod(**look)) for look in looks]
+
+    assert [pod for _, pod in together] == [pod for _, pod in (*alone, *reversed(alone))]
+    assert [decision.warnings for decision, _ in together[: len(looks)]] == [decision.warnings for decision, _ in alone]
+    assert len({json.dumps(pod) for _, pod in alone}) == len(looks)

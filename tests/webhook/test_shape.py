@@ -16,6 +16,20 @@ from tests.webhook.recorded import request
 Json = dict[str, Any]
 BOTH = {"cpu": "1", "memory": "1Gi"}
 NONE = {"cpu": "0", "memory": "0"}
+CLASSES: list[tuple[list[Json], Quality]] = [
+    ([{}], "BestEffort"),
+    ([{"requests": NONE}], "BestEffort"),
+    ([{"requests": {"cpu": 0, "memory": "0Mi"}, "limits": {"cpu": "0m"}}], "BestEffort"),
+    ([{"requests": {"ephemeral-storage": "1Gi"}}], "BestEffort"),
+    ([{"limits": BOTH}], "Guaranteed"),
+    ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": BOTH}], "Guaranteed"),
+    ([{"requests": {"cpu": 1, "memory": 1073741824}, "limits": {"cpu": "1e0", "memory": "1Gi"}}], "Guaranteed"),
+    ([{"requests": {"cpu": "0.5"}, "limits": BOTH}], "Burstable"),
+    ([{"limits": {"cpu": "1", "memory": "0"}}], "Burstable"),
+    ([{"limits": BOTH}, {}], "Burstable"),
+    ([{"limits": BOTH}, {"requests": NONE}], "Burstable"),
+    ([{"requests": {"cpu": "1n"}}], "Burstable"),
+]
 
 
 def read(pod: Json) -> Pod:
@@ -26,20 +40,7 @@ def read(pod: Json) -> Pod:
 
 @pytest.mark.parametrize(
     ("resources", "judged"),
-    [
-        ([{}], "BestEffort"),
-        ([{"requests": NONE}], "BestEffort"),
-        ([{"requests": {"cpu": 0, "memory": "0Mi"}, "limits": {"cpu": "0m"}}], "BestEffort"),
-        ([{"requests": {"ephemeral-storage": "1Gi"}}], "BestEffort"),
-        ([{"limits": BOTH}], "Guaranteed"),
-        ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": BOTH}], "Guaranteed"),
-        ([{"requests": {"cpu": 1, "memory": 1073741824}, "limits": {"cpu": "1e0", "memory": "1Gi"}}], "Guaranteed"),
-        ([{"requests": {"cpu": "0.5"}, "limits": BOTH}], "Burstable"),
-        ([{"limits": {"cpu": "1", "memory": "0"}}], "Burstable"),
-        ([{"limits": BOTH}, {}], "Burstable"),
-        ([{"limits": BOTH}, {"requests": NONE}], "Burstable"),
-        ([{"requests": {"cpu": "1n"}}], "Burstable"),
-    ],
+    CLASSES,
 )
 def test_a_pods_class_is_what_the_api_server_makes_of_it(resources: list[Json], judged: Quality) -> None:
     containers = [{"name": f"c{number}", "resources": each} for number, each in enumerate(resources)]

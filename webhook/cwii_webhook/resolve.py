@@ -54,7 +54,8 @@ class Hearing:
         self.namespace = subject.namespace
         every = list(_voices(subject))
         self.voices = tuple([voice for voice in every if not HEARD.isdisjoint(voice.annotations)])
-        subject.odd = tuple([odd for voice in every if PREFIX in "\n".join(voice.annotations) for odd in _odd(voice)])
+        if strange := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
+            subject.odd = tuple([odd for voice in strange for odd in _odd(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
         found = [one for one in containers(subject.pod) if one[2].name not in GUESTS] if self.voices else []
         self.containers = [container for _, _, container in found]

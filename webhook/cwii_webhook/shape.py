@@ -16,8 +16,11 @@ Amounts = Mapping[str, str | int | float]
 
 # The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?")
-_UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
-_UNITS |= {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)} | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
+_UNITS = (
+    {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
+    | {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)}
+    | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
+)
 _amounts: Memo[str, int] = Memo()
 
 OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
@@ -26,7 +29,7 @@ OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 def quality(pod: Pod) -> Quality:
     """As the API server judges it: nothing of something is as good as nothing said."""
     every = [pod.spec.resources] if shared(pod) else [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
-    amounts = [(_counted(r.requests), _counted(r.limits)) if r else ({}, {}) for r in every]
+    amounts = [(_counted(r and r.requests), _counted(r and r.limits)) for r in every]
     if not any(requests or limits for requests, limits in amounts):
         return "BestEffort"
     return "Guaranteed" if all(_guaranteed(requests, limits) for requests, limits in amounts) else "Burstable"

@@ -23,7 +23,8 @@ from cwii_webhook.voices import Subject, Voice
 
 ALWAYS = frozenset({NAME})  # skipped
 PLACE = 256  # weight of what one container is given
-Said = tuple[Ref, tuple[str | None, ...], Ref | None, str | None, tuple[tuple[Place, int], ...]]
+Places = tuple[tuple[Place, int], ...]
+Said = tuple[Ref, tuple[str | None, ...], Ref | None, str | None, Places]
 
 
 class Usual(Struct, frozen=True):
@@ -67,7 +68,7 @@ class Gcpwif:
         pod = subject.pod
         own = (pod.metadata.annotations or {}).get(self.words.expiration.key)
         skipped = self.skipped(pod)
-        places = tuple([(place, index) for place, index, container in containers(pod) if container.name not in skipped])
+        places: Places = tuple([(place, index) for place, index, container in containers(pod) if container.name not in skipped])
         key = account.ref, tuple(map(account.annotations.get, self._heard)), None if own is None else subject.ref, own, places
         known = self._known.get(key)
         if known is None:
@@ -83,7 +84,7 @@ class Gcpwif:
             return Nothing("gcp", "incomplete", f"{account} lacks {pair}", (f"{account} is annotated for Google's credentials, but lacks {pair}",))
         return Nothing("gcp", "not-asked", f"{account} has no {self.words.provider.key}")
 
-    def _worked_out(self, asked: Wish, places: tuple[tuple[Place, int], ...]) -> Usual:
+    def _worked_out(self, asked: Wish, places: Places) -> Usual:
         variables = (*POINTERS[asked.mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
         origins = tuple(self._origins(asked, variables))
         injection = Injection(
