@@ -70,6 +70,14 @@ def test_the_hosts_network_has_no_proxy() -> None:
     assert decision.warnings == (f"remove {PROXY} of Pod shop/p, or its hostNetwork",)
 
 
+def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
+    decision, _ = made(a_pod(annotations={PROXY: "true"}, os={"name": "windows"}))
+
+    assert decision.message == "the proxy sidecar does not run on Windows"
+    assert decision.warnings == (f"remove {PROXY} of Pod shop/p",)
+    assert made(a_pod(os={"name": "windows"}))[0].outcome == "injected"
+
+
 @pytest.mark.parametrize(
     ("annotations", "spec", "begins"),
     [

@@ -188,7 +188,7 @@ def test_what_others_gave_it_since_is_no_reason_to_renew_it() -> None:
         ),
         ({"containers": [{"name": "c", **user(1000)}], "securityContext": {"fsGroup": 1}}, PAIR | {f"{P}/gcloud-run-as-user": "2000"}, []),
         ({"containers": [{"name": "c"}]}, PAIR, []),
-        ({"os": {"name": "windows"}}, PAIR, ["gcloud-setup does not run on Windows"]),
+        ({"nodeSelector": {"kubernetes.io/os": "windows"}}, PAIR, ["gcloud-setup does not run on Windows"]),
         ({"os": {"name": "windows"}}, DIRECT, []),
         ({}, PAIR | {f"{P}/gcloud-run-as-user": "-1"}, [f"{P}/gcloud-run-as-user: the API server refuses user -1"]),
     ],
@@ -198,3 +198,12 @@ def test_who_will_not_read_the_token_is_told(spec: Any, account: dict[str, str],
     decision, _ = made(a_pod(**spec), account)
 
     assert [w[: len(begins)] for w, begins in zip(decision.warnings, warnings, strict=True)] == warnings
+
+
+def test_a_pod_that_says_that_it_is_for_windows_is_not_given_what_the_api_server_would_refuse_in_it() -> None:
+    decision, pod = made(a_pod(os={"name": "windows"}))
+
+    assert (decision.outcome, decision.message) == ("refused", "gcloud-setup does not run on Windows")
+    assert decision.warnings == (f"set {P}/injection-mode of ServiceAccount shop/worker to direct",)
+    assert "initContainers" not in pod["spec"]
+    assert made(a_pod(os={"name": "windows"}), PAIR | DIRECT)[0].outcome == "injected"

@@ -96,11 +96,16 @@ def user(container: Container, pods: Security | None) -> int | None:
     return (pods.run_as_user if pods else None) if own is None else own
 
 
+def for_windows(pod: Pod) -> bool:
+    """By what the pod says of itself: the API server refuses whatever only Linux knows in any of its containers."""
+    return bool(pod.spec.os and pod.spec.os.name == "windows")
+
+
 def on_windows(pod: Pod) -> bool:
     """By what the pod says of itself, or by where alone it may run."""
     spec = pod.spec
     if spec.os and spec.os.name:
-        return spec.os.name == "windows"
+        return for_windows(pod)
     if spec.node_selector and any(spec.node_selector.get(label) == "windows" for label in OS_LABELS):
         return True
     required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None

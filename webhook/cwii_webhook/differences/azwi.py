@@ -30,6 +30,12 @@ ALL: tuple[Difference, ...] = (
         "The API server refuses a mount of a volume that is not there, and with it the pod.",
     ),
     Difference(
+        "what runs on Linux alone is not given to a Windows pod",
+        "adds its proxies to a pod that says that its system is Windows, and the API server refuses the pod",
+        "refuses it first, and says what to do; where only the pod's nodes say so, it warns",
+        "Whoever reads of forbidden fields in a container that he has not written does not know where to look.",
+    ),
+    Difference(
         "unknown fields survive",
         "writes the pod anew, and loses what its version of Kubernetes does not know",
         "adds what is new, and touches nothing else",

@@ -32,8 +32,14 @@ ALL: tuple[Difference, ...] = (
     Difference(
         "gcloud-setup leaves a pod its class",
         "adds it as --setup-container-resources says or without any, and a Guaranteed pod becomes Burstable",
-        "gives it limits that equal its requests where the pod is Guaranteed",
-        "Who asks for that class is evicted last, and may count on CPUs of his own.",
+        "gives it limits that equal its requests where the pod is Guaranteed, and neither where the pod says what it may take as a whole",
+        "Who asks for that class is evicted last, and may count on CPUs of his own; and containers may not request more than their pod does.",
+    ),
+    Difference(
+        "what runs on Linux alone is not given to a Windows pod",
+        "adds gcloud-setup to a pod that says that its system is Windows, and the API server refuses the pod",
+        "refuses it first, and says what to do; where only the pod's nodes say so, it warns",
+        "Whoever reads of forbidden fields in a container that he has not written does not know where to look.",
     ),
     Difference(
         "unknown fields survive",

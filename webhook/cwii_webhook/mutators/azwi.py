@@ -13,7 +13,7 @@ from cwii_webhook.mutators.azwi_proxy import Proxies
 from cwii_webhook.picture import Unknown
 from cwii_webhook.review import Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
-from cwii_webhook.shape import on_windows
+from cwii_webhook.shape import for_windows, on_windows
 from cwii_webhook.vocabulary.azwi import CLIENT_ID, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
 from cwii_webhook.voices import Subject, Voice
 
@@ -141,6 +141,8 @@ def _port(subject: Subject, pod: Voice) -> int | None:
     if subject.pod.spec.host_network:
         remedy = f"remove {PROXY.key} of {pod}, or its hostNetwork"
         raise Refused("hostNetwork is set to true, cannot inject proxy sidecar", warnings=(remedy,))
+    if for_windows(subject.pod):
+        raise Refused("the proxy sidecar does not run on Windows", warnings=(f"remove {PROXY.key} of {pod}",))
     text = pod.annotations.get(PORT.key)
     try:
         return PROXY_PORT if text is None else peers.whole(text, 32)

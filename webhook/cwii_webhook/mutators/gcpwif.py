@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cwii_webhook.injection import Injection, Nothing, Origin, Place, Touch, Variable, Volume, containers, told, variable
+from cwii_webhook.injection import Injection, Nothing, Origin, Place, Refused, Touch, Variable, Volume, containers, told, variable
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.gcpwif_layout import DIRECT, GCLOUD, MOUNTS, OURS, POINTERS, REPLACED, TOKEN, TOKEN_FILE, volumes
@@ -17,7 +17,7 @@ from cwii_webhook.mutators.gcpwif_wish import Wish, wish
 from cwii_webhook.picture import Ref
 from cwii_webhook.review import Pod
 from cwii_webhook.settings.gcpwif import LEAST, Settings
-from cwii_webhook.shape import common_user, on_windows
+from cwii_webhook.shape import common_user, for_windows, on_windows
 from cwii_webhook.vocabulary.gcpwif import words
 from cwii_webhook.voices import Subject, Voice
 
@@ -101,6 +101,8 @@ class Gcpwif:
 
     def _injection(self, subject: Subject, usual: Usual) -> Injection:
         pod, asked = subject.pod, usual.asked
+        if asked.mode == "gcloud" and for_windows(pod):
+            raise Refused(f"{NAME} does not run on Windows", warnings=(f"set {self.words.mode.key} of {asked.account} to direct",))
         joining = (self.setup.joining(pod, asked),) if asked.mode == "gcloud" else ()
         own = cautions.own_values(pod, usual.variables, self.skipped(pod), REPLACED[asked.mode])
         return replace(usual.injection, joining=joining, warnings=(*usual.injection.warnings, *self._warnings(subject, asked), *own))
