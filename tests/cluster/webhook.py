@@ -153,10 +153,6 @@ class Webhook:
     def wait(self) -> None:
         self.processes.until(self.ready, f"{self.name} to be ready")
 
-    def asked(self) -> int:
-        """How many requests of its account the API servers have answered."""
-        return sum(request["user"]["username"] == self.told.who.user for request in self.reach.requests())
-
 
 @contextmanager
 def beside(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, **environ: str) -> Generator[Webhook]:
