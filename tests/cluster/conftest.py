@@ -24,8 +24,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = os.path.dirname(__file__)  # noqa: PTH120  # as pytest compares it
     if not built(recipe.SERVER, recipe.NODE):
         for item in items:
-            if str(item.path).startswith(here) and not item.get_closest_marker("timeout"):
-                item.add_marker(pytest.mark.timeout(BUILDING))
+            if str(item.path).startswith(here):
+                item.add_marker(pytest.mark.timeout(BUILDING), append=False)
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from tests.cluster.kube.cluster import free_port
 from tests.cluster.kube.processes import Processes
 from tests.cluster.kube.reach import Reach
 from tests.cluster.load import Load
-from tests.cluster.space import Space
+from tests.cluster.space import Space, first, plain, variables
 from tests.cluster.webhook import Webhook, beside
 from tests.webhook.answering import SENSIBLE
 
+ROLE_ARN, NEW = "cwii.dev/aws-role-arn", "arn:aws:iam::123456789012:role/new"
 RELAY = Path(__file__).parent / "kube" / "relay.py"
 API, DOOR = "relay-to-api", "relay-to-webhooks"
 
@@ -40,7 +41,7 @@ class Service:
     def has(self, *replicas: Webhook) -> None:
         """As endpoints are: those that are ready."""
         new = self.endpoints.with_suffix(".new")
-        new.write_text("\n".join(f"127.0.0.1:{replica.port}" for replica in replicas))
+        new.write_text(_lines(*replicas))
         new.rename(self.endpoints)
 
     def replaced(self, replica: Webhook) -> None:
@@ -71,17 +72,20 @@ class Service:
 @contextmanager
 def service(reach: Reach, folder: Path, *flags: str) -> Generator[Service]:
     api, door = free_port(), free_port()
-    with beside(reach, folder, ("cwii", *flags), server=f"https://127.0.0.1:{api}") as first:
-        second = Webhook(reach, first.processes, first.told)
-        first.processes.start(API, [sys.executable, "-I", RELAY, f"127.0.0.1:{api}", reach.urls[0].removeprefix("https://")])
-        first.processes.start(DOOR, [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{folder / 'endpoints'}"])
-        for replica in (first, second):
+    with beside(reach, folder, ("cwii", *flags), server=f"https://127.0.0.1:{api}") as one:
+        two = Webhook(reach, one.processes, one.told)
+        one.processes.start(API, [sys.executable, "-I", RELAY, f"127.0.0.1:{api}", reach.urls[0].removeprefix("https://")])
+        one.processes.start(DOOR, [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{folder / 'endpoints'}"])
+        for replica in (one, two):
             replica.start()
             replica.wait()
-        found = Service((first, second), folder / "endpoints", Space(reach).account(SENSIBLE["cwii"]))
-        found.has(first, second)
-        with called(first, "cwii", port=door) as hook:
-            yield Service((first, second), folder / "endpoints", Space(reach, hook=hook).account(SENSIBLE["cwii"]))
+        (folder / "endpoints").write_text(_lines(one, two))
+        with called(one, "cwii", port=door) as hook:
+            yield Service((one, two), folder / "endpoints", Space(reach, hook=hook).account(SENSIBLE["cwii"]))
+
+
+def _lines(*replicas: Webhook) -> str:
+    return "\n".join(f"127.0.0.1:{replica.port}" for replica in replicas)
 
 
 def test_no_creation_fails_while_replicas_certificates_and_watches_come_and_go(reach: Reach, tmp_path: Path) -> None:
@@ -122,3 +126,22 @@ def test_who_is_killed_without_a_word_loses_no_more_than_what_it_had_in_hand(rea
 
     assert load.bare == []
     assert len(load.failed) <= 10, load.failed
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_when_its_watches_fall_silent_without_a_reset_it_has_the_new_role_within_three_minutes(reach: Reach, tmp_path: Path) -> None:
+    """Whatever else it asks of the API server arrives."""
+    with service(reach, tmp_path) as there:
+        assert role(there.space) == SENSIBLE["cwii"][ROLE_ARN]
+        there.processes.signal(API, signal.SIGUSR1)
+        there.space.tell({ROLE_ARN: NEW})
+        begun = time.monotonic()
+        assert role(there.space) != NEW, "it heard of it: nothing was dropped"
+
+        there.processes.until(lambda: role(there.space) == NEW and role(there.space) == NEW, "the new role", 180)
+        print(f"the new role was there after {time.monotonic() - begun:.0f} s")
+
+
+def role(space: Space) -> str:
+    return variables(first(space.tried(plain())))["AWS_ROLE_ARN"]
