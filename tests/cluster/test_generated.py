@@ -97,7 +97,7 @@ def check(reach: Reach, folder: Path, shapes: tuple[str, ...], count: int) -> No
 
 @pytest.mark.parametrize("shapes", TOGETHER)
 def test_what_it_takes_without_us_it_takes_with_us(reach: Reach, tmp_path: Path, shapes: tuple[str, ...]) -> None:
-    check(reach, tmp_path, shapes, 30)
+    check(reach, tmp_path, shapes, 20)
 
 
 @pytest.mark.soak

@@ -44,6 +44,7 @@ def pair() -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.mark.soak
 def test_a_service_account_gets_a_token_of_the_given_key_and_issuer(pair: Cluster) -> None:
     pair.admin.create(ACCOUNTS, named("billing"))
     given = pair.settings.signing_key
@@ -56,8 +57,8 @@ def test_a_service_account_gets_a_token_of_the_given_key_and_issuer(pair: Cluste
     assert pair.admin.get("/.well-known/openid-configuration")["issuer"] == ISSUER
 
 
-def test_two_api_servers_see_the_same_objects(pair: Cluster) -> None:
-    one, two = pair.admins
+def test_two_api_servers_see_the_same_objects(reach: Reach) -> None:
+    one, two = reach.admins
 
     one.create(CONFIGS, named("shared", data={"a": "1"}))
     two.patch(f"{CONFIGS}/shared", {"data": {"b": "2"}})
@@ -65,6 +66,7 @@ def test_two_api_servers_see_the_same_objects(pair: Cluster) -> None:
     assert one.get(f"{CONFIGS}/shared")["data"] == {"a": "1", "b": "2"}
 
 
+@pytest.mark.soak
 def test_one_api_server_stops_and_starts_with_other_flags_while_the_other_serves(pair: Cluster) -> None:
     first, second = pair.servers
 
@@ -124,6 +126,7 @@ def test_every_request_is_in_the_audit_log_and_in_the_metrics(reach: Reach) -> N
     assert 'apiserver_request_total{code="404"' in reach.admin.text("/metrics")
 
 
+@pytest.mark.soak
 def test_what_is_stopped_comes_back_with_all_it_had(pair: Cluster) -> None:
     pair.admin.create(CONFIGS, named("kept", data={"a": "1"}))
 
@@ -136,6 +139,7 @@ def test_what_is_stopped_comes_back_with_all_it_had(pair: Cluster) -> None:
     assert pair.admin.get(f"{CONFIGS}/kept")["data"] == {"a": "1"}
 
 
+@pytest.mark.soak
 def test_nothing_is_left_of_a_cluster_that_has_ended() -> None:
     with started(Settings()) as cluster:
         folder = cluster.folder
@@ -145,6 +149,7 @@ def test_nothing_is_left_of_a_cluster_that_has_ended() -> None:
     assert not processes_in(folder)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("reach")
 def test_nothing_is_left_when_whoever_started_it_is_killed() -> None:
     program = "from tests.cluster.kube.cluster import Cluster\nwith Cluster() as cluster:\n    print(cluster.folder, flush=True)\n    input()"
