@@ -12,7 +12,7 @@ from cwii_webhook.admit import admit
 from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import RealClock
-from cwii_webhook.cluster.errors import Undecided
+from cwii_webhook.cluster.errors import Hopeless, Undecided
 from cwii_webhook.cluster.identity import Same, Shown
 from cwii_webhook.delivery import MOST, ConfigMaps
 from cwii_webhook.dialects import ALL, service
@@ -92,7 +92,7 @@ def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
 
 
 def spaces(uid: str = "u") -> Objects:
-    return Objects({space("shop"): Seen({}, (), uid), space("kube-system"): Seen()})
+    return Objects({space("shop"): Seen({}, (), uid), space("kube-system"): Seen(), space("own"): Seen()})
 
 
 class Writing:
@@ -107,7 +107,7 @@ class Writing:
 
         async def every() -> list[list[object]]:
             api = Api(access)
-            maps, ended = ConfigMaps(api, RealClock()), list[list[object]]()
+            maps, ended = ConfigMaps(api, RealClock(), "own"), list[list[object]]()
             for names, uid in zip(rounds, uids, strict=False):
                 things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
                 ended.append(list(await asyncio.gather(*[maps.make(thing, spaces(uid)) for thing in things], return_exceptions=True)))
@@ -145,16 +145,29 @@ def test_another_namespace_of_that_name_has_nothing_yet(writing: Writing) -> Non
     assert writing.count == 2
 
 
-@pytest.mark.parametrize("namespace", ["kube-system", "nowhere"])
+@pytest.mark.parametrize("namespace", ["kube-system", "nowhere", "own"])
 def test_nothing_is_written_where_it_does_not_belong(writing: Writing, namespace: str) -> None:
     assert [type(each) for each in writing.made(("m",), namespace=namespace)[0]] == [Refused]
     assert writing.count == 0
 
 
-def test_what_could_not_be_written_is_undecided_and_takes_no_name(writing: Writing) -> None:
+def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(writing: Writing) -> None:
     writing.apiserver.double.ways.denied.add(("patch", "configmaps"))
     names = tuple(f"m{number}" for number in range(MOST))
 
     refused, others = writing.made(names, tuple(f"o{number}" for number in range(MOST)))
 
-    assert {type(each) for each in refused + others} == {Undecided}
+    assert {type(each) for each in refused + others} == {Hopeless}
+
+
+def test_what_a_busy_api_server_did_not_write_it_may_in_a_second(writing: Writing) -> None:
+    writing.apiserver.double.ways.busy["patch"] = [1]
+
+    assert [[type(each) for each in ended] for ended in writing.made(("m",), ("m",))] == [[Undecided], [type(None)]]
+
+
+def test_what_another_wrote_is_taken_where_it_is_what_we_would_write(writing: Writing) -> None:
+    theirs = {name: {"metadata": {"namespace": "shop", "name": name}, "data": data} for name, data in (("same", {"a": "b"}), ("other", {"a": "c"}))}
+    writing.apiserver.double.ways.conflicts = theirs
+
+    assert [type(each) for each in writing.made(("same", "other"))[0]] == [type(None), Hopeless]

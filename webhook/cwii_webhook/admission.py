@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from cwii_webhook.admit import Decision, Route, admit
-from cwii_webhook.cluster.errors import Undecided
+from cwii_webhook.cluster.errors import Hopeless, Undecided
 from cwii_webhook.diary import Diary
 from cwii_webhook.exchange import JSON, Asked, Handler, Reply, told
 from cwii_webhook.injection import ConfigMap, Refused
@@ -22,20 +22,21 @@ PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
 
 
 class Sight(Picture, Protocol):
-    """The picture for one review. After `look` it can say of that object; or it raises Undecided."""
+    """The picture for one review. After `look` it can say of that object; or it raises Undecided or Hopeless."""
 
     async def look(self, ref: Ref, /) -> None: ...
 
 
 class Delivery(Protocol):
-    """What must exist before the answer. Raises Refused where it may not, and Undecided where it could not be made."""
+    """What must exist before the answer. Raises Refused where it may not, and Undecided or Hopeless where it could not be made."""
 
     async def make(self, thing: ConfigMap, picture: Picture, /) -> None: ...
 
 
 class Admission:
     def __init__(self, routes: Mapping[bytes, Route], sight: Callable[[], Sight], delivery: Delivery, diary: Diary, others: Handler) -> None:
-        self._routes = routes
+        self.routes = routes
+        self.names = frozenset[str]()  # of API servers, one of which a client's certificate has to bear; none, if all may ask
         self._sight = sight
         self._delivery = delivery
         self._diary = diary
@@ -43,21 +44,28 @@ class Admission:
         self.lacks = "it has not begun to look at the cluster"  # why nothing can be decided yet
 
     def __call__(self, asked: Asked) -> Reply | Awaitable[Reply]:
-        route = self._routes.get(asked.path)
+        route = self.routes.get(asked.path)
         if route is None:
             return self._others(asked)
-        if asked.method != b"POST":
-            return told(405, "reviews are posted")
-        if asked.type.partition(b";")[0].strip() != JSON:
-            return told(415, "a review is application/json")
+        if refusal := self._refused(asked):
+            return refusal
         try:
             review = decode(asked.body)
         except Unreadable as e:
             self._diary.unreadable(route.dialect)
             return told(400, f"this is no review of a pod: {e}")
         if self.lacks:
-            return self._undecided(route, review.request, self.lacks)
+            return self._undecided(route, review.request, Undecided(self.lacks))
         return self._decide(route, review, self._sight())
+
+    def _refused(self, asked: Asked) -> Reply | None:
+        if self.names and self.names.isdisjoint(asked.peers):
+            return told(403, "only API servers may ask this, and the client certificate bears the name of none")
+        if asked.method != b"POST":
+            return told(405, "reviews are posted")
+        if asked.type.partition(b";")[0].strip() != JSON:
+            return told(415, "a review is application/json")
+        return None
 
     def _decide(self, route: Route, review: Review, sight: Sight) -> Reply | Awaitable[Reply]:
         try:
@@ -71,8 +79,8 @@ class Admission:
     async def _later(self, route: Route, review: Review, sight: Sight, missing: Ref) -> Reply:
         try:
             await sight.look(missing)
-        except Undecided as e:
-            return self._undecided(route, review.request, str(e))
+        except (Undecided, Hopeless) as e:
+            return self._undecided(route, review.request, e)
         reply = self._decide(route, review, sight)
         return reply if isinstance(reply, Reply) else await reply
 
@@ -82,8 +90,8 @@ class Admission:
                 await self._delivery.make(thing, sight)
         except Unknown as e:
             return await self._later(route, review, sight, e.ref)
-        except Undecided as e:
-            return self._undecided(route, review.request, str(e))
+        except (Undecided, Hopeless) as e:
+            return self._undecided(route, review.request, e)
         except Refused as e:
             return self._said(route, review, Decision("refused", message=e.message, code=e.code))
         return self._said(route, review, decision)
@@ -92,10 +100,10 @@ class Admission:
         self._diary.decided(route.dialect, review.request, decision)
         return Reply(200, answer(review, response(review.request.uid, decision)))
 
-    def _undecided(self, route: Route, request: Request, why: str) -> Reply:
-        """The API server asks again; and in the end its failure policy decides."""
-        self._diary.undecided(route.dialect, request, why)
-        return told(503, why)
+    def _undecided(self, route: Route, request: Request, why: Undecided | Hopeless) -> Reply:
+        """The API server asks again where that may help; and in the end its failure policy decides."""
+        self._diary.undecided(route.dialect, request, str(why))
+        return told(503 if isinstance(why, Undecided) else 500, str(why))
 
 
 def response(uid: str, decision: Decision) -> Response:

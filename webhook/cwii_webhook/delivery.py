@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import Clock, TimedOut, within
-from cwii_webhook.cluster.errors import BadAccess, Undecided, Unreachable
+from cwii_webhook.cluster.errors import BadAccess, Hopeless, Undecided, Unreachable
 from cwii_webhook.cluster.errors import Refused as NotTaken
 from cwii_webhook.injection import ConfigMap, Refused
 from cwii_webhook.picture import Picture, space
@@ -23,6 +23,14 @@ SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease"})
 MOST = 20  # names in a namespace
 KEPT = 60.0  # seconds in which what was written is taken to be there
 AT_ONCE = 4  # writes
+CONFLICT = 409
+
+
+class Content(Struct):
+    data: dict[str, str] | None = None
+
+
+_content = msgspec.json.Decoder(Content).decode
 
 
 class Written(Struct, frozen=True):
@@ -42,9 +50,10 @@ class Name:
 
 
 class ConfigMaps:
-    def __init__(self, api: Api, clock: Clock) -> None:
+    def __init__(self, api: Api, clock: Clock, own: str = "") -> None:
         self._api = api
         self._clock = clock
+        self._closed = SYSTEM | {own}  # what a stranger makes us write shall not stand beside us
         self._names: dict[str, dict[str, Name]] = {}  # by namespace
         self._turn = asyncio.Semaphore(AT_ONCE)
 
@@ -59,25 +68,35 @@ class ConfigMaps:
                 return
             try:
                 async with self._turn:
-                    await within(self._clock, PATIENCE, self._api.apply(_target(thing), _body(thing)))
+                    await within(self._clock, PATIENCE, self._apply(thing))
             except (NotTaken, Unreachable, BadAccess, TimedOut) as e:
                 if name.written is None:
                     names.pop(thing.name, None)
-                raise Undecided(f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}") from e
+                lasting = isinstance(e, NotTaken) and not e.passes
+                why = f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}"
+                raise (Hopeless if lasting else Undecided)(why) from e
             name.written = Written(thing, uid, self._clock.now() + KEPT)
+
+    async def _apply(self, thing: ConfigMap) -> None:
+        """Who holds it against us may have written just what we would."""
+        try:
+            await self._api.apply(f"{_target(thing)}?fieldManager={MANAGER}", _body(thing))
+        except NotTaken as e:
+            if e.status != CONFLICT or _content(await self._api.get(_target(thing))).data != thing.data:
+                raise
 
     def _stands(self, written: Written | None, thing: ConfigMap, uid: str) -> bool:
         return written is not None and (written.thing, written.space) == (thing, uid) and self._clock.now() < written.until
 
     def _check(self, thing: ConfigMap, names: dict[str, Name], *, there: bool) -> None:
-        if thing.namespace in SYSTEM or not there:
+        if thing.namespace in self._closed or not there:
             raise Refused(f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation", 403)
         if thing.name not in names and len(names) >= MOST:
             raise Refused(f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation", 403)
 
 
 def _target(thing: ConfigMap) -> str:
-    return f"/api/v1/namespaces/{thing.namespace}/configmaps/{thing.name}?fieldManager={MANAGER}"
+    return f"/api/v1/namespaces/{thing.namespace}/configmaps/{thing.name}"
 
 
 def _body(thing: ConfigMap) -> bytes:

@@ -12,13 +12,13 @@ TEXT = b"text/plain; charset=utf-8"
 
 
 class Asked(Struct, frozen=True, gc=False):
-    """A whole request. `peer` is the common name of a client certificate that was verified, and empty where none was asked for."""
+    """A whole request. `peers` are the names in a client certificate that was verified; there are none where none was asked for."""
 
     method: bytes
     path: bytes
     type: bytes
     body: bytes
-    peer: str = ""
+    peers: tuple[str, ...] = ()
 
 
 class Reply(Struct, frozen=True):

@@ -23,7 +23,7 @@ class _Refused(Exception):
 class Connection(asyncio.Protocol):
     # fmt: off
     __slots__ = (
-        "_at", "_body", "_continue", "_handler", "_head", "_last", "_parser", "_peer", "_queue", "_rest", "_room", "_silent", "_started", "_stuck",
+        "_at", "_body", "_continue", "_handler", "_head", "_last", "_parser", "_peers", "_queue", "_rest", "_room", "_silent", "_started", "_stuck",
         "_task", "_transport", "_type", "_url", "_wrong", "arrival", "holds", "since", "stage",
     )
     # fmt: on
@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
         self._room = room
         self._parser = HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
-        self._peer = ""
+        self._peers: tuple[str, ...] = ()
         self._at = Stage.ARRIVING  # where it is in reading
         self._rest = bytearray()  # what has come and is not parsed yet, for something waits
         self._queue: deque[tuple[Asked | Reply, bool]] = deque()  # what waits for its turn, and whether more may follow
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # only streams are accepted; uvloop's are nobody's children
-        self._peer = wire.common_name(transport.get_extra_info("peercert"))
+        self._peers = wire.names(transport.get_extra_info("peercert"))
         self._move(Stage.IDLE)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -138,7 +138,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self._continue = False
-        asked = Asked(self._parser.get_method(), self._url.partition(b"?")[0], self._type, bytes(self._body), self._peer)
+        asked = Asked(self._parser.get_method(), self._url.partition(b"?")[0], self._type, bytes(self._body), self._peers)
         keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self._fresh()
         self._at = Stage.IDLE

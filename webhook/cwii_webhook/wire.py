@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, cast
+
 from cwii_webhook.exchange import JSON, Reply
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -42,8 +44,15 @@ def encoded(reply: Reply, method: bytes, *, keep: bool) -> bytes:
     return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (reply.status, REASONS.get(reply.status, b""), head, b"" if method == b"HEAD" else body)
 
 
-def common_name(certificate: object) -> str:
-    """Of a peer's certificate as `ssl` tells it: a subject is a row of rows of pairs."""
-    subject = certificate.get("subject", ()) if isinstance(certificate, dict) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    names = [str(value) for row in subject for key, value in row if key == "commonName"]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return names[-1] if names else ""
+class _Certificate(TypedDict, total=False):
+    """A peer's, as `ssl` tells it: a subject is a row of rows of pairs."""
+
+    subject: tuple[tuple[tuple[str, str], ...], ...]
+    subjectAltName: tuple[tuple[str, str], ...]
+
+
+def names(certificate: object) -> tuple[str, ...]:
+    """The common name, and all that it is called otherwise."""
+    told = cast("_Certificate", certificate or {})
+    common = [value for row in told.get("subject", ()) for key, value in row if key == "commonName"]
+    return (*common, *(value for _, value in told.get("subjectAltName", ())))

@@ -36,6 +36,8 @@ class Ways:
     denied: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # verb and plural
     named: dict[str, str] = field(default_factory=dict[str, str])  # plural → the one name that a Role allows
     served: dict[str, list[str]] = field(default_factory=lambda: {root: list(plurals) for root, plurals in SERVED.items()})
+    version: tuple[str, str] = ("1", "34")
+    conflicts: dict[str, Object] | None = None  # by name, what another manager holds there
     held: asyncio.Event | None = None  # reads of single objects wait for it
 
 
@@ -106,6 +108,9 @@ class Double:
     async def _plain(self, place: Place, request: Request) -> Answer:
         if request.path == REVIEWS:
             return self._review(request)
+        if request.path == "/version":
+            major, minor = self.ways.version
+            return Answer(200, {"major": major, "minor": minor})
         if not place.plural:
             return self._discovered(place)
         if request.method == "GET" and place.name:
@@ -142,6 +147,9 @@ class Double:
         return Answer(200, {"kind": "PartialObjectMetadataList", "metadata": metadata, "items": [shown(each, request) for each in things[begin:end]]})
 
     def _written(self, place: Place, request: Request) -> Answer:
+        if self.ways.conflicts and request.method == "PATCH" and request.token != ADMIN and place.name in self.ways.conflicts:
+            self.store.put(place.path, self.ways.conflicts[place.name])
+            return status(409, "Apply failed with 1 conflict: conflict with another manager")
         if request.method == "DELETE":
             gone = self.store.drop(place.path, place.namespace, place.name)
             return Answer(200, gone) if gone else status(404, "not found")

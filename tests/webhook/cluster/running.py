@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.identity import Identity, Same, Shown
-from cwii_webhook.cluster.informer import Informer
+from cwii_webhook.cluster.informer import Informer, Wants
 from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, Kind
 from cwii_webhook.cluster.lookups import Bounds, Sight
 from cwii_webhook.picture import Ref, Unknown, account
@@ -68,19 +68,20 @@ class Running:
 
 
 @asynccontextmanager
-async def running(
+async def running(  # noqa: PLR0913 - all by name
     ground: Ground,
     kinds: Collection[Kind] = (SERVICE_ACCOUNTS,),
     *,
     identity: Identity | None = None,
     clock: FakeClock | None = None,
     bounds: Bounds | None = None,
+    version: bool = False,
 ) -> AsyncGenerator[Running]:
     """It has begun; see `ready` for when it has read all."""
     clock = clock or FakeClock()
     access = Access(Server.at(ground.url, ca=ground.ca), identity or Same(Shown("first")), clock)
     told: list[str] = []
-    informer = Informer(access, kinds, lambda key: key.startswith("cwii.dev/"), told.append, bounds)
+    informer = Informer(access, Wants(kinds, lambda key: key.startswith("cwii.dev/"), bounds or Bounds(), version=version), told.append)
     task = asyncio.create_task(informer.run())
     try:
         yield Running(informer, clock, ground, told)

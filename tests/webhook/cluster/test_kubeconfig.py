@@ -42,7 +42,7 @@ async def asked(path: Path) -> str:
     try:
         return (await api.get("/api/v1")).decode()
     finally:
-        api.close()
+        await api.close()
 
 
 async def test_a_token_is_shown(apiserver: Ground, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_a_plugin_whose_token_is_refused_is_asked_again(apiserver: Ground,
     apiserver.double.ways.tokens = {"second"}
     await api.get("/api/v1")
     assert (tmp_path / "asked").read_text() == ".."
-    api.close()
+    await api.close()
 
 
 async def test_a_plugin_that_fails_is_told_with_its_last_line(apiserver: Ground, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ async def test_a_pod_is_told_where_the_api_server_is(apiserver: Ground, tmp_path
     environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(apiserver.wire.port)}
     api = Api(in_cluster(environment, FakeClock(), tmp_path))
     assert b"serviceaccounts" in await api.get("/api/v1")
-    api.close()
+    await api.close()
 
 
 def test_what_is_not_a_pod_is_told_to_name_a_kubeconfig() -> None:

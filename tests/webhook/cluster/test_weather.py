@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from cwii_webhook.cluster.access import Access, Server
+from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.backoff import LONGEST, Backoff
-from cwii_webhook.cluster.identity import TokenFile
+from cwii_webhook.cluster.errors import Hopeless
+from cwii_webhook.cluster.identity import Same, Shown, TokenFile
 from cwii_webhook.cluster.kinds import OWNERS, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.permissions import missing
 from cwii_webhook.cluster.watch import ABSENT_AGAIN
-from cwii_webhook.picture import Ref
+from cwii_webhook.picture import Ref, account
 
 from tests.webhook.apiserver.ground import Ground
 from tests.webhook.clock import FakeClock, passing, until
@@ -149,3 +154,35 @@ async def test_a_direct_read_that_would_be_forbidden_is_found_before_it_is_neede
     apiserver.double.ways.denied = {("get", "serviceaccounts")}
     async with running(apiserver) as r:
         await until(lambda: "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole" in r.informer.lacks())
+
+
+async def test_the_right_to_write_is_asked_for_where_something_is_written(apiserver: Ground) -> None:
+    apiserver.double.ways.denied = {("patch", "configmaps")}
+    api = Api(Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Shown("first")), FakeClock()))
+    assert await missing(api, [SERVICE_ACCOUNTS]) == []
+    assert await missing(api, [SERVICE_ACCOUNTS], writes=True) == ["the ServiceAccount may not patch configmaps: give it that in a ClusterRole"]
+    await api.close()
+
+
+async def test_what_a_direct_read_is_forbidden_stays_so(apiserver: Ground) -> None:
+    async with ready(apiserver) as r:
+        apiserver.double.ways.denied = {("get", "serviceaccounts")}
+        with pytest.raises(Hopeless, match="403"):
+            await r.looked(account("shop", "new"))
+
+
+async def test_the_version_is_read_and_read_again_on_a_new_connection(apiserver: Ground) -> None:
+    apiserver.double.ways.version = ("1", "31+")
+    async with running(apiserver, version=True) as r:
+        await passing(r.clock, 0.1, lambda: not r.informer.lacks())
+        assert r.informer.version == (1, 31)
+        apiserver.double.ways.version = ("1", "32")
+        apiserver.do(apiserver.wire.cut)
+        await passing(r.clock, 0.1, lambda: r.informer.version == (1, 32))
+
+
+async def test_without_the_version_it_is_not_ready(apiserver: Ground) -> None:
+    apiserver.double.ways.version = ("", "")
+    async with running(apiserver, version=True) as r:
+        await passing(r.clock, 0.1, lambda: len(r.informer.lacks()) == 1)
+        assert r.informer.lacks() == ["the API server's version is not read yet (it says that its version is .)"]

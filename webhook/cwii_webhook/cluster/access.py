@@ -48,7 +48,12 @@ class Access:
     server: Server
     identity: Identity
     clock: Clock
+    namespace: str = ""  # that we are in ourselves
     _made: tuple[float, bytes | None, Pair | None, ssl.SSLContext] | None = field(default=None, repr=False)
+
+    def become(self, other: Access) -> None:
+        """Whatever is asked from now on is asked there, and so."""
+        self.server, self.identity, self.namespace, self._made = other.server, other.identity, other.namespace, None
 
     def tls(self, shown: Shown) -> ssl.SSLContext | None:
         """Made again when the CA or what we show has changed: both are renewed under a program that runs on."""
@@ -77,4 +82,11 @@ def in_cluster(environment: Mapping[str, str], clock: Clock, files: Path = POD_F
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "443")
     if not host or not port.isdigit():
         raise BadAccess("this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig")
-    return Access(Server(host, int(port), ca=files / "ca.crt"), TokenFile(files / "token", clock), clock)
+    return Access(Server(host, int(port), ca=files / "ca.crt"), TokenFile(files / "token", clock), clock, _namespace(files))
+
+
+def _namespace(files: Path) -> str:
+    try:
+        return (files / "namespace").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -34,6 +34,7 @@ class Api:
         self._access, self._clock, self._lasts = access, access.clock, idle
         self._idle: list[tuple[float, Connection]] = []
         self._closed = False
+        self.streams = 0  # how many have begun
 
     async def get(self, target: str, accept: str = JSON) -> bytes:
         return await self._whole("GET", target, accept, b"")
@@ -51,6 +52,7 @@ class Api:
         connection = await self._asked("GET", target, accept, b"", new=True)
         try:
             await self._accept(connection)
+            self.streams += 1
             yield connection
         finally:
             connection.close()

@@ -24,6 +24,15 @@ class Refused(Exception):
         self.status = status
         self.after = after  # seconds that it wants us to wait
 
+    @property
+    def passes(self) -> bool:
+        """It may be answered otherwise in a second, without anybody's doing."""
+        return self.status in {401, 408, 429} or self.status >= 500
+
 
 class Undecided(Exception):
     """It cannot be known now, and may be in a second: whoever asks shall ask again."""
+
+
+class Hopeless(Exception):
+    """It cannot be known or done, and will not be in a second: somebody has to mend something."""

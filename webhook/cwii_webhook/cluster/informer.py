@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 
 import msgspec
+from msgspec import Struct
 
 from cwii_webhook.cluster.access import Access
 from cwii_webhook.cluster.api import Api
@@ -16,20 +17,33 @@ from cwii_webhook.cluster.lookups import Bounds, Lookups, Sight
 from cwii_webhook.cluster.memory import Memory
 from cwii_webhook.cluster.objects import Reads, Stripper
 from cwii_webhook.cluster.permissions import missing
+from cwii_webhook.cluster.version import Version
 from cwii_webhook.cluster.watch import Tell, Watch
 from cwii_webhook.picture import Ref, Seen
+
+
+class Wants(Struct, frozen=True):
+    """What somebody who serves wants to know, and may have to write."""
+
+    kinds: Collection[Kind]
+    reads: Reads
+    bounds: Bounds = Bounds()
+    writes: bool = False  # ConfigMaps
+    version: bool = False  # the API server's
 
 
 class Informer:
     """Nothing else here is asked by whoever serves: run it, ask why it is not ready, and take a sight for each review."""
 
-    def __init__(self, access: Access, kinds: Collection[Kind], reads: Reads, tell: Tell, bounds: Bounds | None = None) -> None:
-        clock = access.clock
+    def __init__(self, access: Access, wants: Wants, tell: Tell) -> None:
+        clock, kinds = access.clock, wants.kinds
         self._api, self._clock, self._tell = Api(access), clock, tell
         self._memory = Memory(kinds, clock)
-        strip = Stripper(reads)
-        self._lookups = Lookups(self._api, self._memory, strip, clock, bounds or Bounds())
+        strip = Stripper(wants.reads)
+        self._lookups = Lookups(self._api, self._memory, strip, clock, wants.bounds)
         self._watches = [Watch(self._api, shelf, strip, clock, tell) for shelf in self._memory.shelves()]
+        self._version = Version(self._api, clock) if wants.version else None
+        self._writes = wants.writes
         self._denied = ["the permissions have not been checked yet"]
 
     async def run(self) -> None:
@@ -39,6 +53,8 @@ class Informer:
                 tasks.create_task(self._check())
                 for watch in self._watches:
                     tasks.create_task(watch.run())
+                if self._version:
+                    tasks.create_task(self._version.run())
         finally:
             await self._lookups.end()
             await self._api.close()
@@ -52,8 +68,14 @@ class Informer:
 
     def lacks(self) -> list[str]:
         """Why we cannot serve yet, a sentence each. Once it is empty, it stays so: an outage is no reason to stop serving."""
-        unsynced = [watch for watch in self._watches if not watch.synced]
-        return [f"{w.kind.resource} are not read yet" + (f" ({w.trouble})" if w.trouble else "") for w in unsynced] + self._denied
+        lacking = [(f"{w.kind.resource} are not read yet", w.trouble) for w in self._watches if not w.synced]
+        if self._version and not self._version.known:
+            lacking.append(("the API server's version is not read yet", self._version.trouble))
+        return [what + (f" ({trouble})" if trouble else "") for what, trouble in lacking] + self._denied
+
+    @property
+    def version(self) -> tuple[int, int] | None:
+        return self._version.known if self._version else None
 
     def troubles(self) -> list[str]:
         """What goes wrong now, whether or not we serve."""
@@ -71,7 +93,7 @@ class Informer:
         while self._denied:
             after = None
             try:
-                found = await missing(self._api, [shelf.kind for shelf in self._memory.shelves() if not shelf.absent])
+                found = await missing(self._api, [shelf.kind for shelf in self._memory.shelves() if not shelf.absent], writes=self._writes)
             except (Refused, Unreachable, BadAccess, msgspec.DecodeError) as e:
                 after = e.after if isinstance(e, Refused) else None
                 found = [f"the permissions could not be checked: {e}"]

@@ -59,6 +59,7 @@ def config_map(ref: Ref) -> Kind:
 
 SERVICE_ACCOUNTS: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")
 NAMESPACES: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+CONFIG_MAPS: Final = Kind("", "v1", "ConfigMap", "configmaps")
 OWNERS: Final = (
     Kind("apps", "v1", "ReplicaSet", "replicasets"),
     Kind("apps", "v1", "Deployment", "deployments"),

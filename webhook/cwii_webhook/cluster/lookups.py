@@ -9,7 +9,7 @@ import msgspec
 
 from cwii_webhook.cluster.api import METADATA, Api
 from cwii_webhook.cluster.clock import Clock, TimedOut, within
-from cwii_webhook.cluster.errors import BadAccess, Refused, Undecided, Unreachable
+from cwii_webhook.cluster.errors import BadAccess, Hopeless, Refused, Undecided, Unreachable
 from cwii_webhook.cluster.limits import Rate
 from cwii_webhook.cluster.memory import STALE, Memory
 from cwii_webhook.cluster.objects import Stripper, item_of
@@ -108,7 +108,8 @@ class Lookups:
             self._away = self._clock.now() + AWAY
             return self._believed(ref, f"{ref} could not be looked up: {e or 'the API server has not answered'}")
         except (Refused, BadAccess, msgspec.DecodeError) as e:
-            return self._believed(ref, f"{ref} could not be looked up: {e}")
+            lasting = isinstance(e, Refused) and not e.passes
+            return self._believed(ref, f"{ref} could not be looked up: {e}", Hopeless if lasting else Undecided)
         self._remember(ref, seen)
         return seen
 
@@ -136,11 +137,11 @@ class Lookups:
                     raise
                 await self._clock.sleep(e.after)
 
-    def _believed(self, ref: Ref, why: str) -> Seen | None:
+    def _believed(self, ref: Ref, why: str, otherwise: type[Undecided | Hopeless] = Undecided) -> Seen | None:
         """An API server that is away is no reason to forget what it said."""
         known = self._memory.known(ref)
         if known is None:
-            raise Undecided(why)
+            raise otherwise(why)
         self._remember(ref, known)
         return known
 

@@ -10,10 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.cluster.api import Api
-from cwii_webhook.cluster.kinds import Kind
+from cwii_webhook.cluster.kinds import CONFIG_MAPS, Kind
 
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-VERBS: Final = ("get", "list", "watch")
+READS: Final = ("get", "list", "watch")
+WRITES: Final = ("get", "create", "patch")
 AT_ONCE: Final = 4
 
 
@@ -28,8 +29,8 @@ class _Review(Struct):
 _review_of = msgspec.json.Decoder(_Review).decode
 
 
-async def missing(api: Api, kinds: Collection[Kind]) -> list[str]:
-    """A sentence for each kind that we may not read, in the words of a ClusterRole."""
+async def missing(api: Api, kinds: Collection[Kind], *, writes: bool = False) -> list[str]:
+    """A sentence for each kind that we may not read, or write where we have to, in the words of a ClusterRole."""
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def denied(kind: Kind, verb: str) -> bool:
@@ -37,9 +38,9 @@ async def missing(api: Api, kinds: Collection[Kind]) -> list[str]:
             return not await _allowed(api, kind, verb)
 
     told: list[str] = []
-    for kind in kinds:
-        verdicts = await _all(denied(kind, verb) for verb in VERBS)
-        if verbs := [verb for verb, no in zip(VERBS, verdicts, strict=True) if no]:
+    for kind, needed in [*((kind, READS) for kind in kinds), *([(CONFIG_MAPS, WRITES)] if writes else [])]:
+        verdicts = await _all(denied(kind, verb) for verb in needed)
+        if verbs := [verb for verb, no in zip(needed, verdicts, strict=True) if no]:
             what, role = (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}") if kind.only else (kind.resource, "a ClusterRole")
             told.append(f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}")
     return told
