@@ -71,6 +71,18 @@ class Metrics:
     def exposition(self) -> bytes:
         return "".join(line for family in self._families for line in family.lines(self._rows)).encode()
 
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Name, kind and meaning of all that has one number at a time: of a histogram, how many there were and their sum."""
+        for family in self._families:
+            if family.kind == "histogram":
+                yield from ((f"{family.name}_{part}", "counter", family.help) for part in ("count", "sum"))
+            else:
+                yield family.name, family.kind, family.help
+
+    def of(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
+        """Its labels and numbers."""
+        return (pair for family in self._families if family.owns(name) for pair in family.numbers(name, self._rows))
+
     def _declare(self, family: _Family) -> _Family:
         assert self._growing is not None, "what is shared cannot grow"  # noqa: S101
         family.place(len(self._growing))
@@ -105,6 +117,20 @@ class _Family:
     def index(self, values: tuple[str, ...]) -> int:
         index = self.cells.get(values)
         return self.cells[tuple(value if value in known else OTHER for value, known in zip(values, self.sets, strict=True))] if index is None else index
+
+    def owns(self, name: str) -> bool:
+        return name == self.name or (self.kind == "histogram" and name in {f"{self.name}_count", f"{self.name}_sum"})
+
+    def numbers(self, name: str, rows: Sequence[Row]) -> Iterator[tuple[dict[str, str], float]]:
+        for values, index in self.cells.items():
+            columns = [list(row[index : index + self.width]) for row in rows]
+            if values and not any(map(any, columns)):
+                continue
+            if self.kind == "histogram":
+                number = sum(row[-1] if name.endswith("_sum") else sum(row[:-1]) for row in columns)
+            else:
+                number = (self.across if self.kind == "gauge" else sum)(row[0] for row in columns)
+            yield dict(zip(self.labels, values, strict=True)), number
 
     def lines(self, rows: Sequence[Row]) -> Iterator[str]:
         yield f"# HELP {self.name} {self.help}\n# TYPE {self.name} {self.kind}\n"
