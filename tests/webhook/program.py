@@ -34,6 +34,7 @@ async def slow() -> Reply:
 
 
 def main(folder: Path, count: int, delay: float) -> int:
+    workers.heed()
     metrics = Metrics()
     log = Log(2)
     tally = Tally(metrics, log)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
+from cwii_webhook.connections import Limits
+from cwii_webhook.server import Drain
 
 from tests.webhook.authority import Authority
 from tests.webhook.serving import Answer, Client, post, told
@@ -164,6 +167,20 @@ def test_a_worker_that_dies_is_replaced_and_what_it_counted_stays(authority: Aut
         assert server.number("cwii_http_request_duration_seconds_count") == before + 1
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
+
+
+def test_all_of_the_drain_is_less_than_what_a_kubelet_grants() -> None:
+    drain, leaving = Drain(), Limits().leave_time
+    assert drain.delay + drain.limit + leaving <= 30 - 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_who_is_told_to_end_at_any_moment_of_its_start_ends_well(tmp_path: Path, workers: int) -> None:
+    for moment in (0.0, 0.05, 0.2):
+        with started(tmp_path, workers) as server:
+            time.sleep(moment)
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(60) == 0, server.process.stderr and server.process.stderr.read()
 
 
 def test_workers_do_not_outlive_whoever_started_them(authority: Authority, tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def loaded(files: Files, terms: Terms | None = None) -> Certificates:
     return certificates
 
 
-@pytest.mark.parametrize("text", ["1.3", "VersionTLS13"])
-def test_a_version_has_two_names(text: str) -> None:
+@pytest.mark.parametrize("text", ["1.3", "VersionTLS13", "TLSv1.3"])
+def test_a_version_has_three_names(text: str) -> None:
     assert terms(text).minimum is ssl.TLSVersion.TLSv1_3
     assert terms().minimum is ssl.TLSVersion.TLSv1_2
 
@@ -107,9 +107,9 @@ def test_with_a_client_ca_only_its_people_are_answered(authority: Authority, tmp
     certificates = loaded(Files(own.certificate, own.key, ca))
 
     async def story() -> None:
-        async with serving(lambda asked: Reply(200, asked.peer.encode()), certificates=certificates) as ground:
+        async with serving(lambda asked: Reply(200, ",".join(asked.peers).encode()), certificates=certificates) as ground:
             known = await ground.connect(authority.trusted(theirs.files(tmp_path, "webhook.cwii.svc")))
-            assert (await known.ask()).body == b"webhook.cwii.svc"
+            assert (await known.ask()).body.startswith(b"webhook.cwii.svc,localhost,127.0.0.1,")
             for context in (authority.trusted(), authority.trusted(authority.files(tmp_path, "stranger"))):
                 with pytest.raises((ssl.SSLError, ConnectionError, EOFError, asyncio.IncompleteReadError)):
                     await (await ground.connect(context)).ask()
@@ -210,6 +210,17 @@ def test_a_file_that_is_nonsense_is_named(authority: Authority, tmp_path: Path, 
     assert str(path) in certificates.problem
 
 
+def test_files_that_are_missing_or_swapped_are_told_with_what_to_do(authority: Authority, tmp_path: Path) -> None:
+    files = Files(tmp_path / "tls.crt", tmp_path / "tls.key")
+    assert loaded(files).problem.startswith(f"there is no {files.certificate} and no {files.key}: put the file there")
+    files.certificate.write_bytes(authority.sign("server")[0])
+    assert loaded(files).problem.startswith(f"there is no {files.key}: put the file there")
+    authority.write(Files(files.key, files.certificate))
+    assert loaded(files).problem == f"{files.certificate} holds a key, and {files.key} a certificate: swap the two"
+    files.key.write_bytes(files.certificate.read_bytes())
+    assert loaded(files).problem == f"{files.certificate} holds no certificate: it must be PEM"
+
+
 def test_an_encrypted_key_is_told_and_nobody_is_asked_for_a_password(authority: Authority, tmp_path: Path) -> None:
     files = authority.files(tmp_path)
     files.key.write_text("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGjMF8GCSqGSIb3DQEFDTBSMDEGCSqGSIb3\n-----END ENCRYPTED PRIVATE KEY-----\n")
@@ -254,4 +265,4 @@ def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(authority: Aut
             await (await ground.connect(authority.trusted())).ask()
 
     told(story)
-    assert [asked.peer for asked in seen] == [""]
+    assert [asked.peers for asked in seen] == [()]

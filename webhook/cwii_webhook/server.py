@@ -18,11 +18,14 @@ OCCUPIED = (Stage.HEAD, Stage.BODY, Stage.BUSY, Stage.STUCK)
 
 
 class Drain(Struct, frozen=True):
-    """Seconds. After SIGTERM others need `delay` to hear that we are going; then all is over once it was `quiet`, at the latest after `limit`."""
+    """Seconds. After SIGTERM others need `delay` to hear that we are going; then all is over once it was `quiet`, at the latest after `limit`.
+
+    With what leaving takes, that is less than the 30 which a kubelet grants.
+    """
 
     delay: float = 10.0
     quiet: float = 1.0
-    limit: float = 15.0
+    limit: float = 12.0
 
 
 class Server:

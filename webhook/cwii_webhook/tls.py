@@ -14,6 +14,7 @@ from cwii_webhook import x509
 VERSIONS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 # Of TLS 1.3, which has no others; Go has them always on.
 ALWAYS = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
+CERTIFICATE, KEY = b"-----BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
 # Go has a name for them and an OpenSSL of today has not: to leave them out is what whoever listed them can live with.
 GONE = ("RC4", "3DES")
 
@@ -51,11 +52,11 @@ def terms(minimum: str = "", suites: str | Sequence[str] = "") -> Terms:
 def _version(text: str) -> ssl.TLSVersion:
     if not text:
         return ssl.TLSVersion.TLSv1_2
-    number = text.removeprefix("VersionTLS")
+    number = text.removeprefix("VersionTLS").removeprefix("TLSv")
     if number != text and len(number) == 2:
         number = ".".join(number)
     if number not in VERSIONS:
-        raise Unusable(f"there is no TLS version {text}: say one of VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13, or 1.0 to 1.3")
+        raise Unusable(f"there is no TLS version {text}: say one of VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13, TLSv1.2, or 1.0 to 1.3")
     return VERSIONS[number]
 
 
@@ -126,8 +127,7 @@ class Certificates:
 
 
 def context_of(files: Files, terms: Terms) -> ssl.SSLContext:
-    for path in files.all():
-        path.open("rb").close()  # what `ssl` says of a file that is not there does not name it
+    _present(files)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = terms.minimum
     context.options |= ssl.OP_NO_RENEGOTIATION
@@ -147,6 +147,19 @@ def context_of(files: Files, terms: Terms) -> ssl.SSLContext:
         except ssl.SSLError as error:
             raise Unusable(f"{files.client_ca} holds no certificate of an authority: it must be PEM") from error
     return context
+
+
+def _present(files: Files) -> None:
+    """What `ssl` says of a file that is not there, or that is another, does not name it."""
+    missing = [str(path) for path in files.all() if not path.exists()]
+    if missing:
+        raise Unusable(f"there is no {' and no '.join(missing)}: put the file there, or name another; it is served as soon as it is there")
+    certificate, key = (path.read_bytes() for path in (files.certificate, files.key))
+    if KEY in certificate and KEY not in key and CERTIFICATE in key:
+        raise Unusable(f"{files.certificate} holds a key, and {files.key} a certificate: swap the two")
+    for path, content, mark, what in ((files.certificate, certificate, CERTIFICATE, "certificate"), (files.key, key, KEY, "private key")):
+        if mark not in content:
+            raise Unusable(f"{path} holds no {what}: it must be PEM")
 
 
 def _looks(path: Path) -> tuple[int, ...]:
