@@ -3,92 +3,25 @@
 from __future__ import annotations
 
 import base64
-import http.client
+import ipaddress
 import json
 import os
 import signal
-import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.double import ADMIN
 from tests.webhook.apiserver.ground import Ground, an_apiserver
 from tests.webhook.metadata import metadata
+from tests.webhook.whole import AZWI, EKS, POD, ROLE, Running, pair, running
 
-ROLE = "arn:aws:iam::111122223333:role/s3"
 WORDS = {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
-POD: dict[str, Any] = {
-    "metadata": {"generateName": "web-", "namespace": "shop"},
-    "spec": {"serviceAccountName": "billing", "containers": [{"name": "c", "image": "nginx"}]},
-}
-EKS = ("eks", "--in-cluster=false", "--port", "0", "--metrics-port", "0", "--aws-default-region=eu-west-1")
-AZWI = ("azwi", "--port", "0", "--health-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--disable-cert-rotation")
-
-
-@dataclass(frozen=True)
-class Running:
-    process: subprocess.Popen[str]
-    ports: Sequence[int]
-    trust: ssl.SSLContext
-
-    def ask(self, path: str, body: bytes | None, port: int = 0, kind: str = "application/json") -> tuple[int, bytes]:
-        place = ("127.0.0.1", port or self.ports[0])
-        connection = http.client.HTTPConnection(*place, timeout=30) if port else http.client.HTTPSConnection(*place, timeout=30, context=self.trust)
-        with closing(connection):
-            connection.request("GET" if body is None else "POST", path, body, {"Content-Type": kind})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-
-    def review(self, path: str, pod: dict[str, Any], **more: object) -> dict[str, Any]:
-        asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
-        code, told = self.ask(path, json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}).encode())
-        assert code == 200, told
-        return json.loads(told)["response"]
-
-    def ready(self) -> None:
-        until = time.monotonic() + 60
-        while not self._is_ready():
-            assert time.monotonic() < until, self.ask("/readyz", None)
-            time.sleep(0.05)
-
-    def _is_ready(self) -> bool:
-        with suppress(ConnectionError):  # before there is a certificate, nobody is let in
-            return self.ask("/readyz", None)[0] == 200
-        return False
-
-
-@contextmanager
-def running(apiserver: Ground, folder: Path, *words: str, **environ: str) -> Generator[Running]:
-    signed = apiserver.authority.server("127.0.0.1")
-    (folder / "tls.crt").write_bytes(signed.certificate)
-    (folder / "tls.key").write_bytes(signed.key)
-    (folder / "ca.crt").write_bytes(apiserver.ca)
-    cluster = {"name": "c", "cluster": {"server": apiserver.url, "certificate-authority": "ca.crt"}}
-    user = {"name": "u", "user": {"token": ADMIN}}
-    context = {"name": "k", "context": {"cluster": "c", "user": "u"}}
-    (folder / "kubeconfig").write_text(json.dumps({"current-context": "k", "clusters": [cluster], "users": [user], "contexts": [context]}))
-    environment = {**os.environ, "KUBECONFIG": str(folder / "kubeconfig"), **environ}
-    process = subprocess.Popen([sys.executable, "-m", "cwii_webhook", *words], stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    with process:
-        try:
-            lines = (json.loads(line) for line in process.stderr)
-            listening = next(line for line in lines if line["what"] == "listening")
-            yield Running(process, [int(port) for port in listening["ports"]], ssl.create_default_context(cadata=apiserver.ca.decode()))
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.send_signal(signal.SIGTERM)  # a second one hurries it
-            process.communicate(timeout=60)
-    assert process.returncode == 0
 
 
 @pytest.fixture
@@ -99,10 +32,6 @@ def apiserver() -> Generator[Ground]:
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
         )
         yield ground
-
-
-def pair(folder: Path) -> tuple[str, ...]:
-    return ("--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key"))
 
 
 def paths(response: dict[str, Any]) -> list[str]:
@@ -161,8 +90,7 @@ def test_two_dialects_are_served_by_one_process(apiserver: Ground, tmp_path: Pat
 
 
 def test_azures_own_command_line_and_environment_start_it(apiserver: Ground, tmp_path: Path) -> None:
-    told = {"AZURE_TENANT_ID": "t", "AZURE_ENVIRONMENT": "AzurePublicCloud"}
-    with running(apiserver, tmp_path, *AZWI, "--webhook-cert-dir", str(tmp_path), **told) as webhook:
+    with running(apiserver, tmp_path, *AZWI, "--webhook-cert-dir", str(tmp_path), AZURE_TENANT_ID="t", AZURE_ENVIRONMENT="AzurePublicCloud") as webhook:
         webhook.ready()
         response = webhook.review("/mutate-v1-pod", POD)
 
@@ -236,3 +164,67 @@ def test_what_cannot_be_meant_is_one_line_and_exit_code_2(words: tuple[str, ...]
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert told in done.stderr
+
+
+def test_help_says_how_it_is_called_and_what_holds_by_default() -> None:
+    done = subprocess.run([sys.executable, "-m", "cwii_webhook", "azwi", "--help"], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.startswith("Usage: cwii-webhook azwi [FLAG ...] [+ DIALECT [FLAG ...]]\n")
+    assert "  --tenant-id TEXT\n        Tenant of pods whose ServiceAccount names none. ($AZURE_TENANT_ID)\n" in done.stdout
+    assert "  --health-addr HOST:PORT\n        Where health is asked for, without TLS. [:9440]\n" in done.stdout
+    assert "  --shutdown-delay DURATION\n        How long it goes on serving after it was told to end. [10s]\n" in done.stdout
+    assert "--metrics-backend" in done.stdout.rpartition("Taken, with a warning")[2]
+
+
+def test_who_is_told_to_end_before_it_serves_ends_well(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "kubeconfig")
+    with subprocess.Popen([sys.executable, "-m", "cwii_webhook", "eks", "--kubeconfig", tmp_path / "kubeconfig"]) as process:
+        held = os.open(tmp_path / "kubeconfig", os.O_WRONLY)  # as soon as it reads, and it reads for as long as this is open
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        os.close(held)
+
+
+def test_only_who_bears_the_name_of_an_api_server_may_ask(apiserver: Ground, tmp_path: Path) -> None:
+    signed = apiserver.authority.client("kube-apiserver")
+    (tmp_path / "client.pem").write_bytes(signed.key + signed.certificate)
+    words = (*EKS, *pair(tmp_path), "--client-ca", str(tmp_path / "ca.crt"), "--client-names")
+    for names, code in (("front-proxy,kube-apiserver", 200), ("somebody-else", 403)):
+        with running(apiserver, tmp_path, *words, names) as webhook:
+            webhook.trust.load_cert_chain(tmp_path / "client.pem")
+            webhook.ready()
+
+            assert webhook.ask("/mutate", webhook.asked(POD))[0] == code
+
+
+def test_what_only_operators_may_ask_is_told_on_the_loopback_alone(apiserver: Ground, tmp_path: Path) -> None:
+    with running(apiserver, tmp_path, *EKS, *pair(tmp_path), "--debug-port", "0") as webhook:
+        webhook.ready()
+        plain, debugging = webhook.ports[1:]
+
+        assert b"serviceaccounts: 1 objects" in webhook.ask("/debug/picture", None, debugging)[1]
+        assert b"in run" in webhook.ask("/debug/tasks", None, debugging)[1]
+        assert b" builtins.function\n" in webhook.ask("/debug/memory", None, debugging)[1]
+        assert {webhook.ask("/debug/picture", None, port)[0] for port in (0, plain)} == {404}
+        assert listening(debugging) == {"127.0.0.1"}
+
+
+def listening(port: int) -> set[str]:
+    """The addresses at which anybody listens at this port."""
+    rows = [line.split() for file in ("tcp", "tcp6") for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]]
+    places = [place.split(":") for _, place, _, state, *_ in rows if state == "0A"]
+    return {str(ipaddress.ip_address(bytes.fromhex(address)[::-1])) for address, at in places if int(at, 16) == port}
+
+
+def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(apiserver: Ground, tmp_path: Path) -> None:
+    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"azure.workload.identity/client-id": "11111111-2222"})
+    pod = {"metadata": {"labels": {"azure.workload.identity/use": "true"}, "annotations": {"azure.workload.identity/inject-proxy-sidecar": "true"}}}
+    found: list[bool] = []
+    for minor in ("31+", "32"):
+        apiserver.double.ways.version = ("1", minor)
+        with running(apiserver, tmp_path, *AZWI, "--webhook-cert-dir", str(tmp_path), AZURE_TENANT_ID="t") as webhook:
+            webhook.ready()
+            response = webhook.review("/mutate-v1-pod", {**POD, "metadata": {**POD["metadata"], **pod["metadata"]}})
+            found.append(b'"restartPolicy":"Always"' in base64.b64decode(response["patch"]))
+
+    assert found == [False, True]

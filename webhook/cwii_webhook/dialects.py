@@ -18,7 +18,7 @@ from cwii_webhook.mutators.eks import Eks
 from cwii_webhook.mutators.gcpwif import Gcpwif
 from cwii_webhook.owners import ABOVE, OWNERS
 from cwii_webhook.settings import azwi, cwii, eks, gcpwif
-from cwii_webhook.settings.flags import BadFlag, Flag, Told, made, parse
+from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, made, parse, raised
 from cwii_webhook.settings.serving import Serving, serving
 from cwii_webhook.source import Source, Sourced
 from cwii_webhook.vocabulary import azwi as azwi_words
@@ -27,6 +27,7 @@ from cwii_webhook.vocabulary import eks as eks_words
 from cwii_webhook.vocabulary import gcpwif as gcpwif_words
 
 Kind = tuple[str, str]  # group and kind
+Version = tuple[int, ...]  # of an API server, (1, 32); or empty where it is not known
 
 ACCOUNTS: frozenset[Kind] = frozenset({("", "ServiceAccount")})
 EVERYBODY: frozenset[Kind] = ACCOUNTS | {("", "Namespace")} | OWNERS | frozenset[Kind]().union(*ABOVE.values())
@@ -43,6 +44,7 @@ class Dialect(Struct, frozen=True):
     domain: str  # of its annotations, where no flag says another
     programs: tuple[str, ...] = ()  # the names of files by which it is called, OpenShift's among them
     kinds: frozenset[Kind] = ACCOUNTS  # of objects that it asks the picture for
+    version: bool = False  # asks for the API server's version
     selecting: tuple[str, ...] = ()  # flags with which it heeds by itself what selectors in its webhook configuration heed elsewhere
     marker: str = ""
 
@@ -54,8 +56,9 @@ class Service(Struct, frozen=True):
     serving: Serving
     kinds: frozenset[Kind]
     domains: frozenset[str]
+    told: Told
+    version: bool = False  # of the API server, which it has to be made with
     sources: tuple[Source, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 def _cwii(told: Told, _program: str) -> tuple[Mutator, ...]:
@@ -111,6 +114,7 @@ ALL: Mapping[str, Dialect] = {
             azwi_differences.ALL,
             azwi_words.DOMAIN,
             (azwi.HOSTED,),
+            version=True,
             selecting=("--check-label=true",),
         ),
         Dialect(
@@ -128,12 +132,28 @@ ALL: Mapping[str, Dialect] = {
 }
 
 
-def service(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "", program: str = "") -> Service:
-    """As it was told; raises BadFlag. One that is served beside another, at a path of its own, has no say in how."""
-    told = parse(dialect.flags, words, environ)
-    if path and (spoken := [f for f in parse(dialect.flags, words, {}).values if f.startswith("serving.")]):
-        raise BadFlag(f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}", "tell the first one")
-    route = Route(dialect.name, path or dialect.path, dialect.mutators(told, program), marker=dialect.marker)
+def service(  # noqa: PLR0913 - most of it by name, and seldom
+    dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "", program: str = "", refuse: Refuse = raised, version: Version = ()
+) -> Service:
+    """As it was told, for an API server of that version; raises BadFlag. One that is served beside another, at a path of its own, has no say in how."""
+    told = parse(dialect.flags, words, environ, refuse)
+    if path and (spoken := [f for f in parse(dialect.flags, words, {}, _unheard).values if f.startswith("serving.")]):
+        refuse(BadFlag(f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}", "tell the first one"))
+    mutators = _mutators(dialect, told, program, refuse, version)
+    route = Route(dialect.name, path or dialect.path, mutators, marker=dialect.marker)
     domain = str(told.values.get("domain", dialect.domain))
-    sources = tuple([source for mutator in route.mutators if isinstance(mutator, Sourced) for source in mutator.sources])
-    return Service(route, serving(told, dialect.serving), dialect.kinds, frozenset({domain}), sources, told.warnings)
+    sources = tuple([source for mutator in mutators if isinstance(mutator, Sourced) for source in mutator.sources])
+    return Service(route, serving(told, dialect.serving, refuse), dialect.kinds, frozenset({domain}), told, dialect.version, sources)
+
+
+def _mutators(dialect: Dialect, told: Told, program: str, refuse: Refuse, version: Version) -> tuple[Mutator, ...]:
+    known = {"kubernetes": version} if dialect.version and version else {}
+    try:
+        return dialect.mutators(Told({**told.values, **known}), program)
+    except BadFlag as e:
+        refuse(e)
+        return ()
+
+
+def _unheard(_bad: BadFlag) -> None:
+    """It was told before."""

@@ -47,19 +47,32 @@ class BadFlag(Exception):
         self.remedy = remedy
 
 
-def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str]) -> Told:
+Refuse = Callable[[BadFlag], None]  # what is done with what cannot be meant: it is raised, or kept and the rest is understood without it
+
+
+def raised(bad: BadFlag) -> None:
+    raise bad
+
+
+def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str], refuse: Refuse = raised) -> Told:
     """A flag goes before its variable; of a flag that is said twice the last counts."""
     table = {flag.name: flag for flag in flags}
-    values: dict[str, object] = {flag.field: value(flag, environ[flag.env], flag.env) for flag in flags if flag.field and environ.get(flag.env)}
+    values: dict[str, object] = {}
     warnings: list[str] = []
-    for name, text in _said(table, words):
+    spoken = [(flag, environ[flag.env], flag.env) for flag in flags if flag.field and environ.get(flag.env)]
+    for name, text in _said(table, words, refuse):
         if name in {"help", "h"}:
             return Told({}, helped=True)
-        flag = _flag(table, name)
-        if not flag.field:
-            warnings.append(f"--{flag.name} has no meaning here and is left out: {flag.meaning}")
+        flag = table[name]
+        if flag.field:
+            spoken.append((flag, text, f"--{flag.name}"))
         else:
-            values[flag.field] = value(flag, text, f"--{flag.name}")
+            warnings.append(f"--{flag.name} has no meaning here and is left out: {flag.meaning}")
+    for flag, text, where in spoken:
+        try:
+            values[flag.field] = value(flag, text, where)
+        except BadFlag as e:
+            refuse(e)
     return Told(values, tuple(warnings))
 
 
@@ -73,35 +86,30 @@ def made(told: Told, kind: type[S]) -> S:
     return msgspec.convert(tree, kind)
 
 
-def _said(table: Mapping[str, Flag], words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Go takes one dash or two, and the value behind a space or an equals sign."""
+def _said(table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse) -> Iterator[tuple[str, str]]:
+    """Names of the table, with what is said of them. Go takes one dash or two, and the value behind a space or an equals sign."""
     rest = iter(words)
     for word in rest:
         if not word.startswith("-") or not word.lstrip("-"):
-            raise BadFlag(f"{word!r} is no flag", "flags begin with --; see --help")
+            refuse(BadFlag(f"{word!r} is no flag", "flags begin with --; see --help"))
+            continue
         name, equals, text = word.lstrip("-").partition("=")
         flag = table.get(name)
-        if equals or name in {"help", "h"}:
+        if name in {"help", "h"} or (equals and flag):
             yield name, text
-        elif flag and flag.kind == "switch" and not flag.explicit:
+        elif flag is None:
+            refuse(_unknown(table, name))
+        elif flag.kind == "switch" and not flag.explicit:
             yield name, "true"
-        elif flag:
-            yield name, _next(flag, rest)
+        elif (value := next(rest, None)) is not None:
+            yield name, value
         else:
-            _flag(table, name)
+            refuse(BadFlag(f"--{flag.name} is followed by nothing", "say true or false behind it" if flag.explicit else "give its value behind it"))
 
 
-def _next(flag: Flag, rest: Iterator[str]) -> str:
-    for word in rest:
-        return word
-    raise BadFlag(f"--{flag.name} is followed by nothing", "say true or false behind it" if flag.explicit else "give its value behind it")
-
-
-def _flag(table: Mapping[str, Flag], name: str) -> Flag:
-    if name in table:
-        return table[name]
+def _unknown(table: Mapping[str, Flag], name: str) -> BadFlag:
     near = difflib.get_close_matches(name, table, 1)
-    raise BadFlag(f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help")
+    return BadFlag(f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help")
 
 
 def value(flag: Flag, text: str, where: str) -> object:

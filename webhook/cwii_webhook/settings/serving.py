@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
-from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, made, raised
 
 Address = tuple[str, int]
 LEVELS = ("debug", "info", "warning", "error")
@@ -17,6 +19,7 @@ class Serving(Struct, frozen=True):
     cert: str = ""
     key: str = ""
     client_ca: str = ""  # whom a client's certificate has to be of
+    client_names: tuple[str, ...] = ()  # one of which it has to bear
     tls_min: str = ""
     tls_ciphers: tuple[str, ...] = ()
     health: Address | None = None
@@ -28,6 +31,9 @@ class Serving(Struct, frozen=True):
     grace: float = 0.2
     delay: float = 10.0
     workers: int = 1
+    sidecar: bool = False
+    debug_port: int | None = None
+    otlp: str = ""
     log_level: str = "info"
 
     @property
@@ -50,27 +56,32 @@ class Served(Struct, frozen=True):
     serving: Serving = Serving()
 
 
-def serving(told: Told, default: Serving) -> Serving:
-    """What was told, and for the rest what the dialect has by default."""
+def serving(told: Told, default: Serving, refuse: Refuse = raised) -> Serving:
+    """What was told, and for the rest, and for what was refused, what the dialect has by default."""
     said = made(told, Served).serving
     given = {field.removeprefix("serving.") for field in told.values if field.startswith("serving.")}
     kept = {name: getattr(said if name in given else default, name) for name in Serving.__struct_fields__}
-    return _checked(Serving(**kept))
+    for name, bad in _wrong(Serving(**kept)):
+        refuse(bad)
+        kept[name] = getattr(default, name)
+    return Serving(**kept)
 
 
-def _checked(told: Serving) -> Serving:
+def _wrong(told: Serving) -> Iterator[tuple[str, BadFlag]]:
     if bool(told.cert) != bool(told.key):
-        raise BadFlag("of certificate and key only one is named", "name both files")
-    for port in (told.door[1], *(place[1] for place in told.plain)):
+        yield "cert" if told.cert else "key", BadFlag("of certificate and key only one is named", "name both files")
+    for name, port in (("port", told.door[1]), ("metrics_port", max(0, told.metrics_port or 0)), ("debug_port", told.debug_port or 0)):
         if not 0 <= port <= 65535:
-            raise BadFlag(f"there is no port {port}", "give one from 1 to 65535, or 0 for any that is free")
+            yield name, BadFlag(f"there is no port {port}", "give one from 1 to 65535, or 0 for any that is free")
     if told.log_level not in LEVELS:
-        raise BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}")
+        yield "log_level", BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}")
     if told.workers < 1:
-        raise BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least")
-    if told.grace < 0 or told.delay < 0:
-        raise BadFlag("a time is less than nothing", "say it as 200ms or 10s")
-    return told
+        yield "workers", BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least")
+    if told.client_names and not told.client_ca:
+        yield "client_names", BadFlag("--client-names are given without --client-ca", "name the file of the CA that signs those names")
+    for name, seconds in (("grace", told.grace), ("delay", told.delay)):
+        if seconds < 0:
+            yield name, BadFlag("a time is less than nothing", "say it as 200ms or 10s")
 
 
 _KLOG = (
@@ -89,11 +100,15 @@ COMMON: tuple[Flag, ...] = (
     Flag("kubeconfig", "text", "How to reach the API server from outside a cluster.", "serving.kubeconfig", "KUBECONFIG"),
     Flag("context", "text", "Which of its contexts, if not the current one.", "serving.context"),
     Flag("client-ca", "text", "File of the CA that API servers' client certificates are of. Without it anybody may ask.", "serving.client_ca"),
-    Flag("tls-min-version", "text", "Least version of TLS: 1.2, VersionTLS13 and the like.", "serving.tls_min"),
+    Flag("client-names", "words", "Names, one of which such a certificate has to bear; without it any of that CA will do.", "serving.client_names"),
+    Flag("tls-min-version", "text", "Least version of TLS: 1.2, TLSv1.2, VersionTLS12 and the like.", "serving.tls_min"),
     Flag("tls-cipher-suites", "words", "Ciphers of TLS 1.2, by their IANA names.", "serving.tls_ciphers"),
     Flag("lookup-grace", "duration", "How long an object that is not there yet is looked for.", "serving.grace"),
     Flag("shutdown-delay", "duration", "How long it goes on serving after it was told to end.", "serving.delay"),
     Flag("workers", "number", "Processes that share the port.", "serving.workers"),
+    Flag("sidecar", "switch", "Beside a kube-apiserver: never exit for what can be mended, but answer 503, and say why.", "serving.sidecar", "CWII_SIDECAR"),
+    Flag("debug-port", "number", "Port on the loopback where tasks, memory and the picture are told.", "serving.debug_port"),
+    Flag("otlp-endpoint", "text", "Where metrics are pushed to as well, by OTLP over HTTP; needs the extra otlp.", "serving.otlp"),
 )
 OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
 LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")

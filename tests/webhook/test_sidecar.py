@@ -1,0 +1,128 @@
+"""Beside a kube-apiserver, which would not be ready without it: whatever can be mended never ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.door import bind
+
+from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
+
+
+@pytest.fixture
+def apiserver() -> Generator[Ground]:
+    with an_apiserver() as ground:
+        ground.hands.put(NAMESPACES, "", "shop")
+        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE})
+        yield ground
+
+
+def told(webhook: Running, reason: str) -> None:
+    """It lives, is not ready, and says why, on the plain port too."""
+    until = time.monotonic() + 60
+    while reason not in (said := webhook.ask("/readyz", None, webhook.ports[1]))[1].decode():
+        assert time.monotonic() < until, said
+        time.sleep(0.05)
+    assert said[0] == 503
+    assert webhook.ask("/healthz", None, webhook.ports[1])[0] == 200
+
+
+def decides(webhook: Running) -> None:
+    webhook.ready()
+    assert "patch" in webhook.review("/mutate", POD)
+
+
+@pytest.mark.parametrize("content", [None, "", "no: kubeconfig: at all", '{"current-context": "k"}'])
+def test_a_kubeconfig_that_is_missing_or_bad_is_waited_for(apiserver: Ground, tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "kubeconfig"
+    kept: list[str] = []
+
+    def spoil() -> None:
+        kept.append(file.read_text())
+        file.unlink() if content is None else file.write_text(content)
+
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=spoil) as webhook:
+        told(webhook, str(file))
+        code, why = webhook.ask("/mutate", webhook.asked(POD))
+        assert (code, str(file) in why.decode()) == (503, True)
+        file.write_text(kept[0])
+        decides(webhook)
+
+
+def test_a_kubeconfig_that_is_replaced_is_heeded(apiserver: Ground, tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    kept: list[str] = []
+
+    def spoil() -> None:
+        kept.append(file.read_text())
+        file.write_text(kept[0].replace("the-admin", "nobody"))
+
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=spoil) as webhook:
+        told(webhook, "401")
+        file.write_text(kept[0])
+        decides(webhook)
+
+
+def test_a_certificate_that_is_missing_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+    file = tmp_path / "tls.crt"
+    kept: list[bytes] = []
+
+    def spoil() -> None:
+        kept.append(file.read_bytes())
+        file.unlink()
+
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=spoil) as webhook:
+        told(webhook, f"there is no {file}")
+        file.write_bytes(kept[0])
+        decides(webhook)
+
+
+def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=lambda: apiserver.do(apiserver.wire.close)) as webhook:
+        told(webhook, "cannot be reached")
+        asyncio.run(apiserver.reopen())
+        decides(webhook)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--aws-default-regio=x",), "there is no flag --aws-default-regio: did you mean --aws-default-region?"),
+        (("--strange", "word"), "there is no flag --strange"),
+        (("--token-expiration", "long"), "--token-expiration is 'long', which is no number"),
+        (("--workers=0",), "--workers is 0"),
+        (("--tls-min-version=1.4",), "there is no TLS version 1.4"),
+        (("+", "azwi"), "AZURE_TENANT_ID is not set"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_and_nothing_is_decided(apiserver: Ground, tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), *words) as webhook:
+        told(webhook, reason)
+        code, why = webhook.ask("/mutate", webhook.asked(POD))
+        assert (code, reason in why.decode()) == (503, True)
+
+
+def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: Ground, tmp_path: Path) -> None:
+    called = tmp_path / "aws-pod-identity-webhook"
+    called.symlink_to(Path(sys.executable).with_name("cwii-webhook"))
+    words = (*EKS[1:], *pair(tmp_path), "--logtostderr", "--new-flag=of-a-later-release")
+    with running(apiserver, tmp_path, *words, called=called) as webhook:
+        told(webhook, "there is no flag --new-flag")
+
+
+def test_a_port_that_is_taken_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+    (other,) = bind("", 0)
+    port = str(other.getsockname()[1])
+    leaving = threading.Timer(2.0, other.close)
+    leaving.start()
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--port", port) as webhook:
+        decides(webhook)
+    leaving.join()

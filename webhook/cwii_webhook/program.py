@@ -1,0 +1,254 @@
+"""The whole program: what is made once, before there are several processes, and what each of them then does until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from cwii_webhook import debug, health, instance, server, workers
+from cwii_webhook.admission import PATIENCE, Admission
+from cwii_webhook.admit import Route
+from cwii_webhook.cluster.access import Access, in_cluster
+from cwii_webhook.cluster.access import Server as Reached
+from cwii_webhook.cluster.clock import RealClock
+from cwii_webhook.cluster.errors import BadAccess
+from cwii_webhook.cluster.informer import Wants
+from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, config_map
+from cwii_webhook.cluster.kubeconfig import from_kubeconfig
+from cwii_webhook.cluster.lookups import Bounds
+from cwii_webhook.connections import Connections, Limits
+from cwii_webhook.dialects import ALL, Service, Version
+from cwii_webhook.diary import Diary
+from cwii_webhook.door import Door, bind
+from cwii_webhook.exchange import Handler
+from cwii_webhook.log import Log
+from cwii_webhook.look import Look, Way
+from cwii_webhook.metrics import Metrics
+from cwii_webhook.reading import Reader, Troubles
+from cwii_webhook.server import Drain, Server
+from cwii_webhook.settings.cwii import delivery
+from cwii_webhook.settings.flags import BadFlag, Refuse, raised
+from cwii_webhook.settings.serving import Serving
+from cwii_webhook.source import Key, Machine, Source
+from cwii_webhook.tally import Tally
+from cwii_webhook.tls import Certificates, Files, Terms, Unusable, terms
+
+KINDS = {(kind.group, kind.kind): kind for kind in (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)}
+NATIVE = frozenset({"iam.gke.io/gcp-service-account"})  # heard by cwii, and under no dialect's domain
+LOOK = 1.0  # seconds between two looks at what is still lacking
+LOOPBACK = "127.0.0.1"
+
+
+class Offered(Protocol):
+    def __call__(self, version: Version = (), refuse: Refuse = raised) -> list[Service]: ...
+
+
+class Program:
+    """As a sidecar, it takes what can be mended as a fault: it serves without what is missing, decides nothing, and tells why."""
+
+    def __init__(self, offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False) -> None:
+        self.sidecar = sidecar
+        self.faults: list[str] = []
+        self.again = offered
+        self.refuse: Refuse = self._fault if sidecar else raised
+        self.offered = offered(refuse=self.refuse)
+        self.serving = self.offered[0].serving
+        self.machine = self._machine(environ)
+        alone = dict.fromkeys(source.place.ref for source in self._sources(self.offered) if isinstance(source.place, Key))
+        self.kinds = [*(kind for key, kind in KINDS.items() if any(key in each.kinds for each in self.offered)), *map(config_map, alone)]
+        self.metrics = Metrics()
+        self.log = Log(2, self.serving.log_level)
+        self.tally = Tally(self.metrics, self.log)
+        self.diary = Diary(self.metrics, self.log, tuple(ALL))
+        resources = [kind.resource for kind in self.kinds]
+        self.readiness = health.Readiness(self.metrics, "picture", "certificate")
+        self.ages = self.metrics.gauge("cwii_picture_age_seconds", "Since a watch was last heard from.", max, kind=resources)
+        self.sizes = self.metrics.gauge("cwii_picture_objects", "Objects in the picture.", max, kind=resources)
+        self.way = _way(self.serving, environ)
+        self.access = self._access()
+        self.certificates = self._certificates()
+        self.push = self._push()
+        self.troubles = Troubles(self.metrics, self.log)
+
+    def serve(self) -> int:
+        for warning in (warning for each in self.offered for warning in each.told.warnings):
+            self.log.warning(warning)
+        for fault in self.faults:
+            self.log.error(fault)
+        count = self.serving.workers
+        debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
+        sockets = [self._bound(host, port, count) for host, port in (self.serving.door, *self.serving.plain, *debugging)]
+        self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(str(each[0].getsockname()[1]) for each in sockets))
+
+        def work(number: int, leash: int | None) -> int:
+            push = self.push if number == 0 else None  # for all: each reads the numbers of all
+            ended = push(self.serving.otlp, self.metrics) if push else None
+            server.run(lambda: self._worker([each[number] for each in sockets], leash))
+            if ended:
+                ended()
+            return 0
+
+        try:
+            return workers.run(count, work, self.metrics, self.log)
+        finally:
+            for sock in (sock for each in sockets for sock in each):
+                sock.close()
+
+    async def _worker(self, sockets: Sequence[socket.socket], leash: int | None) -> None:
+        told = health.answers(self.readiness, self.metrics)
+        look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
+        admission = Admission(_routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
+        admission.names = frozenset(self.serving.client_names)
+        first, *others = self._doors(sockets, admission, told, look)
+        looking = [asyncio.ensure_future(look.run()), asyncio.ensure_future(self._look(look, admission))]
+        serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
+        for task in looking:
+            task.add_done_callback(lambda ended: self._lost(ended, serving))
+        try:
+            await serving.run(leash)
+        finally:
+            for task in looking:
+                task.cancel()
+            await asyncio.gather(*looking, return_exceptions=True)
+
+    def _doors(self, sockets: Sequence[socket.socket], admission: Handler, told: Handler, look: Look) -> list[Door]:
+        """The one with TLS, and those without, which are counted by nobody."""
+        first = Door(sockets[0], admission, Connections(Limits(), self.tally, time.monotonic), self.tally, self.certificates)
+        aside = Tally(Metrics(), self.log)
+        answers = [told] * (len(sockets) - 1)
+        if self.serving.debug_port is not None:
+            answers[-1] = debug.handler({b"/debug/picture": lambda: _picture(look)})
+        others = zip(sockets[1:], answers, strict=True)
+        return [first, *(Door(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside) for sock, answer in others)]
+
+    def _lost(self, task: asyncio.Task[None], serving: Server) -> None:
+        """Whoever goes on without looking at the cluster answers with what was: better that another begins anew."""
+        if not task.cancelled() and (error := task.exception()):
+            self.log.error("nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}")
+            serving.stop()
+
+    async def _look(self, look: Look, admission: Admission) -> None:
+        """What is still lacking, what has changed beside annotations, how old the picture is, and whether it is the picture of another API server."""
+        seen: Version | None = None
+        reader = self._reader(self.offered, look)
+        while True:
+            if look.version != seen and (seen := look.version) and not self.faults:
+                offered = self.again(seen)
+                admission.routes, reader = _routes(offered), self._reader(offered, look)
+            lacks = look.lacks()
+            if not lacks:
+                reader.look()
+            admission.lacks = "; ".join([*self.faults, *lacks])
+            self.readiness.say("picture", admission.lacks)
+            for resource, age in look.ages().items():
+                self.ages.set(age, resource)
+            for resource, size in look.sizes().items():
+                self.sizes.set(size, resource)
+            await asyncio.sleep(LOOK if not admission.lacks else LOOK / 20)
+
+    def _reader(self, offered: Sequence[Service], look: Look) -> Reader:
+        return Reader(self._sources(offered), look.held, self.troubles)
+
+    def _sources(self, offered: Sequence[Service]) -> list[Source]:
+        found = [source for each in offered for source in each.sources]
+        for source in found:
+            if isinstance(source.place, Machine) and self.machine and (problem := source.take(self.machine)):
+                self.refuse(BadFlag(problem, "leave out --compose-role-arn, and write whole ARNs"))
+        return found
+
+    def _machine(self, environ: Mapping[str, str]) -> str:
+        """What it says of itself, if that is heeded: asked once for all processes, and without an answer nothing is served."""
+        try:
+            heeded = any(isinstance(source.place, Machine) for each in self.offered for source in each.sources)
+            return instance.document(environ) if heeded else ""
+        except BadFlag as e:
+            self.refuse(e)
+            return ""
+
+    def _wants(self) -> Wants:
+        writes = any(delivery(str(each.told.values.get("gcp_delivery", ""))) == "config-map" for each in self.offered)
+        return Wants(self.kinds, _reads(self.offered), Bounds(self.serving.grace), writes, any(each.version for each in self.offered))
+
+    def _fault(self, bad: Exception) -> None:
+        if str(bad) not in self.faults:
+            self.faults.append(str(bad))
+
+    def _access(self) -> Access | None:
+        """A sidecar goes on trying."""
+        try:
+            return self.way.read()
+        except BadAccess:
+            if not self.sidecar:
+                raise
+            return None
+
+    def _certificates(self) -> Certificates:
+        certificate, key = self.serving.pair
+        files = Files(Path(certificate), Path(key), Path(self.serving.client_ca) if self.serving.client_ca else None)
+        agreed = Terms()
+        try:
+            agreed = terms(self.serving.tls_min, self.serving.tls_ciphers)
+        except Unusable as e:
+            if not self.sidecar:
+                raise
+            self._fault(e)
+        return Certificates(files, agreed, lambda problem: self.log.error(problem) if problem else self.log.info("a certificate is served"))
+
+    def _push(self) -> Callable[[str, Metrics], Callable[[], None]] | None:
+        if not self.serving.otlp:
+            return None
+        try:
+            from cwii_webhook.otlp import push  # noqa: PLC0415 - weighs as much as all the rest
+        except ImportError:
+            missing = BadFlag("--otlp-endpoint needs more than is installed", "pip install 'cwii-webhook[otlp,server]'")
+            if not self.sidecar:
+                raise missing from None
+            self._fault(missing)
+            return None
+        return push
+
+    def _bound(self, host: str, port: int, count: int) -> list[socket.socket]:
+        told = ""
+        while True:
+            try:
+                return bind(host, port, processes=count)
+            except OSError as e:
+                bad = BadFlag(
+                    f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}", "name another with the flags for ports and addresses"
+                )
+            if not self.sidecar:
+                raise bad
+            if told != (told := str(bad)):
+                self.log.error(told)
+            time.sleep(LOOK)
+
+
+def _routes(offered: Sequence[Service]) -> Mapping[bytes, Route]:
+    return {each.route.path.encode(): each.route for each in offered}
+
+
+def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
+    """Which annotations are kept: those of any dialect, for they warn of each other."""
+    every = {dialect.domain for dialect in ALL.values()}.union(*[each.domains for each in offered])
+    return lambda key: key.partition("/")[0] in every or key in NATIVE
+
+
+def _picture(look: Look) -> str:
+    ages, sizes = look.ages(), look.sizes()
+    return "\n".join([*(f"{kind}: {sizes[kind]} objects, heard of {age:.1f} s ago" for kind, age in ages.items()), *look.lacks(), *look.troubles()])
+
+
+def _way(serving: Serving, environ: Mapping[str, str]) -> Way:
+    def read() -> Access:
+        access = from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context) if serving.kubeconfig else in_cluster(environ, RealClock())
+        access.namespace = environ.get("POD_NAMESPACE") or access.namespace
+        if serving.api:
+            own = access.server
+            access.server = Reached.at(serving.api, name=own.name, ca=own.ca, verify=own.verify)
+        return access
+
+    return Way(read, Path(serving.kubeconfig) if serving.kubeconfig else None)
