@@ -22,6 +22,7 @@ COMMANDS = {
     "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
     "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
     "explain": ("cwiictl.cli.explain:explain", "Show what the webhook would make of a pod, and why."),
+    "image": ("cwiictl.cli.image:image", "Make the webhook's image, as a file or in a registry."),
     "permissions": ("cwiictl.cli.permissions:permissions", "Print the least policy with which a command works."),
     "sandbox": ("cwiictl.cli.sandbox:sandbox", "The clouds on loopback, to try all of it without an account."),
 }

@@ -1,0 +1,45 @@
+"""What is pinned for the image is what is pinned for all, and nothing in it is a shell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cwiictl import files
+from cwiictl.actions.image import LOCK
+from cwiictl.image.lock import read
+
+ROOT = Path(__file__).parents[3]
+PINNED = read(files.template(LOCK).encode())
+REQUIREMENTS = (ROOT / "requirements.lock").read_text()
+MACHINES = sorted(PINNED.machines)
+NEVER = {"bash", "dash", "busybox", "busybox-static", "coreutils", "dpkg", "apt", "libc-bin", "util-linux", "perl-base", "python3-pip"}
+
+
+def test_it_is_for_both_kinds_of_machines_and_names_no_address() -> None:
+    assert MACHINES == ["amd64", "arm64"]
+    assert "://" not in files.template(LOCK)
+
+
+def test_a_snapshot_is_named_as_archives_do() -> None:
+    assert re.fullmatch(r"\d{8}T\d{6}Z", PINNED.snapshot)
+    assert PINNED.seconds > 1_700_000_000
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_its_packages_are_that_machines_and_none_is_a_shell_or_installs_anything(machine: str) -> None:
+    packages = PINNED.machines[machine].packages
+
+    assert all(each.path.endswith((f"_{machine}.deb", "_all.deb")) for each in packages)
+    assert {each.name for each in packages}.isdisjoint(NEVER)
+    assert {each.name for each in packages} == {each.name for each in PINNED.machines["amd64"].packages}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_its_wheels_are_those_of_requirements_lock(machine: str) -> None:
+    for wheel in PINNED.machines[machine].wheels:
+        block = re.search(rf"^{wheel.name}=={re.escape(wheel.version)}\b(?:.*\\\n)*.*", REQUIREMENTS, re.MULTILINE)
+        assert block, f"{wheel.name} {wheel.version}: run scripts/image lock"
+        assert wheel.sha256 in block[0]

@@ -1,0 +1,43 @@
+"""Where an image is to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from cwiictl.errors import BadInput
+from cwiictl.image.reference import Reference, reference
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("registry.example.org/webhook", Reference("registry.example.org", "webhook", "0.1.0")),
+        ("registry.example.org:5000/team/cwii-webhook:new", Reference("registry.example.org:5000", "team/cwii-webhook", "new")),
+        ("localhost/webhook", Reference("localhost", "webhook", "0.1.0")),
+        ("[::1]:5000/webhook:1", Reference("[::1]:5000", "webhook", "1")),
+    ],
+)
+def test_a_reference_names_registry_repository_and_tag(text: str, meant: Reference) -> None:
+    assert reference(text, "0.1.0", plain=False) == meant
+
+
+@pytest.mark.parametrize("text", ["webhook", "team/webhook", "registry.example.org/", "registry.example.org/Team/x", "https://example.org/x", "a.b/c:", ""])
+def test_what_names_no_registry_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="names no place in a registry"):
+        reference(text, "0.1.0", plain=False)
+
+
+def test_a_digest_is_not_chosen() -> None:
+    with pytest.raises(BadInput, match="names a digest"):
+        reference(f"registry.example.org/x@sha256:{'0' * 64}", "0.1.0", plain=False)
+
+
+@pytest.mark.parametrize("registry", ["localhost:5000", "127.0.0.1:5000", "127.1.2.3", "[::1]:5000"])
+def test_plain_http_is_for_the_loopback(registry: str) -> None:
+    assert reference(f"{registry}/x", "1", plain=True).loopback
+
+
+@pytest.mark.parametrize("registry", ["registry.example.org", "10.0.0.1:5000", "127.0.0.1.example.org", "localhost.example.org:80"])
+def test_plain_http_to_anywhere_else_is_refused(registry: str) -> None:
+    with pytest.raises(BadInput, match="as everybody can read them"):
+        reference(f"{registry}/x", "1", plain=True)

@@ -1,0 +1,127 @@
+"""The lock of the image, from what Debian and the package index have now. `scripts/image lock` runs it.
+
+apt believes a mirror only under Debian's signature, and pip only the hashes of requirements.lock: so what is pinned is theirs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+
+from cwiictl.image.stores.mirrors import configured
+
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "templates" / "image" / "lock.json"
+SUITE, PYTHON = "trixie", "3.13"
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+# What CPython needs, and nothing that could be a shell or install anything.
+PACKAGES = (
+    "base-files",
+    "libbz2-1.0",
+    "libc6",
+    "libexpat1",
+    "libffi8",
+    "libgcc-s1",
+    "liblzma5",
+    "libpython3.13-minimal",
+    "libpython3.13-stdlib",
+    "libssl3t64",
+    "libuuid1",
+    "libzstd1",
+    "python3.13-minimal",
+    "zlib1g",
+)
+_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+_PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        packages = dict(debian(Path(temporary)))
+        machines = {machine: {"packages": packages[machine], "wheels": wheels(Path(temporary) / machine, machine)} for machine in MACHINES}
+    date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    LOCK.parent.mkdir(exist_ok=True)
+    LOCK.write_text(json.dumps({"date": date, "suite": SUITE, "python": PYTHON, "machines": machines}, indent=1) + "\n")
+    print(f"pinned {len(PACKAGES)} packages of Debian {SUITE} and {len(machines['amd64']['wheels'])} wheels for {' and '.join(machines)} in {LOCK.name}")
+
+
+def debian(folder: Path) -> Iterator[tuple[str, list[Mapping[str, str]]]]:
+    """By apt, in folders of its own: nothing of this machine's is changed, and what it is does not count."""
+    for place in ("state/lists/partial", "cache/archives/partial", "etc"):
+        (folder / place).mkdir(parents=True)
+    (folder / "state" / "status").touch()
+    (folder / "etc" / "sources.list").write_text("".join(sources(configured())))
+    settings = {
+        "Dir::State": folder / "state",
+        "Dir::State::Status": folder / "state" / "status",
+        "Dir::Cache": folder / "cache",
+        "Dir::Etc::SourceList": folder / "etc" / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Dir::Etc::Preferences": "/dev/null",
+        "Dir::Etc::PreferencesParts": "/dev/null",
+        "APT::Architecture": "amd64",
+        "APT::Architectures": ",".join(MACHINES),
+        "APT::Sandbox::User": "root",
+        "Acquire::Languages": "none",
+    }
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    told = run(["apt-get", *options, "update", "-q"])
+    if "W:" in told:
+        sys.exit(f"scripts/image: apt does not have all of Debian's lists:\n{told}")
+    for machine in MACHINES:
+        found = run(["apt-cache", *options, "show", "--no-all-versions", *(f"{name}:{machine}" for name in PACKAGES)])
+        yield machine, sorted((package(each) for each in found.split("\n\n") if each.strip()), key=itemgetter("name"))
+
+
+def sources(mirrors: Sequence[str]) -> Iterator[str]:
+    suites = {"debian": (SUITE, f"{SUITE}-updates"), "debian-security": (f"{SUITE}-security",)}
+    for url in mirrors:
+        for suite in suites.get(url.rstrip("/").rpartition("/")[2], ()):
+            yield f"deb [signed-by={_KEYRING}] {url} {suite} main\n"
+
+
+def package(told: str) -> Mapping[str, str]:
+    fields = dict(re.findall(r"^([\w-]+): (.*)$", told, re.MULTILINE))
+    return {"name": fields["Package"], "version": fields["Version"], "path": fields["Filename"], "sha256": fields["SHA256"]}
+
+
+def wheels(folder: Path, machine: str) -> list[Mapping[str, str]]:
+    locked = (ROOT / "requirements.lock").read_text()
+    names = sorted(needed())
+    wanted = "".join(re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE)[0] + "\n" for name in names)  # type: ignore[index]
+    folder.mkdir()
+    (folder / "wanted.txt").write_text(wanted)
+    command = [str(Path(sys.executable).with_name("uv")), "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += [word for platform in _PLATFORMS for word in ("--platform", f"{platform}_{MACHINES[machine]}")]
+    run([*command, "--implementation", "cp", "--python-version", PYTHON, "-d", str(folder), "-r", str(folder / "wanted.txt")])
+    return [wheel(file) for file in sorted(folder.glob("*.whl"))]
+
+
+def needed() -> set[str]:
+    project = tomllib.loads((ROOT / "webhook" / "pyproject.toml").read_text())["project"]
+    return {re.split(r"[^\w-]", each)[0] for each in (*project["dependencies"], *project["optional-dependencies"]["server"])}
+
+
+def wheel(file: Path) -> Mapping[str, str]:
+    name, version, *_ = file.name.split("-")
+    return {"name": name, "version": version, "file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
+
+def run(command: Sequence[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"scripts/image: `{command[0]}` failed: {done.stderr.strip()}")
+    return done.stdout + done.stderr
+
+
+if __name__ == "__main__":
+    main()
