@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.recipe import Module, Part
 
 Say = Callable[[str], None]
+Modules = Callable[[Path, Path], Iterable[Module]]  # of the folder where they are made, and the one for what is made
 
 
 def say(line: str) -> None:
@@ -51,13 +52,20 @@ def cache(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def _cached(part: Part, environment: Mapping[str, str], tell: Say) -> Path:
-    folder = cache(environment) / part.key
+    def modules(work: Path, out: Path) -> Iterable[Module]:
+        return recipe.modules(part, out, _upstream(work) if part.kubernetes else "")
+
+    return kept(cache(environment) / part.key, part.programs, modules, tell)
+
+
+def kept(folder: Path, names: Sequence[str], modules: Modules, tell: Say = say) -> Path:
+    """The folder of programs that are made once."""
     if folder.is_dir():
         return folder
     _check_go()
-    with turn(folder.with_name(f"{folder.name}.turn"), lambda: tell(f"somebody else builds the {part.name}'s programs: waiting for them")):
+    with turn(folder.with_name(f"{folder.name}.turn"), lambda: tell(f"somebody else builds {', '.join(names)}: waiting for that")):
         if not folder.is_dir():
-            _made(part, folder, tell)
+            _made(folder, names, modules, tell)
     return folder
 
 
@@ -84,16 +92,16 @@ def _check_go() -> None:
         raise Missing(f"a cluster is built with Go {wanted} or newer, and this is {found[0]}: install a newer one, or set KUBEBUILDER_ASSETS")
 
 
-def _made(part: Part, folder: Path, tell: Say) -> None:
+def _made(folder: Path, names: Sequence[str], modules: Modules, tell: Say) -> None:
     """Whole or not at all: built beside its place, and then named."""
-    tell(f"building {', '.join(part.programs)} from the Go module proxy: some minutes, once")
+    tell(f"building {', '.join(names)} from the Go module proxy: some minutes, once")
     before = time.monotonic()
-    for left in folder.parent.glob(f"making-{part.key}-*"):  # by one who was killed at it: it is our turn
+    for left in folder.parent.glob(f"making-{folder.name}-*"):  # by one who was killed at it: it is our turn
         shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=f"making-{part.key}-", dir=folder.parent) as temporary:
+    with tempfile.TemporaryDirectory(prefix=f"making-{folder.name}-", dir=folder.parent) as temporary:
         work, out = Path(temporary), Path(temporary) / "out"
         out.mkdir()
-        for module in recipe.modules(part, out, _upstream(work) if part.kubernetes else ""):
+        for module in modules(work, out):
             _run_all(module, work / module.name)
         out.rename(folder)
     size = sum(file.stat().st_size for file in folder.iterdir()) >> 20
