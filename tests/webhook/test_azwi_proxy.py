@@ -13,6 +13,7 @@ ASKED = {f"{P}/inject-proxy-sidecar": "true"}
 PORT = f"{P}/proxy-sidecar-port"
 ONE = {"cpu": "1", "memory": "1Gi"}
 GUARANTEED: Any = {"containers": [{"name": "c", "resources": {"requests": ONE, "limits": ONE}}]}
+LIMITED: Any = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}, "limits": ONE}}]}
 BURSTABLE: Any = {"containers": [{"name": "c", "resources": {"requests": ONE}}]}
 
 
@@ -93,11 +94,12 @@ def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
         ({}, None),
         (BURSTABLE, None),
         (GUARANTEED, {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}),
+        (LIMITED, {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}),
         ({"resources": {"limits": ONE, "requests": ONE}}, None),
     ],
-    ids=["best effort", "burstable", "guaranteed", "of the pod as a whole"],
+    ids=["best effort", "burstable", "guaranteed", "limited", "of the pod as a whole"],
 )
-def test_a_pod_keeps_its_class(spec: Any, resources: object) -> None:
+def test_a_pod_keeps_its_class_and_has_limits_where_it_had_them(spec: Any, resources: object) -> None:
     _, pod = made(a_pod(annotations=ASKED, **spec))
 
     assert {repr(proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")} == {repr(resources)}

@@ -157,7 +157,7 @@ def test_containers_of_ours_fit_the_restricted_standard_as_the_pods_user(spec: d
         assert one["securityContext"] == {**LEAST, **user, **({"readOnlyRootFilesystem": True} if writes else {})}
 
 
-SOME, ALL = {"requests": {"cpu": "1"}}, {"limits": {"cpu": "1", "memory": "1Gi"}}
+SOME, ALL = {"requests": {"cpu": "500m"}}, {"limits": {"cpu": "1", "memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,14 @@ def test_containers_of_ours_leave_the_pods_class(resources: dict[str, Any], said
         own = one["resources"]
         assert set(own) == said
         assert (own.get("requests") == own.get("limits")) == (resources != SOME)
+
+
+def test_containers_of_ours_have_limits_where_all_of_the_pods_own_have_them() -> None:
+    """Where there is a quota of limits, the API server asks them of every container."""
+    for one in guests(containers=[{"name": "c", "resources": SOME | ALL}]):
+        assert one["resources"]["limits"].keys() == {"cpu", "memory"}
+    for one in guests(containers=[{"name": "c", "resources": SOME | ALL}, {"name": "d", "resources": SOME}]):
+        assert one["resources"]["limits"].keys() == {"memory"}
 
 
 def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:

@@ -111,6 +111,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         ({}, TOLD, TOLD),
         ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, None, None),
         ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, TOLD, TOLD),
+        ({"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}, "limits": ONE}}]}, None, {"requests": NEED, "limits": NEED}),
         (GUARANTEED, None, {"requests": NEED, "limits": NEED}),
         (GUARANTEED, TOLD, {"requests": NEED | TOLD["requests"], "limits": NEED | TOLD["requests"]}),
         (GUARANTEED, {"limits": {"memory": "1Gi"}}, {"requests": NEED | {"memory": "1Gi"}, "limits": NEED | {"memory": "1Gi"}}),
@@ -122,6 +123,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         "best effort, told",
         "burstable",
         "burstable, told",
+        "limited",
         "guaranteed",
         "guaranteed, told",
         "guaranteed, told limits",
@@ -129,7 +131,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         "pod's own, told",
     ],
 )
-def test_a_guaranteed_pod_stays_one(spec: Any, told: Any, resources: object) -> None:
+def test_a_guaranteed_pod_stays_one_and_limits_are_kept_where_all_have_them(spec: Any, told: Any, resources: object) -> None:
     settings = Settings(resources=told)
 
     _, pod = made(a_pod(**spec), settings=settings)

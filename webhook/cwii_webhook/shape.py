@@ -12,6 +12,7 @@ from cwii_webhook.memo import Memo
 from cwii_webhook.review import Container, Pod, Requirement, Security
 
 Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
+Asking = Literal["nothing", "requests", "limits"]
 Amounts = Mapping[str, str | int | float]
 
 # The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
@@ -41,11 +42,10 @@ def shared(pod: Pod) -> bool:
     return bool(of_all and (of_all.requests or of_all.limits))
 
 
-def guaranteed(pod: Pod) -> bool:
-    """By what its containers say, so that one more which says nothing would cost it that. Mostly the first one tells that it is not."""
+def limited(pod: Pod) -> bool:
+    """Whether all its containers have limits. One more without could cost it its class; and under a quota of limits the API server asks them of each."""
     every = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-    limited = not shared(pod) and all(c.resources and c.resources.limits and len(c.resources.limits) > 1 for c in every)
-    return limited and quality(pod) == "Guaranteed"
+    return not shared(pod) and all(c.resources and c.resources.limits and "cpu" in c.resources.limits and "memory" in c.resources.limits for c in every)
 
 
 def _counted(amounts: Amounts | None) -> Mapping[str, int]:
@@ -72,15 +72,21 @@ def _amount(text: str) -> int:
     return ceil(Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1) / _UNITS["n"])
 
 
-def resources(quality: Quality, cpu: str, memory: str) -> dict[str, object]:
-    """For a container of ours: what it needs, said so that the pod's QoS class stays what it is."""
+def asking(pod: Pod) -> Asking:
+    """How much a container of ours may say of what it needs, so that the pod stays what it is and is taken as it was."""
+    if shared(pod) or quality(pod) == "BestEffort":
+        return "nothing"
+    return "limits" if limited(pod) else "requests"
+
+
+def resources(asking: Asking, cpu: str, memory: str) -> dict[str, object]:
     need = {"cpu": cpu, "memory": memory}
-    match quality:
-        case "BestEffort":
+    match asking:
+        case "nothing":
             return {}
-        case "Guaranteed":
+        case "limits":
             return {"requests": need, "limits": need}
-        case "Burstable":
+        case "requests":
             return {"requests": need, "limits": {"memory": memory}}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Mount, Place, Variable
 from cwii_webhook.review import Container, Pod
 from cwii_webhook.settings.azwi import NATIVE_SIDECARS, Settings
-from cwii_webhook.shape import guaranteed
+from cwii_webhook.shape import limited
 
 SIDECAR, INIT = "azwi-proxy", "azwi-proxy-init"
 _NEED = {"cpu": "100m", "memory": "128Mi"}  # said only where a container that says nothing would cost the pod its class
@@ -55,7 +55,7 @@ def _names(pod: Pod, place: Place) -> set[str]:
 
 
 def _resources(pod: Pod) -> dict[str, object]:
-    return {"resources": {"requests": _NEED, "limits": _NEED}} if guaranteed(pod) else {}
+    return {"resources": {"requests": _NEED, "limits": _NEED}} if limited(pod) else {}
 
 
 def _sidecar(image: str, *, native: bool) -> dict[str, object]:

@@ -11,7 +11,7 @@ from cwii_webhook.mutators import guest
 from cwii_webhook.mutators.gcpwif_layout import CONFIG, FILE, MOUNTS, TOKEN_FILE
 from cwii_webhook.mutators.gcpwif_wish import Wish
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import guaranteed, shared
+from cwii_webhook.shape import limited, shared
 
 NAME = "gcloud-setup"
 
@@ -40,23 +40,23 @@ class Setup:
     def joining(self, pod: Pod, asked: Wish) -> Joining:
         """The user that the ServiceAccount names goes before the one that the pod's containers share."""
         runs_as = guest.user(pod) if asked.user is None else asked.user
-        key = asked, runs_as, shared(pod), guaranteed(pod)
+        key = asked, runs_as, shared(pod), limited(pod)
         return self._known.get(key) or self._known.keep(key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email))
 
-    def _joining(self, asked: Wish, user: int | None, shared: bool, guaranteed: bool) -> Joining:  # noqa: FBT001 - parts of a key
+    def _joining(self, asked: Wish, user: int | None, shared: bool, limited: bool) -> Joining:  # noqa: FBT001 - parts of a key
         env = [
             variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
             variable("GCP_SERVICE_ACCOUNT", asked.email),
             CONFIG,
             variable("CLOUDSDK_CORE_PROJECT", asked.project),
         ]
-        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, guaranteed=guaranteed)}
+        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, limited=limited)}
         return Joining(NAME, body, first=True, renewed=True)
 
 
-def _resources(asked: Json | None, *, guaranteed: bool) -> dict[str, object]:
-    """What the webhook was told, but that a Guaranteed pod stays one."""
-    if not guaranteed:
+def _resources(asked: Json | None, *, limited: bool) -> dict[str, object]:
+    """What the webhook was told, and limits where all of the pod's own containers have them."""
+    if not limited:
         return {"resources": asked} if asked else {}
     told = cast("Mapping[str, Mapping[str, object]]", asked or {})
     amounts = {**_NEED, **told.get("requests", {}), **told.get("limits", {})}

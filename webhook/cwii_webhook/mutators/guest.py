@@ -7,7 +7,7 @@ from msgspec import Struct
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, Mount, Variable
 from cwii_webhook.memo import Memo
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import Quality, common_user, quality, resources, shared
+from cwii_webhook.shape import Asking, asking, common_user, resources
 
 WEIGHT = 2048  # of one, without its script
 NOBODY = 65532  # for a pod that says that it is not root, but not who it is
@@ -26,16 +26,16 @@ class Guest(Struct, frozen=True, gc=False, cache_hash=True):
     writer: bool = False  # of what the pod's own read: it goes before them
 
 
-_known: Memo[tuple[Guest, int | None, Quality], Joining] = Memo()
+_known: Memo[tuple[Guest, int | None, Asking], Joining] = Memo()
 
 
 def joining(guest: Guest, pod: Pod) -> Joining:
     """It fits the restricted standard wherever the pod's own containers do, and requests nothing of what a pod has for all of them."""
-    key = guest, user(pod), "BestEffort" if shared(pod) else quality(pod)
+    key = guest, user(pod), asking(pod)
     return _known.get(key) or _known.keep(key, _joining(*key), WEIGHT + len(guest.script))
 
 
-def _joining(guest: Guest, user: int | None, quality: Quality) -> Joining:
+def _joining(guest: Guest, user: int | None, asking: Asking) -> Joining:
     body: Json = {
         "name": guest.name,
         "image": guest.image,
@@ -45,7 +45,7 @@ def _joining(guest: Guest, user: int | None, quality: Quality) -> Joining:
         "env": guest.variables,
         "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
         "securityContext": {**security(user), "readOnlyRootFilesystem": True} if guest.writer else security(user),
-        "resources": resources(quality, guest.cpu, guest.memory),
+        "resources": resources(asking, guest.cpu, guest.memory),
     }
     return Joining(guest.name, body, first=guest.writer)
 
