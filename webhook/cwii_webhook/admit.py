@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
 from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refused, told
+from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Picture
 from cwii_webhook.pieces import Op, Piece
 from cwii_webhook.review import MIRROR, Pod, Request
@@ -144,11 +145,17 @@ def _overfull(theirs: Mapping[str, str], ours: Mapping[str, str]) -> int:
     return size if size > ROOM else 0
 
 
+_marks: Memo[tuple[str, str, tuple[str, ...]], Injection] = Memo(64)
+
+
 def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
     """What is listed there already stays listed."""
-    names = {injection.gives for injection in injections}
-    if there := (pod.metadata.annotations or {}).get(key):
-        names.update([name for name in map(str.strip, there.split(",")) if name])
+    asked = key, (pod.metadata.annotations or {}).get(key, ""), tuple([injection.gives for injection in injections])
+    return _marks.get(asked) or _marks.keep(asked, _marked(*asked), len(asked[1]))
+
+
+def _marked(key: str, there: str, gives: tuple[str, ...]) -> Injection:
+    names = {*gives, *[name for name in map(str.strip, there.split(",")) if name]}
     return Injection(gives="", annotations={key: ",".join(sorted(names))})
 
 

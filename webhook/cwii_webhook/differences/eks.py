@@ -47,4 +47,10 @@ ALL: tuple[Difference, ...] = (
         "looks at it itself too",
         "It holds in a configuration without that selector as well.",
     ),
+    Difference(
+        "an odd key of the ConfigMap costs itself alone",
+        "ends at a key of its ConfigMap that is no NAMESPACE/SERVICEACCOUNT",
+        "passes that key over and tells of it in the log and by a gauge, as of a ConfigMap or a file that cannot be read",
+        "A slip of the pen would cost all pods their roles.",
+    ),
 )
