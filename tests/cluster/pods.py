@@ -27,7 +27,8 @@ _FITTING: Object = {
     "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-_COUNTED: Object = {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"cpu": "10m", "memory": "16Mi"}}
+_LIMITS: Object = {"cpu": "10m", "memory": "16Mi"}
+_COUNTED: tuple[Object, ...] = ({"requests": _LIMITS, "limits": _LIMITS}, {"limits": _LIMITS}, {"requests": {"cpu": "1m"}, "limits": _LIMITS})
 _OF_ALL: Object = {"limits": {"cpu": "500m", "memory": "256Mi"}}
 
 _POD = {shape: any_pod(shape) for shape in LINES}
@@ -41,7 +42,7 @@ _SPEC = _some(
 )
 _CONTAINER = _some(
     ports=st.lists(st.sampled_from([{"containerPort": 8000}, {"containerPort": 80, "name": "web"}]), max_size=2, unique_by=str),
-    resources=st.sampled_from([_COUNTED, {"requests": {"cpu": "10m"}}, {}]),
+    resources=st.sampled_from([*_COUNTED, {"requests": {"cpu": "10m"}}, {}]),
     securityContext=st.sampled_from([_FITTING, {"runAsUser": 0}, {"runAsUser": 1000, "runAsNonRoot": True}]),
 )
 
@@ -55,7 +56,7 @@ def pods(draw: st.DrawFn, shape: str, *, restricted: bool = False, counted: bool
         if restricted:
             container["securityContext"] = _FITTING
         if counted:
-            container["resources"] = _COUNTED
+            container["resources"] = draw(st.sampled_from(_COUNTED))
     if restricted:
         pod["spec"].pop("hostNetwork", None)
         pod["metadata"]["annotations"].pop(PROXY.key, None)  # what asks for a privileged container, as the standard forbids
