@@ -127,6 +127,7 @@ def test_an_issuer_that_is_there_is_only_trusted_and_nothing_is_published(truste
     assert not any("document" in thing or "key-set" in thing or "bucket" in thing for thing in done.things)
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
     assert sorted(trusted.tree("second")) == [
+        ".cwiictl-cluster",  # the host says nothing of whose it is
         "manifests/cluster-authentication-02-config.yaml",
         "manifests/openshift-image-registry-installer-cloud-credentials-credentials.yaml",
         "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
