@@ -50,14 +50,14 @@ class Push:
 
 
 def save(file: Path, mirrors: Sequence[str], tell: Tell) -> Image:
-    """As one file, with what is said of the image beside it."""
+    """As one file. What is said of the image is for registries, which list it beside it."""
     root, name = file.absolute().parent, file.name
     lock = _lock()
     title = f"localhost/{contents.PROGRAM}:{installed.version()}"
     with _elsewhere("FILE"):
         files.ready(root, [name])
         made = _made(lock, mirrors, tell)
-        written = files.write(root, {name: files.Public(layout.saved(made.image, made.attached, title, lock.seconds))})
+        written = files.write(root, {name: files.Public(layout.saved(made.image, title, lock.seconds))})
     return Image(title, made.image.digest, _sizes(made), len(written))
 
 

@@ -37,7 +37,8 @@ def image() -> None:
 @options.output
 @options.debug
 def save(file: Path, mirrors: tuple[str, ...], form: str) -> None:
-    """Write the image to FILE, for all kinds of machines: an archive that podman, docker and containerd load.
+    """Write the image to FILE, for all kinds of machines: an archive that podman and containerd load,
+    and docker where containerd keeps its images.
 
     \b
     Example:

@@ -25,10 +25,6 @@ class Made:
     image: Manifest  # an index: an image for each machine
     referrers: tuple[tuple[Manifest, str], ...]  # what is said of one, and the digest of which
 
-    @property
-    def attached(self) -> Iterable[Manifest]:
-        return (referrer for referrer, _ in self.referrers)
-
 
 def assemble(lock: Lock, fetched: Mapping[str, bytes], webhook: Webhook, told: Callable[[str], None]) -> Made:
     """What was fetched is known by its hashes."""

@@ -110,13 +110,11 @@ def attached(document: Blob, subject: Manifest, annotations: Mapping[str, str]) 
     return replace(made, blob=replace(made.blob, words={"artifactType": document.kind, "annotations": annotations}))
 
 
-def saved(image: Manifest, referrers: Iterable[Manifest], name: str, seconds: int) -> bytes:
-    """The layout as one file. Who loads it gives the image this name."""
+def saved(image: Manifest, name: str, seconds: int) -> bytes:
+    """The layout as one file. Who loads it gives the image this name. It is the only one there: of several, podman would want one chosen."""
     names = {"io.containerd.image.name": name, "org.opencontainers.image.ref.name": name.rpartition(":")[2]}
-    referrers = tuple(referrers)
-    entries = [{**image.blob.descriptor, "annotations": names}, *(each.blob.descriptor for each in referrers)]
-    blobs = {f"blobs/{blob.digest.replace(':', '/')}": File(blob.data) for each in (image, *referrers) for blob in every(each)}
-    listed = {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}
+    listed = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [{**image.blob.descriptor, "annotations": names}]}
+    blobs = {f"blobs/{blob.digest.replace(':', '/')}": File(blob.data) for blob in every(image)}
     return archived({"oci-layout": File(dumped({"imageLayoutVersion": "1.0.0"})), "index.json": File(dumped(listed)), **blobs}, seconds)
 
 

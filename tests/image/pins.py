@@ -100,7 +100,8 @@ def wheels(folder: Path, machine: str) -> list[Mapping[str, str]]:
     wanted = "".join(re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE)[0] + "\n" for name in names)  # type: ignore[index]
     folder.mkdir()
     (folder / "wanted.txt").write_text(wanted)
-    command = [str(Path(sys.executable).with_name("uv")), "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    uv = str(Path(sys.executable).with_name("uv"))
+    command = [uv, "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += [word for platform in _PLATFORMS for word in ("--platform", f"{platform}_{MACHINES[machine]}")]
     run([*command, "--implementation", "cp", "--python-version", PYTHON, "-d", str(folder), "-r", str(folder / "wanted.txt")])
     return [wheel(file) for file in sorted(folder.glob("*.whl"))]

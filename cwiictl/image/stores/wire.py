@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import logging
 import re
 import ssl
 import time
@@ -17,6 +18,8 @@ from cwiictl.errors import Denied, Failed
 from cwiictl.image.reference import Reference
 from cwiictl.image.stores.answers import as_objects, parsed
 from cwiictl.image.stores.credentials import Credentials
+
+log = logging.getLogger("cwiictl.image")
 
 SECONDS = 120.0
 MOST = 8 << 20
@@ -74,13 +77,20 @@ class Wire:
     def _once(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         request = urllib.request.Request(url, data=body, headers={key.replace("_", "-"): value for key, value in headers.items()}, method=method)  # noqa: S310
         try:
+            answer = self._answered(request)
+        except (OSError, http.client.HTTPException) as e:
+            raise self._unreached(getattr(e, "reason", e)) from e
+        log.debug("%s %s %s", method, url.partition("?")[0], answer.code)
+        return answer
+
+    def _answered(self, request: urllib.request.Request) -> Answer:
+        """A refusal is an answer as any other."""
+        try:
             with self._opener.open(request, timeout=SECONDS) as answer:
                 return Answer(answer.status, _lower(answer.headers), answer.read(MOST))
         except urllib.error.HTTPError as e:
             with e:
                 return Answer(e.code, _lower(e.headers), e.read(MOST))
-        except (OSError, http.client.HTTPException) as e:
-            raise self._unreached(getattr(e, "reason", e)) from e
 
     def _unreached(self, reason: object) -> Failed:
         registry = self.reference.registry
@@ -130,7 +140,12 @@ def told(answer: Answer) -> str:
     """In the registry's words, if it has some."""
     errors = as_objects(parsed(answer.body).get("errors"))
     messages = [str(each.get("message") or each.get("code")) for each in errors]
-    return "; ".join(messages) or f"it answers {answer.code}"
+    return _shown("; ".join(messages)) or f"it answers {answer.code}"
+
+
+def _shown(text: str) -> str:
+    """What would move a terminal is left out, and what has no end is cut."""
+    return "".join(each for each in text if each.isprintable())[:300]
 
 
 def _lower(headers: Any) -> Mapping[str, str]:
