@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -40,6 +39,7 @@ PACKAGES = (
     "python3.13-minimal",
     "zlib1g",
 )
+UV = (str(Path(sys.executable).with_name("uv")),)
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
 
@@ -96,25 +96,26 @@ def package(told: str) -> Mapping[str, str]:
 
 def wheels(folder: Path, machine: str) -> list[Mapping[str, str]]:
     locked = (ROOT / "requirements.lock").read_text()
-    names = sorted(needed())
-    wanted = "".join(re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE)[0] + "\n" for name in names)  # type: ignore[index]
+    blocks = [re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE) for name in needed()]
     folder.mkdir()
-    (folder / "wanted.txt").write_text(wanted)
-    uv = str(Path(sys.executable).with_name("uv"))
-    command = [uv, "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    (folder / "wanted.txt").write_text("".join(f"{block[0]}\n" for block in blocks if block))
+    command = [*UV, "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += [word for platform in _PLATFORMS for word in ("--platform", f"{platform}_{MACHINES[machine]}")]
     run([*command, "--implementation", "cp", "--python-version", PYTHON, "-d", str(folder), "-r", str(folder / "wanted.txt")])
     return [wheel(file) for file in sorted(folder.glob("*.whl"))]
 
 
-def needed() -> set[str]:
-    project = tomllib.loads((ROOT / "webhook" / "pyproject.toml").read_text())["project"]
-    return {re.split(r"[^\w-]", each)[0] for each in (*project["dependencies"], *project["optional-dependencies"]["server"])}
+def needed() -> list[str]:
+    """By a webhook that can do all that it has flags for: nothing can be installed into an image."""
+    extras = ("--extra", "server", "--extra", "otlp")
+    options = ("--constraint", str(ROOT / "requirements.lock"), "--python-version", PYTHON, "--python-platform", "linux", "--no-annotate", "--no-header")
+    told = run([*UV, "pip", "compile", "-q", str(ROOT / "webhook" / "pyproject.toml"), *extras, *options])
+    return sorted(re.findall(r"^([\w.-]+)==", told, re.MULTILINE))
 
 
 def wheel(file: Path) -> Mapping[str, str]:
     name, version, *_ = file.name.split("-")
-    return {"name": name, "version": version, "file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    return {"name": name.replace("_", "-").lower(), "version": version, "file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def run(command: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,11 @@ def test_its_wheels_are_those_of_requirements_lock(machine: str) -> None:
         block = re.search(rf"^{wheel.name}=={re.escape(wheel.version)}\b(?:.*\\\n)*.*", REQUIREMENTS, re.MULTILINE)
         assert block, f"{wheel.name} {wheel.version}: run scripts/image lock"
         assert wheel.sha256 in block[0]
+
+
+def test_whatever_the_webhook_imports_is_in_it() -> None:
+    """Nothing can be installed into an image, so each of its extras is there."""
+    project = tomllib.loads((ROOT / "webhook" / "pyproject.toml").read_text())["project"]
+    required = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+
+    assert {re.split(r"[^\w-]", each)[0] for each in required} <= {wheel.name for wheel in PINNED.machines["arm64"].wheels}
