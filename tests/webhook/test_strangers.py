@@ -1,0 +1,133 @@
+"""Strangers at the door of the whole program: garbage, sloth, half of a conversation, and forged reviews without an end. Pods get what is theirs meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import ssl
+import threading
+import time
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.lookups import Bounds
+
+from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.serving import Client, post
+from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
+
+GARBAGE = 10_000_000  # bytes
+MEMORY = 128 << 20  # that it may have at the most, whoever comes
+EVERY = 0.05  # seconds between two pods
+
+
+@dataclass
+class Siege:
+    webhook: Running
+    until: float
+    pods: list[bool] = field(default_factory=list[bool])  # whether each got what is its own
+    forged: int = 0
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() >= self.until
+
+    async def connected(self, *, tls: bool = True) -> Client:
+        return Client(*await asyncio.open_connection("127.0.0.1", self.webhook.ports[0], ssl=self.webhook.trust if tls else None))
+
+    async def again(self, doing: Callable[[], Awaitable[None]]) -> None:
+        """Who is cut off comes back."""
+        while not self.over:
+            with contextlib.suppress(OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
+                await asyncio.wait_for(doing(), 30)
+            await asyncio.sleep(0.05)
+
+    async def forge(self) -> None:
+        client = await self.connected()
+        with contextlib.closing(client.writer):
+            while not self.over:
+                pod = {**POD, "spec": {**POD["spec"], "serviceAccountName": f"random-{random.getrandbits(64):x}"}}
+                client.say(post(self.webhook.asked(pod)))
+                await client.answer()
+                self.forged += 1
+
+    async def dawdle(self) -> None:
+        client = await self.connected()
+        with contextlib.closing(client.writer):
+            for byte in post(b"x" * 1000):
+                client.say(bytes([byte]))
+                await client.writer.drain()
+                await asyncio.sleep(0.2)
+                if self.over:
+                    return
+
+    async def stop_half_way(self) -> None:
+        client = await self.connected(tls=False)
+        with contextlib.closing(client.writer):
+            client.say(b"\x16\x03\x01\x00\xf4\x01")
+            await client.reader.read()
+
+    async def babble(self, size: int, *, tls: bool) -> None:
+        with contextlib.suppress(OSError, ssl.SSLError):
+            client = await self.connected(tls=tls)
+            with contextlib.closing(client.writer):
+                for _ in range(size // 10_000):
+                    client.say(random.randbytes(10_000))
+                    await client.writer.drain()
+
+    async def live(self) -> None:
+        """As an API server does: one connection that is kept, and another where that one is gone."""
+        client = await self.connected()
+        with contextlib.closing(client.writer):
+            while not self.over:
+                client.say(post(self.webhook.asked(POD)))
+                answer = await client.answer()
+                self.pods.append(answer.status == 200 and "patch" in json.loads(answer.body)["response"])
+                await asyncio.sleep(EVERY)
+
+
+def besieged(webhook: Running, seconds: float, hostile: int) -> Siege:
+    siege = Siege(webhook, time.monotonic() + seconds)
+
+    async def story() -> None:
+        babbling = [siege.babble(GARBAGE // 20, tls=number % 2 == 0) for number in range(20)]
+        strangers = [siege.again(doing) for doing in [siege.forge] * (hostile * 8 // 10) + [siege.dawdle, siege.stop_half_way] * (hostile // 10)]
+        await asyncio.gather(*babbling, *strangers)
+        await asyncio.sleep(0.5)  # until who was hung up on is gone
+
+    living = threading.Thread(target=lambda: asyncio.run(siege.again(siege.live)))  # in a loop that strangers do not fill
+    living.start()
+    asyncio.run(story())
+    living.join()
+    return siege
+
+
+@pytest.fixture
+def apiserver() -> Generator[Ground]:
+    with an_apiserver() as ground:
+        ground.hands.put(NAMESPACES, "", "shop")
+        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE})
+        yield ground
+
+
+@pytest.mark.parametrize(("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)])
+def test_strangers_cost_little_and_pods_get_what_is_theirs(apiserver: Ground, tmp_path: Path, seconds: float, hostile: int) -> None:
+    with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
+        webhook.ready()
+        began = time.monotonic()
+        siege = besieged(webhook, seconds, hostile)
+        took = time.monotonic() - began
+        used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        reads = apiserver.do(lambda: apiserver.double.count("get"))["serviceaccounts"]
+
+    assert siege.forged >= hostile
+    assert all(siege.pods)
+    assert len(siege.pods) >= seconds / 2
+    assert used < MEMORY
+    assert reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)  # each is looked for a second time
