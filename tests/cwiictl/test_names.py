@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl import names
+from cwiictl.model import Cluster
 from tests.examples import a_cluster, a_workload
 
 LETTERS = st.characters(codec="ascii", categories=["Ll", "Nd"], include_characters="-.")
