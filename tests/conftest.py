@@ -1,4 +1,7 @@
-"""What holds for every test: whose credentials it may see (nobody's), how hypothesis looks for exceptions, how long a soak may be, and that Ctrl-C is heard."""
+"""What holds for every test: whose credentials it may see (nobody's), how hypothesis looks for exceptions, how long a soak may be, and that Ctrl-C is heard.
+
+What a test has measured it records as "told", and it stands at the end of the run.
+"""
 
 from __future__ import annotations
 
@@ -33,3 +36,10 @@ MINUTES = float(os.environ.get("SOAK_MINUTES") or "inf")
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("soak") and time.monotonic() > BEGUN + MINUTES * 60:
         pytest.skip(f"the {MINUTES:g} minutes of SOAK_MINUTES were over")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "told":
+                terminalreporter.write_line(f"{report.nodeid.rpartition('::')[2]}: {value}")

@@ -104,4 +104,4 @@ def test_what_it_takes_without_us_it_takes_with_us(reach: Reach, tmp_path: Path,
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("shapes", TOGETHER)
 def test_of_many_more_too(reach: Reach, tmp_path: Path, shapes: tuple[str, ...]) -> None:
-    check(reach, tmp_path, shapes, 1500)
+    check(reach, tmp_path, shapes, 500)
