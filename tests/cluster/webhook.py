@@ -45,7 +45,7 @@ def account(admin: Client, dialects: set[str], *, delivers: bool = False) -> Acc
     kinds = [_KINDS[key] for key in sorted(frozenset[tuple[str, str]]().union(*(ALL[dialect].kinds for dialect in dialects)))]
     rules: list[Object] = [{"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["get", "list", "watch"]} for kind in kinds]
     if delivers:
-        rules.append({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "patch"]})
+        rules.append({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "patch"]})
     admin.create(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", {"metadata": {"name": name}})
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     admin.create(f"{rbac}/clusterroles", {"metadata": {"name": name}, "rules": rules})
