@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from cwiictl import names
 from cwiictl.clouds.aws import policy
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.stores.roles import Roles
-from cwiictl.engine.resource import Mark
+from cwiictl.engine.holdings import holdings, remove
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Mark, Walk
 from cwiictl.errors import Denied
 from cwiictl.sandbox import Sandbox
 from tests.contracts.aws.ground import CLUSTER, MANAGED, the_role
@@ -64,6 +68,33 @@ class TestBulk:
 
         assert found[self.NAMES[3]].description == "another"
         assert "a-cluster-nobody" in found
+
+    @pytest.mark.usefixtures("roles")
+    def test_what_is_to_go_is_looked_at_after_it_was_found(self, clients: dict[str, Any]) -> None:
+        """Somebody may have been asked in between, and have taken a role back."""
+        store: Any = Roles(clients["iam"], CLUSTER)
+        held = holdings([Walk((), (), (), [store])], CLUSTER, Pace())
+        kept = self.NAMES[1:4]
+        for name in kept:
+            clients["iam"].untag_role(RoleName=name, TagKeys=[*names.marked(Mark(CLUSTER))])
+            clients["iam"].tag_role(RoleName=name, Tags=[{"Key": key, "Value": value} for key, value in names.marked(Mark(CLUSTER, hold="adopted")).items()])
+
+        done = remove(held, Pace())
+
+        assert done.whole
+        assert done.released == tuple(f"aws/role/{name}" for name in kept)
+        assert {name for name in self.each(Roles(clients["iam"], CLUSTER)) if name in self.NAMES} == set(kept)
+
+    @pytest.mark.usefixtures("roles")
+    def test_what_was_read_with_others_a_while_ago_is_read_again(self, clients: dict[str, Any]) -> None:
+        store: Any = Roles(clients["iam"], CLUSTER)
+        for reading in store.crowd.readings:
+            reading.fresh = 0.0
+        store.get(self.NAMES[:3])
+        time.sleep(1.0)  # longer than they took
+        clients["iam"].update_role(RoleName=self.NAMES[4], Description="another", MaxSessionDuration=3600)
+
+        assert store.get([self.NAMES[4]])[self.NAMES[4]].description == "another"
 
     @pytest.mark.usefixtures("roles")
     def test_one_role_is_not_worth_reading_all(self, clients: dict[str, Any], sandbox: Sandbox) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 PATIENCE = 120.0
 UNKNOWN: dict[str, Any] = {}
 PAGE: Any = {"PageSize": 1000}
+FRESH = 5.0  # seconds that a reading of all is believed: not as long as it takes to answer a question
 
 
 class Roles:
@@ -166,7 +168,7 @@ class Roles:
 class _Crowd:
     """All roles of the account at once. The second name that is asked for is the sign that many will be.
 
-    What was read so answers each name once: who asks again wants to know what is there now.
+    What was read so answers each name once, and soon: who asks again, or later, wants to know what is there now.
     """
 
     def __init__(self, iam: IAMClient) -> None:
@@ -176,6 +178,7 @@ class _Crowd:
         self.details = _Reading(self._details)
         self.readings = (self.details, _Reading(self.listed))
         self.roles: dict[str, dict[str, Any]] | None = None
+        self.joined: tuple[int, ...] = ()  # which of the readings that is
         self.alone = ""  # the first, while its own reading is under way
         self.closed = False  # IAM does not let us
 
@@ -210,9 +213,15 @@ class _Crowd:
         return None if found is UNKNOWN else found
 
     def tagged(self, prefix: str) -> dict[str, dict[str, str]] | None:
-        """Of the roles whose names begin so; None if IAM does not let us. What was read before in this run is good enough here."""
+        """Of the roles whose names begin so; None if IAM does not let us.
+
+        Read with those who ask for roles meanwhile. Where nobody does, it answers no one else: what is to go is looked at anew.
+        """
+        asked = len(self.asked)
         self.details.do()
         roles = self.details.roles
+        if len(self.asked) == asked:
+            self.details.until = 0.0
         return None if roles is None else {name: read(role.get("Tags", [])) for name, role in roles.items() if name.startswith(prefix)}
 
     def retold(self, role: str, tags: list[Any]) -> None:
@@ -225,9 +234,10 @@ class _Crowd:
         """What the second reading alone knows, beside what the first does."""
         details, listed = (reading.roles for reading in self.readings)
         self.closed = details is None or listed is None
-        if self.roles is None and details is not None and listed is not None:
+        times = tuple(reading.times for reading in self.readings)
+        if times != self.joined and details is not None and listed is not None:
             extra = {name: {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role} for name, role in listed.items()}
-            self.roles = {name: {**role, **extra.get(name, {})} for name, role in details.items()}
+            self.roles, self.joined = {name: {**role, **extra.get(name, {})} for name, role in details.items()}, times
 
     def _details(self) -> Iterator[Any]:
         for page in self.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig=PAGE):
@@ -239,23 +249,26 @@ class _Crowd:
 
 
 class _Reading:
-    """Of all roles, done once: who comes meanwhile waits for it, and does it if it failed."""
+    """Of all roles, done once for all who ask soon: who comes meanwhile waits for it, and does it if it failed."""
 
     def __init__(self, roles: Callable[[], Iterator[Any]]) -> None:
-        self.lock, self.listing = threading.Lock(), roles
+        self.lock, self.listing, self.fresh = threading.Lock(), roles, FRESH
         self.roles: dict[str, dict[str, Any]] | None = None  # as it stays where IAM does not let us
-        self.done = False
+        self.times = 0  # that it was done
+        self.until = 0.0
 
     def do(self) -> None:
         with self.lock:
-            if self.done:
+            begun = time.monotonic()
+            if self.times and begun < self.until:
                 return
             try:
                 self.roles = {role["RoleName"]: role for role in self.listing()}
             except ClientError as e:
                 if not denied(e):
                     raise
-            self.done = True
+            now = time.monotonic()
+            self.times, self.until = self.times + 1, now + self.fresh + 2 * (now - begun)  # where one takes long, so does the other
 
 
 def _path(arn: str) -> str:

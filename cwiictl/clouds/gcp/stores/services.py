@@ -100,7 +100,12 @@ class Opening:
         self.store.drop(name)
 
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        return self.store.owned(cluster)
+        try:
+            return self.store.owned(cluster)
+        except Off:
+            if self.opens:  # what was made before it was turned off shows in the next run
+                return {}
+            raise
 
 
 class Room(Store[Any], Roomy, Protocol):
