@@ -156,7 +156,8 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
     written = {str(stage.order.output / name) for name in _renewed(stage, outcome)}
     try:
-        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, {**folder.noted(stage.order, tree), **tree}) if name in tree}
+        note = {} if stage.issuer and stage.issuer not in outcome.known else folder.noted(stage.order, tree)  # a later run will know better what says it
+        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, {**note, **tree}) if name in tree}
         for path, text in told.items():
             written |= {str(path.parent / name) for name in files.write(path.parent, {path.name: files.Public(text)})}
     except Problem as e:
