@@ -143,7 +143,7 @@ def _tidied(stage: Stage, result: Result, outcome: Outcome, report: Report, doom
         result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
         told = outdated(stage.order.output, removal.dropped, removal.called)
         result = replace(result, outdated=tuple(path for path in told if path not in result.files))
-    changed = doomed or names.CCOCTL in stage.order.adopt
+    changed = doomed or names.CCOCTL in stage.order.adopt or outcome.held.failed  # who could not say it then may be able to now
     found = holdings(stage.plan.walks, stage.order.cluster.name, stage.pace, report) if changed else outcome.held
     left = _beyond(stage, outcome.known, found)
     gone = {thing.address for thing in doomed or ()}

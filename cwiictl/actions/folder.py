@@ -26,6 +26,16 @@ def judge(order: Order, *, writes: bool) -> None:
         )
 
 
+def judge_issuer(order: Order, url: str) -> None:
+    """Refuses to write over what tells an installer of another issuer: what the other clouds of the cluster trust is that one."""
+    lying = _lying(order.output) if order.installers and not order.move_issuer else []
+    if url and lying and url not in lying:
+        raise BadInput(
+            f"the files in {order.output} are of the issuer {lying[0]}, and this run would make another: {url}",
+            remedy="give all clouds of the cluster in one run, or trust that one with --issuer-url URL --issuer-exists; --move-issuer means another",
+        )
+
+
 def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
     """What is to be written beside these files, so that they say whose they are: often their issuer does."""
     lying = {installer.issuer_in: files.found(order.output / installer.issuer_in) for installer in INSTALLERS.values()}
@@ -36,8 +46,13 @@ def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
 def _whose(output: Path) -> str:
     if note := files.found(output / NOTE).decode(errors="replace").strip():
         return note
-    issuers = (_issuer(files.found(output / installer.issuer_in)) for installer in INSTALLERS.values())
-    return next((cluster for url in issuers if (cluster := names.cluster_of(url))), "")
+    return next((cluster for url in _lying(output) if (cluster := names.cluster_of(url))), "")
+
+
+def _lying(output: Path) -> list[str]:
+    """The issuers that files there tell of."""
+    told = (_issuer(files.found(output / installer.issuer_in)) for installer in INSTALLERS.values())
+    return [url for url in told if url]
 
 
 def _issuer(text: bytes) -> str:

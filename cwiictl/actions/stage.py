@@ -160,6 +160,8 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
 def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, writes: bool) -> Stage:
     issuer = _issuer(order, sites, SigningKey(KEY, keys)) if "issuer" in order.parts else None
     home = issuer.home if issuer else _standing(order, sites, pace)
+    if issuer and writes:
+        folder.judge_issuer(order, home.text)
     roots: list[Resource[Any]] = []
     if issuer:
         roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]

@@ -91,6 +91,19 @@ def test_prune_does_not_drop_what_serves_an_issuer_that_another_cloud_may_still_
     assert ground.believed(aws.ISSUER)[1]
 
 
+def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_another_hosts(ground: Both) -> None:
+    assert ground.cwiictl("create-all", *AZURE, *ASKING, "-o", "json").code == 0
+    before = ground.tree()
+    ground.fresh()
+
+    done = ground.cwiictl("create-all", *AWS, *ASKING, "-o", "text")
+
+    assert done.code == 2
+    assert f"The files in out are of the issuer {azure.ISSUER}, and this run would make another: {aws.ISSUER}." in done.err
+    assert (ground.tree(), ground.mutating()) == (before, [])
+    assert ground.cwiictl("create-all", *AWS, *ASKING, "--issuer-url", azure.ISSUER, "--issuer-exists", "-o", "json").code == 0
+
+
 def hosting(of: str) -> set[str]:
     return {
         "aws": {f"aws/bucket/{aws.BUCKET}"},
