@@ -13,11 +13,12 @@ from cwii_webhook.metrics import Metrics
 from cwii_webhook.mutators.eks_sources import Identities, Roles
 from cwii_webhook.picture import Ref, Seen
 from cwii_webhook.reading import MOST, Reader, Troubles
-from cwii_webhook.source import Source
+from cwii_webhook.source import File, Name, Source
 
 SHOP = '{"identities": [{"namespace": "shop", "serviceAccount": "billing"}]}'
 OTHER = '{"identities": [{"namespace": "other", "serviceAccount": "billing"}]}'
 ROLES = '{"shop/billing": {"RoleARN": "one"}}'
+DEEP = "[" * 100_000 + "]" * 100_000
 
 
 class Read:
@@ -81,8 +82,9 @@ def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(tmp_path: Path,
         (b'{"identities": "all"}', "Expected `array | null`, got `str`"),
         (b"\xff", "is not UTF-8"),
         (b" " * (MOST + 1), "is longer than"),
+        (f'{{"more": {DEEP}}}'.encode(), "recursion"),
     ],
-    ids=["no json", "no list", "no text", "too long"],
+    ids=["no json", "no list", "no text", "too long", "too deep"],
 )
 def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(tmp_path: Path, file: Path, broken: bytes, told: str) -> None:
     identities = Identities(str(file))
@@ -145,7 +147,7 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
     assert read.look() == ["info what is heeded besides annotations was read"]
     assert (role(roles), read.trouble("config-map")) == ("one", False)
 
-    for broken in ({"config": "{"}, {"config": '{"shop/billing": {"RoleARN": 1}}'}, {}):
+    for broken in ({"config": "{"}, {"config": '{"shop/billing": {"RoleARN": 1}}'}, {"config": f'{{"shop/billing": {{"RoleARN": {DEEP}}}}}'}, {}):
         read.held[roles.ref] = Seen(broken, (), "u")
         assert read.look()[0].endswith("what it said last is still heeded"), broken
         assert (role(roles), read.trouble("config-map")) == ("one", True)
@@ -187,3 +189,23 @@ def test_of_two_dialects_sources_one_trouble_is_trouble(tmp_path: Path, file: Pa
     read.look()
 
     assert read.trouble("identities")
+
+
+class Strange:
+    """A source that fails as nobody thought of."""
+
+    name: Name = "identities"
+    place = File("strange")
+
+    def take(self, text: str | None) -> str:
+        raise LookupError(f"there is none for {text}")
+
+
+def test_a_source_that_fails_as_nobody_thought_of_stops_no_other(tmp_path: Path, file: Path) -> None:
+    identities = Identities(str(file))
+    read = Read(tmp_path, Strange(), identities)
+
+    told = read.look()
+
+    assert "LookupError: there is none for None" in told[0]
+    assert (read.trouble("identities"), identities.pairs) == (True, {("shop", "billing")})

@@ -69,6 +69,8 @@ class _Reading:
             self.problem = self.source.take(text())
         except (OSError, ValueError) as e:
             self.problem = str(e)
+        except Exception as e:  # noqa: BLE001 - whoever may write one thing to be read must not stop the look at all others
+            self.problem = f"the {self.source.name} cannot be read ({type(e).__name__}: {e})"
         self._mark = mark
         return True
 

@@ -45,7 +45,7 @@ class Roles:
         try:
             found = msgspec.json.decode(text or "{}", type=dict[str, dict[str, object] | None])
             self._entries = {key: _entry(said) for key, said in found.items() if said and "/" in key}
-        except msgspec.MsgspecError as e:
+        except (msgspec.MsgspecError, RecursionError) as e:
             return f"{self.place.key} of {self.ref} cannot be read ({e}): {ENTRIES}; {STILL}"
         odd = next((key for key in found if "/" not in key), None)
         return "" if odd is None else f"{self.place.key} of {self.ref} has {odd[:64]!r}, which is no NAMESPACE/SERVICEACCOUNT: the others are heeded"
@@ -78,7 +78,7 @@ class Identities:
             return f"there is no file {self.place.path}: nobody gets credentials of the agent" if text is None else ""
         try:
             found = msgspec.json.decode(text, type=_Config).identities or []
-        except msgspec.MsgspecError as e:
+        except (msgspec.MsgspecError, RecursionError) as e:
             return f"{self.place.path} cannot be read ({e}): {PAIRS}; {STILL}"
         self.pairs = frozenset([(pair.namespace, pair.account) for pair in found])
         return ""
@@ -102,7 +102,7 @@ class Home:
     def take(self, text: str | None) -> str:
         try:
             found = msgspec.json.decode(text or "", type=_Document)
-        except msgspec.MsgspecError as e:
+        except (msgspec.MsgspecError, RecursionError) as e:
             return f"what the instance's metadata says of it cannot be read ({e})"
         self.account = found.account
         self.partition = next((partition for prefix, partition in _PARTITIONS.items() if found.region.startswith(prefix)), "aws")
