@@ -29,6 +29,7 @@ class Running:
     informer: Informer
     clock: FakeClock
     ground: Ground
+    access: Access
     told: list[str] = field(default_factory=list[str])
 
     def sight(self) -> Sight:
@@ -84,7 +85,7 @@ async def running(  # noqa: PLR0913 - all by name
     informer = Informer(access, Wants(kinds, lambda key: key.startswith("cwii.dev/"), bounds or Bounds(), version=version), told.append)
     task = asyncio.create_task(informer.run())
     try:
-        yield Running(informer, clock, ground, told)
+        yield Running(informer, clock, ground, access, told)
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import RealClock
 from cwii_webhook.cluster.errors import Refused
-from cwii_webhook.cluster.identity import Same, Shown
+from cwii_webhook.cluster.identity import Identity, Same, Shown
 from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
 from cwii_webhook.cluster.permissions import missing
+from cwii_webhook.cluster.watch import SILENT
 from cwii_webhook.picture import account
 
-from tests.webhook.apiserver.ground import Ground
-from tests.webhook.clock import until
+from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.clock import passing, until
 from tests.webhook.cluster.running import ready
 
 ENOUGH = 5  # requests that ended before they were given up: there are no further moments
@@ -90,3 +91,82 @@ async def test_of_an_informer_that_ended_nobody_goes_on_reading(apiserver: Groun
         await looking
     assert len(asyncio.all_tasks()) == ALONE
     await nobody_connected(apiserver)
+
+
+@pytest.fixture
+def other() -> Iterator[Ground]:
+    with an_apiserver() as ground:
+        ground.double.ways.tokens = {"second"}
+        yield ground
+
+
+def access_to(ground: Ground, identity: Identity) -> Access:
+    return Access(Server.at(ground.url, ca=ground.ca), identity, RealClock())
+
+
+def tokens(ground: Ground) -> set[str]:
+    return ground.do(lambda: {request.token for request in ground.double.requests})
+
+
+async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token_is_shown(apiserver: Ground, other: Ground) -> None:
+    access = access_to(apiserver, Same(Shown("first")))
+    api = Api(access, 600.0)
+    await api.get("/api/v1")
+    access.become(access_to(other, Same(Shown("second"))))
+    await nobody_connected(apiserver)
+    await api.get("/api/v1")
+    await api.close()
+    assert (tokens(apiserver), tokens(other)) == ({"first"}, {"second"})
+
+
+async def test_a_connection_that_is_answered_after_its_server_was_left_is_not_used_again(apiserver: Ground, other: Ground) -> None:
+    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
+    apiserver.double.ways.held = held = apiserver.do(asyncio.Event)
+    access = access_to(apiserver, Same(Shown("first")))
+    api = Api(access, 600.0)
+    asking = asyncio.create_task(api.get(f"{PLACE}/shop/serviceaccounts/web"))
+    await until(lambda: apiserver.double.count("get"))
+    access.become(access_to(other, Same(Shown("second"))))
+    apiserver.do(held.set)
+    assert b"web" in await asking
+    await nobody_connected(apiserver)
+    await api.get("/api/v1")
+    await api.close()
+
+
+class Slow:
+    """An identity that takes its time, as a plugin does."""
+
+    def __init__(self) -> None:
+        self.asked, self.answer = asyncio.Event(), asyncio.Event()
+
+    async def shown(self) -> Shown:
+        self.asked.set()
+        await self.answer.wait()
+        return Shown("first")
+
+    def refused(self) -> None: ...
+
+
+async def test_a_token_that_comes_late_is_shown_to_its_own_server(apiserver: Ground, other: Ground) -> None:
+    slow = Slow()
+    access = access_to(apiserver, slow)
+    api = Api(access)
+    asking = asyncio.create_task(api.get("/api/v1"))
+    await slow.asked.wait()
+    access.become(access_to(other, Same(Shown("second"))))
+    slow.answer.set()
+    assert b"serviceaccounts" in await asking
+    await api.close()
+    assert (tokens(apiserver), tokens(other)) == ({"first"}, set())
+
+
+async def test_watches_go_over_to_the_new_server_and_forget_what_only_the_old_one_has(apiserver: Ground, other: Ground) -> None:
+    for ground, name in ((apiserver, "old"), (other, "new"), (other, "newer")):
+        ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
+    async with ready(apiserver) as r:
+        r.access.become(access_to(other, Same(Shown("second"))))
+        await passing(r.clock, 0.05, lambda: r.role(account("shop", "new")) == "new")
+        assert r.clock.now() < 1000 + SILENT  # else they may have heard of it from nobody
+        assert (r.informer.sizes(), r.role(account("shop", "old"))) == ({"serviceaccounts": 2}, "unknown")
+        await nobody_connected(apiserver)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -49,11 +49,20 @@ class Access:
     identity: Identity
     clock: Clock
     namespace: str = ""  # that we are in ourselves
+    leaving: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"], repr=False)  # called when another takes its place
     _made: tuple[float, bytes | None, Pair | None, ssl.SSLContext] | None = field(default=None, repr=False)
+    _other: Access | None = field(default=None, repr=False)
+
+    @property
+    def current(self) -> Access:
+        """Whoever asks takes it once, and shows its token to its server alone: between two moments it may be another."""
+        return self._other or self
 
     def become(self, other: Access) -> None:
-        """Whatever is asked from now on is asked there, and so."""
-        self.server, self.identity, self.namespace, self._made = other.server, other.identity, other.namespace, None
+        """Whatever is asked from now on is asked there, and so; nobody stays with the server that was left."""
+        self._other = other
+        for leave in self.leaving:
+            leave()
 
     def tls(self, shown: Shown) -> ssl.SSLContext | None:
         """Made again when the CA or what we show has changed: both are renewed under a program that runs on."""

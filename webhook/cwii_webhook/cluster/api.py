@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from cwii_webhook.cluster.access import Access
+from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.clock import TimedOut, within
 from cwii_webhook.cluster.connection import Connection
 from cwii_webhook.cluster.errors import Refused, Unreachable
@@ -33,8 +33,15 @@ class Api:
     def __init__(self, access: Access, idle: float = IDLE) -> None:
         self._access, self._clock, self._lasts = access, access.clock, idle
         self._idle: list[tuple[float, Connection]] = []
+        self._streaming: set[Connection] = set()
         self._closed = False
+        access.leaving.append(self._leave)
         self.streams = 0  # how many have begun
+
+    @property
+    def server(self) -> Server:
+        """That whatever is asked now is asked of."""
+        return self._access.current.server
 
     async def get(self, target: str, accept: str = JSON) -> bytes:
         return await self._whole("GET", target, accept, b"")
@@ -53,16 +60,31 @@ class Api:
         try:
             await self._accept(connection)
             self.streams += 1
+            self._streaming.add(connection)
+            if connection.access is not self._access.current:
+                connection.leave()
             yield connection
         finally:
+            self._streaming.discard(connection)
             connection.close()
 
     async def close(self) -> None:
         """Of what is still being asked, the connection ends with its answer. What is cut off is gone in the loop's next turn, which must not be its last."""
+        if not self._closed:
+            self._access.leaving.remove(self._leave)
         self._closed = True
+        self._hang_up()
+        await asyncio.sleep(0)
+
+    def _leave(self) -> None:
+        """What is being answered comes to its end; a stream has none."""
+        self._hang_up()
+        for connection in self._streaming:
+            connection.leave()
+
+    def _hang_up(self) -> None:
         while self._idle:
             self._idle.pop()[1].close()
-        await asyncio.sleep(0)
 
     async def _whole(self, method: str, target: str, accept: str, body: bytes) -> bytes:
         connection = await self._asked(method, target, accept, body)
@@ -78,18 +100,19 @@ class Api:
         if connection.status != 401:
             return connection
         connection.close()
-        self._access.identity.refused()
+        connection.access.identity.refused()
         return await self._once(method, target, accept, body, new=True)
 
     async def _once(self, method: str, target: str, accept: str, body: bytes, *, new: bool) -> Connection:
-        shown = await self._access.identity.shown()
-        request = self._request(method, target, accept, shown.token, body)
-        while connection := None if new else self._take():
+        access = self._access.current
+        shown = await access.identity.shown()
+        request = _request(access.server, (method, target), accept, shown.token, body)
+        while connection := None if new else self._take(access):
             try:
                 return await self._sent(connection, request, DEAD)
             except Unreachable:
                 continue  # it was lost while it lay idle, which says nothing; all we ask can be asked twice
-        return await self._sent(await self._connected(), request, SILENCE)
+        return await self._sent(await self._connected(access), request, SILENCE)
 
     async def _sent(self, connection: Connection, request: bytes, patience: float) -> Connection:
         try:
@@ -102,12 +125,12 @@ class Api:
             raise
         return connection
 
-    async def _connected(self) -> Connection:
-        server = self._access.server
-        tls = self._access.tls(await self._access.identity.shown())
+    async def _connected(self, access: Access) -> Connection:
+        server = access.server
+        tls = access.tls(await access.identity.shown())
         loop = asyncio.get_running_loop()
         name = (server.name or server.host) if tls else None
-        made, taken = Connection(), False
+        made, taken = Connection(access), False
         try:
             await within(self._clock, CONNECT, loop.create_connection(lambda: made, server.host, server.port, ssl=tls, server_hostname=name))
             taken = True
@@ -119,17 +142,6 @@ class Api:
             if not taken:
                 made.close()  # it may have come about in the very moment in which nobody waited for it any more
         return made
-
-    def _request(self, method: str, target: str, accept: str, token: str, body: bytes) -> bytes:
-        lines = [
-            f"{method} {self._access.server.prefix}{target} HTTP/1.1",
-            f"Host: {self._access.server.authority}",
-            "User-Agent: cwii-webhook",
-            f"Accept: {accept}",
-            *([f"Authorization: Bearer {token}"] if token else []),
-            *([f"Content-Type: {APPLY if method == 'PATCH' else JSON}", f"Content-Length: {len(body)}"] if body else []),
-        ]
-        return "\r\n".join([*lines, "", ""]).encode() + body
 
     async def _accept(self, connection: Connection) -> None:
         if not 200 <= connection.status < 300:
@@ -151,16 +163,17 @@ class Api:
         except TimedOut:
             raise Unreachable(f"the API server stopped for {SILENCE:.0f} seconds in the middle of an answer") from None
 
-    def _take(self) -> Connection | None:
+    def _take(self, access: Access) -> Connection | None:
         while self._idle:
             since, connection = self._idle.pop()
-            if connection.usable and self._clock.now() - since < self._lasts:
+            if connection.access is access and connection.usable and self._clock.now() - since < self._lasts:
                 return connection
             connection.close()
         return None
 
     def _give_back(self, connection: Connection) -> None:
-        if connection.usable and len(self._idle) < MOST_IDLE and not self._closed:
+        stays = connection.access is self._access.current and not self._closed
+        if stays and connection.usable and len(self._idle) < MOST_IDLE:
             self._idle.append((self._clock.now(), connection))
             asyncio.get_running_loop().call_later(self._lasts + 0.1, self._let_go)
         else:
@@ -170,6 +183,19 @@ class Api:
         """Of what nobody will take any more, an API server need not keep its end either."""
         while self._idle and self._clock.now() - self._idle[0][0] >= self._lasts:
             self._idle.pop(0)[1].close()
+
+
+def _request(server: Server, what: tuple[str, str], accept: str, token: str, body: bytes) -> bytes:
+    method, target = what
+    lines = [
+        f"{method} {server.prefix}{target} HTTP/1.1",
+        f"Host: {server.authority}",
+        "User-Agent: cwii-webhook",
+        f"Accept: {accept}",
+        *([f"Authorization: Bearer {token}"] if token else []),
+        *([f"Content-Type: {APPLY if method == 'PATCH' else JSON}", f"Content-Length: {len(body)}"] if body else []),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 def refusal(status: int, body: bytes, retry_after: str = "") -> Refused:

@@ -8,13 +8,15 @@ from typing import cast
 
 import httptools
 
+from cwii_webhook.cluster.access import Access
 from cwii_webhook.cluster.errors import Unreachable
 
 MOST_HELD = 1 << 20  # bytes that nobody has taken yet; above it we stop reading, and TCP tells the other end
 
 
 class Connection(asyncio.Protocol):
-    def __init__(self) -> None:
+    def __init__(self, access: Access) -> None:
+        self.access = access  # whose server it leads to
         self.headers: dict[str, str] = {}
         self._lost: Unreachable | None = None
         self._made = self._closed = False
@@ -42,6 +44,12 @@ class Connection(asyncio.Protocol):
         self._closed = True
         if self._made:
             self._transport.abort()
+
+    def leave(self) -> None:
+        """Whoever reads of it is told that nothing more will come."""
+        self._lost = self._lost or Unreachable("the API server is reached otherwise now")
+        self.close()
+        self._wake()
 
     async def ask(self, request: bytes) -> int:
         """Sends a request; gives the answer's status as soon as its head is here."""

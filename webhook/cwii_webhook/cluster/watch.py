@@ -57,6 +57,7 @@ class Watch:
         self._api, self._shelf, self._strip, self._clock = api, shelf, strip, clock
         self._tell, self._backoff = tell, Backoff(clock)
         self._version = ""  # as of when we know the objects; empty: not at all, or too old
+        self._server = api.server  # whose version that is
         self._streams = True  # the server has WatchList
         self._initial: Things | None = None  # what WatchList has sent of the present objects
 
@@ -75,6 +76,8 @@ class Watch:
     async def _turn(self) -> float:
         """Reads or follows until that ends; gives the seconds to wait before the next."""
         began = self._clock.now()
+        if self._server != self._api.server:
+            self._server, self._version, self._streams = self._api.server, "", True
         try:
             await (self._follow() if self._version and self._shelf.age < SILENT else self._begin())
         except Gone:
