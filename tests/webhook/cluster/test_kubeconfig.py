@@ -143,6 +143,7 @@ async def test_a_server_of_another_ca_is_not_trusted_unless_that_is_said(apiserv
         ({"token": "two words"}, {}, "the token for the API server is none"),
         ({"client-certificate": "a.crt"}, {}, "a client certificate without its key"),
         ({"client-key-data": "?"}, {}, "client-key-data is not base64"),
+        ({"client-key-data": "ключ"}, {}, "client-key-data is not base64"),
         ({"exec": {"command": "x", "apiVersion": "v0"}}, {}, "the plugin x speaks v0"),
         ({"token": "a"}, {"server": "api.example.org:6443"}, "is no URL: write it as https://HOST:PORT"),
         ({"token": "a"}, {"proxy-url": "http://proxy"}, "has a proxy-url, which is not supported"),
@@ -153,6 +154,27 @@ def test_what_is_wrong_with_a_kubeconfig_is_said(tmp_path: Path, user: dict[str,
     with pytest.raises(BadAccess) as e:
         from_kubeconfig(written(tmp_path, None, user, cluster), FakeClock())
     assert told in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("current-context: 2025-02-30", "day is out of range"),
+        ("[" * 10_000 + "]" * 10_000, "recursion"),
+        ("current-context: " + "{a: " * 10_000, "recursion"),
+        ("current-context: \x00", "unacceptable character"),
+        ("current-context: !!bool perhaps", "perhaps"),
+        ("current-context: !!int ''", "index out of range"),
+        ("current-context: !!timestamp soon", "NoneType"),
+    ],
+)
+def test_what_is_no_kubeconfig_at_all_is_said(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(content)
+    with pytest.raises(BadAccess) as e:
+        from_kubeconfig(path, FakeClock())
+    assert told in str(e.value)
+    assert str(path) in str(e.value)
 
 
 def test_a_context_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:

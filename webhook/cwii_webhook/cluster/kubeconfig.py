@@ -7,7 +7,6 @@ imported only for a kubeconfig that needs it.
 from __future__ import annotations
 
 import base64
-import binascii
 from pathlib import Path
 from typing import TypeVar
 
@@ -98,7 +97,7 @@ def _read(path: Path) -> Kubeconfig:
 def _values(path: Path, content: bytes) -> object:
     try:
         return msgspec.json.decode(content)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     try:
         import yaml  # noqa: PLC0415 - 15 ms and 3 MB that a pod does without
@@ -106,8 +105,8 @@ def _values(path: Path, content: bytes) -> object:
         raise BadAccess(f"{path} is YAML, and PyYAML is not installed", remedy="write it as JSON: kubectl config view --raw -o json") from None
     try:
         return yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as e:
-        raise BadAccess(f"{path} is neither JSON nor YAML ({str(e).splitlines()[0]})") from None
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as e:  # of what is tagged as a date, a number or the like, and is none
+        raise BadAccess(f"{path} is neither JSON nor YAML ({(str(e) or type(e).__name__).splitlines()[0]})") from None
 
 
 def _one(path: Path, what: str, name: str, found: list[_Named] | None) -> _Named:
@@ -150,5 +149,5 @@ def _pair(path: Path, user: User) -> Pair | None:
 def _data(path: Path, key: str, text: str) -> bytes | None:
     try:
         return base64.b64decode(text, validate=True) or None
-    except binascii.Error:
+    except ValueError:  # of letters that are not ASCII too
         raise BadAccess(f"{path}: {key} is not base64") from None
