@@ -41,6 +41,8 @@ def test_without_an_answer_the_flag_and_the_way_out_are_named(address: str) -> N
         ("us-gov-west-1", "aws-us-gov"),
         ("us-iso-east-1", "aws-iso"),
         ("us-isob-east-1", "aws-iso-b"),
+        ("eu-isoe-west-1", "aws-iso-e"),
+        ("us-isof-south-1", "aws-iso-f"),
         ("eusc-de-east-1", "aws-eusc"),
     ],
 )

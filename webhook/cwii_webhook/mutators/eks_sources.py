@@ -14,7 +14,15 @@ CONFIG_MAP = "pod-identity-webhook"
 STILL = "what it said last is still heeded"
 ENTRIES = 'write it as {"NAMESPACE/SERVICEACCOUNT": {"RoleARN": "arn:..."}}'
 PAIRS = 'write it as {"identities": [{"namespace": "NAME", "serviceAccount": "NAME"}]}'
-_PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b", "eusc-": "aws-eusc"}
+_PARTITIONS = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+    "eu-isoe-": "aws-iso-e",
+    "us-isof-": "aws-iso-f",
+    "eusc-": "aws-eusc",
+}
 
 
 class Entry(Struct, frozen=True, rename="lower"):
