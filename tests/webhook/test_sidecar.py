@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import sys
 import threading
 import time
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 from cwii_webhook.door import bind
+from cwii_webhook.instance import CHOSEN, PAUSES
 
 from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.metadata import metadata
 from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
 
 
@@ -126,3 +129,15 @@ def test_a_port_that_is_taken_is_waited_for(apiserver: Ground, tmp_path: Path) -
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--port", port) as webhook:
         decides(webhook)
     leaving.join()
+
+
+def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: Ground, tmp_path: Path) -> None:
+    words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
+    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
+    with metadata(failing=1 + len(PAUSES)) as (address, _), running(apiserver, tmp_path, *words, **{CHOSEN: address}) as webhook:
+        told(webhook, "--compose-role-arn needs the instance's metadata")
+        assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
+        webhook.ready()
+        patch = base64.b64decode(webhook.review("/mutate", POD)["patch"])
+
+    assert b"arn:aws-us-gov:iam::111122223333:role/s3" in patch

@@ -1,10 +1,10 @@
-"""The metadata service of the machine that this runs on, an instance of EC2: which account it is in, and which region. Asked once, at the start."""
+"""The metadata service of the machine that this runs on, an instance of EC2: which account it is in, and which region."""
 
 from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from cwii_webhook.settings.flags import BadFlag
@@ -18,10 +18,10 @@ WITHOUT = frozenset({403, 404, 405})  # of whoever knows no tokens
 MOST = 1 << 16
 
 
-def document(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
+def document(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep, pauses: Sequence[float] = PAUSES) -> str:
     """As JSON. A pod that is one hop farther away than the node allows gets no answer, which is the usual reason why there is none."""
     endpoint = environ.get(CHOSEN) or ENDPOINT
-    for pause in (*PAUSES, None):
+    for pause in (*pauses, None):
         try:
             return _document(endpoint)
         except (OSError, ValueError, http.client.HTTPException) as e:

@@ -33,13 +33,14 @@ from cwii_webhook.server import Drain, Server
 from cwii_webhook.settings.cwii import delivery
 from cwii_webhook.settings.flags import BadFlag, Refuse, raised
 from cwii_webhook.settings.serving import Serving
-from cwii_webhook.source import Key, Machine, Source
+from cwii_webhook.source import Key, Machine
 from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates, Files, Terms, Unusable, terms
 
 KINDS = {(kind.group, kind.kind): kind for kind in (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)}
 NATIVE = frozenset({"iam.gke.io/gcp-service-account"})  # heard by cwii, and under no dialect's domain
 LOOK = 1.0  # seconds between two looks at what is still lacking
+MUTE = 5.0  # seconds until a machine that did not answer is asked again
 LOOPBACK = "127.0.0.1"
 
 
@@ -57,8 +58,10 @@ class Program:
         self.refuse: Refuse = self._fault if sidecar else raised
         self.offered = offered(refuse=self.refuse)
         self.serving = self.offered[0].serving
-        self.machine = self._machine(environ)
-        alone = dict.fromkeys(source.place.ref for source in self._sources(self.offered) if isinstance(source.place, Key))
+        self.sources = [source for each in self.offered for source in each.sources]
+        self.environ = environ
+        self.mute = self._machine()
+        alone = dict.fromkeys(source.place.ref for source in self.sources if isinstance(source.place, Key))
         self.kinds = [*(kind for key, kind in KINDS.items() if any(key in each.kinds for each in self.offered)), *map(config_map, alone)]
         self.metrics = Metrics()
         self.log = Log(2, self.serving.log_level)
@@ -77,7 +80,7 @@ class Program:
     def serve(self) -> int:
         for warning in (warning for each in self.offered for warning in each.told.warnings):
             self.log.warning(warning)
-        for fault in self.faults:
+        for fault in filter(None, (*self.faults, self.mute)):
             self.log.error(fault)
         count = self.serving.workers
         debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
@@ -104,7 +107,7 @@ class Program:
         admission = Admission(_routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
-        looking = [asyncio.ensure_future(look.run()), asyncio.ensure_future(self._look(look, admission))]
+        looking = [asyncio.ensure_future(look.run()), asyncio.ensure_future(self._look(look, admission)), asyncio.ensure_future(self._ask())]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
@@ -134,15 +137,14 @@ class Program:
     async def _look(self, look: Look, admission: Admission) -> None:
         """What is still lacking, what has changed beside annotations, how old the picture is, and whether it is the picture of another API server."""
         seen: Version | None = None
-        reader = self._reader(self.offered, look)
+        reader = Reader(self.sources, look.held, self.troubles)
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
-                offered = self.again(seen)
-                admission.routes, reader = _routes(offered), self._reader(offered, look)
+                admission.routes = _routes(self._anew(seen))
             lacks = look.lacks()
             if not lacks:
                 reader.look()
-            admission.lacks = "; ".join([*self.faults, *lacks])
+            admission.lacks = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
             self.readiness.say("picture", admission.lacks)
             for resource, age in look.ages().items():
                 self.ages.set(age, resource)
@@ -150,24 +152,37 @@ class Program:
                 self.sizes.set(size, resource)
             await asyncio.sleep(LOOK if not admission.lacks else LOOK / 20)
 
-    def _reader(self, offered: Sequence[Service], look: Look) -> Reader:
-        return Reader(self._sources(offered), look.held, self.troubles)
+    def _anew(self, version: Version) -> list[Service]:
+        """Only those that are made with a version: the others go on with what their sources said, which may stand there no more."""
+        return [anew if old.version else old for old, anew in zip(self.offered, self.again(version), strict=True)]
 
-    def _sources(self, offered: Sequence[Service]) -> list[Source]:
-        found = [source for each in offered for source in each.sources]
-        for source in found:
-            if isinstance(source.place, Machine) and self.machine and (problem := source.take(self.machine)):
-                self.refuse(BadFlag(problem, "leave out --compose-role-arn, and write whole ARNs"))
-        return found
-
-    def _machine(self, environ: Mapping[str, str]) -> str:
-        """What it says of itself, if that is heeded: asked once for all processes, and without an answer nothing is served."""
+    def _machine(self) -> str:
+        """Why it has not said what it is, if that is heeded: asked for all processes, and without an answer nothing is decided."""
         try:
-            heeded = any(isinstance(source.place, Machine) for each in self.offered for source in each.sources)
-            return instance.document(environ) if heeded else ""
+            if any(isinstance(source.place, Machine) for source in self.sources):
+                self._heed(instance.document(self.environ))
         except BadFlag as e:
-            self.refuse(e)
-            return ""
+            if not self.sidecar:
+                raise
+            return str(e)
+        return ""
+
+    def _heed(self, said: str) -> None:
+        for source in self.sources:
+            if isinstance(source.place, Machine) and (problem := source.take(said)):
+                raise BadFlag(problem, "leave out --compose-role-arn, and write whole ARNs")
+
+    async def _ask(self) -> None:
+        """A machine that was mute at the start, until it answers. One try at a time: whoever ends waits for it."""
+        while self.mute:
+            await asyncio.sleep(MUTE)
+            try:
+                self._heed(await asyncio.to_thread(instance.document, self.environ, pauses=()))
+            except BadFlag as e:
+                self.mute = str(e)
+            else:
+                self.mute = ""
+                self.log.info("the instance's metadata is known now")
 
     def _wants(self) -> Wants:
         writes = any(delivery(str(each.told.values.get("gcp_delivery", ""))) == "config-map" for each in self.offered)

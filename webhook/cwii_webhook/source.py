@@ -26,7 +26,7 @@ class File(Struct, frozen=True):
 
 
 class Machine(Struct, frozen=True):
-    """What a cloud's machine is told of itself. It stays the same: it is asked for once, before anything is served."""
+    """What a cloud's machine is told of itself. It stays the same: it is asked for until it has answered once, before anything is decided."""
 
 
 class Source(Protocol):
