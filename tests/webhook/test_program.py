@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.apiserver.ground import CONFIG_MAPS, Ground, an_apiserver
 from tests.webhook.metadata import metadata
 from tests.webhook.whole import AZWI, EKS, POD, ROLE, Running, pair, running
 
@@ -228,3 +228,51 @@ def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(apiserv
             found.append(b'"restartPolicy":"Always"' in base64.b64decode(response["patch"]))
 
     assert found == [False, True]
+
+
+def azures_kind(webhook: Running) -> bool:
+    """Whether its proxy is a sidecar as newer API servers know them."""
+    metadata = {"labels": {"azure.workload.identity/use": "true"}, "annotations": {"azure.workload.identity/inject-proxy-sidecar": "true"}}
+    response = webhook.review("/azwi/mutate-v1-pod", {**POD, "metadata": {**POD["metadata"], **metadata}})
+    return b'"restartPolicy":"Always"' in base64.b64decode(response["patch"])
+
+
+def test_another_version_of_the_api_server_takes_no_roles_away(apiserver: Ground, tmp_path: Path) -> None:
+    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"azure.workload.identity/client-id": "11111111-2222"})
+    apiserver.hands.fill("eks", "pod-identity-webhook", {"config": json.dumps({"shop/billing": {"RoleARN": ROLE}})})
+    apiserver.double.ways.version = ("1", "31")
+    with running(apiserver, tmp_path, *EKS, "--watch-config-map", *pair(tmp_path), "+", "azwi", AZURE_TENANT_ID="t") as webhook:
+        webhook.ready()
+        assert ("patch" in webhook.review("/mutate", POD), azures_kind(webhook)) == (True, False)
+
+        apiserver.hands.drop(CONFIG_MAPS, "eks", "pod-identity-webhook")
+        apiserver.double.ways.version = ("1", "32")
+        apiserver.do(apiserver.wire.cut)
+        until = time.monotonic() + 60
+        while not azures_kind(webhook):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+        assert "patch" in webhook.review("/mutate", POD)
+
+
+BLIND = """#!{python}
+import os, sys
+from cwii_webhook.dialects import ALL, service
+from cwii_webhook.program import Program
+
+def offered(version=(), refuse=None):
+    if version:
+        raise LookupError("nobody thought of it")
+    return [service(ALL["azwi"], sys.argv[1:], os.environ)]
+
+sys.exit(Program(offered, os.environ).serve())
+"""
+
+
+def test_who_has_lost_its_look_at_the_cluster_ends_and_not_well(apiserver: Ground, tmp_path: Path) -> None:
+    (tmp_path / "blind").write_text(BLIND.format(python=sys.executable))
+    (tmp_path / "blind").chmod(0o755)
+    words = (*AZWI[1:], "--webhook-cert-dir", str(tmp_path), "--shutdown-delay=0s")
+    with running(apiserver, tmp_path, *words, called=tmp_path / "blind", ends=1, AZURE_TENANT_ID="t") as webhook:
+        assert webhook.process.wait(60) == 1

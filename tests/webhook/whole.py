@@ -66,9 +66,9 @@ class Running:
 
 @contextmanager
 def running(
-    apiserver: Ground, folder: Path, *words: str, before: Callable[[], object] = lambda: None, called: Path | None = None, **environ: str
+    apiserver: Ground, folder: Path, *words: str, before: Callable[[], object] = lambda: None, called: Path | None = None, ends: int = 0, **environ: str
 ) -> Generator[Running]:
-    """`before` is done when all files are there; `called` is a name of the program's."""
+    """`before` is done when all files are there; `called` is a name of the program's; `ends` is what it ends with."""
     signed = apiserver.authority.server("127.0.0.1")
     (folder / "tls.crt").write_bytes(signed.certificate)
     (folder / "tls.key").write_bytes(signed.key)
@@ -91,7 +91,7 @@ def running(
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGTERM)  # a second one hurries it
             process.communicate(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == ends
 
 
 def pair(folder: Path) -> tuple[str, ...]:

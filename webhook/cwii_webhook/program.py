@@ -54,6 +54,7 @@ class Program:
     def __init__(self, offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False) -> None:
         self.sidecar = sidecar
         self.faults: list[str] = []
+        self.lost = False  # the look at the cluster
         self.again = offered
         self.refuse: Refuse = self._fault if sidecar else raised
         self.offered = offered(refuse=self.refuse)
@@ -93,7 +94,7 @@ class Program:
             server.run(lambda: self._worker([each[number] for each in sockets], leash))
             if ended:
                 ended()
-            return 0
+            return int(self.lost)
 
         try:
             return workers.run(count, work, self.metrics, self.log)
@@ -132,6 +133,7 @@ class Program:
         """Whoever goes on without looking at the cluster answers with what was: better that another begins anew."""
         if not task.cancelled() and (error := task.exception()):
             self.log.error("nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}")
+            self.lost = True
             serving.stop()
 
     async def _look(self, look: Look, admission: Admission) -> None:
