@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import queue
+import socket
 import threading
+import time
 from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.metrics import Metrics
+from cwii_webhook.otlp import LEAVING, push
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from tests.webhook.apiserver.ground import an_apiserver
@@ -69,3 +73,13 @@ def test_what_was_decided_is_pushed(collector: tuple[str, queue.SimpleQueue[Told
 
     assert heard["cwii_ready"] == {frozenset(): 1}
     assert heard["cwii_http_request_duration_seconds_count"][frozenset()] >= 1
+
+
+def test_a_collector_that_does_not_answer_keeps_nobody_from_ending() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        metrics = Metrics()
+        metrics.counter("asked_total", "How often.").add()
+        ended = push(f"http://127.0.0.1:{silent.getsockname()[1]}/v1/metrics", metrics)
+        began = time.monotonic()
+        ended()
+    assert time.monotonic() - began < 2 * LEAVING / 1000

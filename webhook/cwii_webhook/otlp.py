@@ -12,6 +12,8 @@ from opentelemetry.sdk.resources import Resource
 
 from cwii_webhook.metrics import Metrics
 
+LEAVING = 2000  # milliseconds that the last numbers may take: who is told to end has little time
+
 
 def push(endpoint: str, metrics: Metrics) -> Callable[[], None]:
     """Every minute, or as OTEL_METRIC_EXPORT_INTERVAL says, until what it gives is called."""
@@ -21,7 +23,7 @@ def push(endpoint: str, metrics: Metrics) -> Callable[[], None]:
     for name, kind, meaning in metrics.names():
         observe = meter.create_observable_gauge if kind == "gauge" else meter.create_observable_counter
         observe(name, [_observer(metrics, name)], description=meaning)
-    return provider.shutdown
+    return lambda: provider.shutdown(timeout_millis=LEAVING)
 
 
 def _observer(metrics: Metrics, name: str) -> Callable[[CallbackOptions], Iterable[Observation]]:
