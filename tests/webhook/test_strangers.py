@@ -25,6 +25,7 @@ from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
 GARBAGE = 10_000_000  # bytes
 MEMORY = 128 << 20  # that it may have at the most, whoever comes
 EVERY = 0.05  # seconds between two pods
+LONGEST = 30.0  # seconds until anybody comes anew
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Siege:
     webhook: Running
     until: float
     pods: list[bool] = field(default_factory=list[bool])  # whether each got what is its own
+    asked: int = 0  # for how many
     forged: int = 0
 
     @property
@@ -45,7 +47,7 @@ class Siege:
         """Who is cut off comes back."""
         while not self.over:
             with contextlib.suppress(OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
-                await asyncio.wait_for(doing(), 30)
+                await asyncio.wait_for(doing(), LONGEST)
             await asyncio.sleep(0.05)
 
     async def forge(self) -> None:
@@ -86,6 +88,7 @@ class Siege:
         client = await self.connected()
         with contextlib.closing(client.writer):
             while not self.over:
+                self.asked += 1
                 client.say(post(self.webhook.asked(POD)))
                 answer = await client.answer()
                 self.pods.append(answer.status == 200 and "patch" in json.loads(answer.body)["response"])
@@ -129,5 +132,6 @@ def test_strangers_cost_little_and_pods_get_what_is_theirs(apiserver: Ground, tm
     assert siege.forged >= hostile
     assert all(siege.pods)
     assert len(siege.pods) >= seconds / 2
+    assert siege.asked - len(siege.pods) <= 1 + seconds / LONGEST  # none is cut off but by ourselves
     assert used < MEMORY
     assert reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)  # each is looked for a second time
