@@ -11,6 +11,8 @@ _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _REFERENCE = re.compile(
     rf"(?P<registry>(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?)/(?P<repository>{_PART}(?:/{_PART})*)(?::(?P<tag>[\w][\w.-]{{0,127}}))?", re.ASCII
 )
+_HUB = "registry-1.docker.io"
+HUB = {"docker.io", "index.docker.io", _HUB}
 _LOOPBACK = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?")
 
 
@@ -23,6 +25,11 @@ class Reference:
     @property
     def place(self) -> str:
         return f"{self.registry}/{self.repository}"
+
+    @property
+    def host(self) -> str:
+        """Whom we ask. Docker's own registry is not where its names say."""
+        return _HUB if self.registry in HUB else self.registry
 
     @property
     def loopback(self) -> bool:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from cwiictl.errors import BadInput
+from cwiictl.image.reference import HUB
 from cwiictl.image.stores.answers import as_object
 
 _TOKEN = "<token>"  # noqa: S105 - the name that helpers give to a secret that is one
+_HUB_KEY = "https://index.docker.io/v1/"  # what `docker login` calls its own registry, under whichever of its names
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ def credentials(registry: str, environ: Mapping[str, str] = os.environ) -> Crede
     """None asks as anybody."""
     file = Path(environ.get("DOCKER_CONFIG") or Path(environ.get("HOME") or Path.home()) / ".docker") / "config.json"
     settings = _settings(file)
+    names = [_HUB_KEY, registry] if registry in HUB else [registry]
+    return next((found for name in names if (found := _known(settings, name, file))), None)
+
+
+def _known(settings: Mapping[str, Any], registry: str, file: Path) -> Credentials | None:
     helper = as_object(settings.get("credHelpers")).get(registry) or settings.get("credsStore")
     if isinstance(helper, str) and (found := _helped(helper, registry)):
         return found

@@ -49,7 +49,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 class Wire:
     def __init__(self, reference: Reference, credentials: Credentials | None, *, plain: bool) -> None:
         self.reference, self._credentials = reference, credentials
-        self.url = f"{'http' if plain else 'https'}://{reference.registry}"
+        self.url = f"{'http' if plain else 'https'}://{reference.host}"
         self._authorization = ""
         handlers = [_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
         self._opener = urllib.request.build_opener(*handlers, *([urllib.request.ProxyHandler({})] if reference.loopback else []))
@@ -93,7 +93,7 @@ class Wire:
                 return Answer(e.code, _lower(e.headers), e.read(MOST))
 
     def _unreached(self, reason: object) -> Failed:
-        registry = self.reference.registry
+        registry = self.reference.host
         if isinstance(reason, ssl.SSLCertVerificationError):
             return Failed(f"the certificate of {registry} is not believed: {reason.verify_message}", remedy="name further authorities with SSL_CERT_FILE")
         if isinstance(reason, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(reason):

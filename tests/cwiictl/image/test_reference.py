@@ -6,6 +6,7 @@ import pytest
 
 from cwiictl.errors import BadInput
 from cwiictl.image.reference import Reference, reference
+from cwiictl.image.stores.wire import Wire
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,14 @@ from cwiictl.image.reference import Reference, reference
 )
 def test_a_reference_names_registry_repository_and_tag(text: str, meant: Reference) -> None:
     assert reference(text, "0.1.0", plain=False) == meant
+
+
+@pytest.mark.parametrize("name", ["docker.io", "index.docker.io", "registry-1.docker.io"])
+def test_docker_s_own_registry_is_asked_where_it_is_and_called_as_it_was_named(name: str) -> None:
+    place = reference(f"{name}/team/webhook", "1", plain=False)
+
+    assert Wire(place, None, plain=False).url == "https://registry-1.docker.io"
+    assert place.at("sha256:0") == f"{name}/team/webhook@sha256:0"
 
 
 @pytest.mark.parametrize("text", ["webhook", "team/webhook", "registry.example.org/", "registry.example.org/Team/x", "https://example.org/x", "a.b/c:", ""])

@@ -13,12 +13,21 @@ from cwiictl.errors import BadInput
 from cwiictl.image.stores.credentials import Credentials, credentials
 
 REGISTRY = "registry.example.org"
+HUB = "https://index.docker.io/v1/"
 AUTH = base64.b64encode(b"me:my:word").decode()
 
 
-def found(folder: Path, settings: Any, **environ: str) -> Credentials | None:
+def found(folder: Path, settings: Any, registry: str = REGISTRY) -> Credentials | None:
     (folder / "config.json").write_text(settings if isinstance(settings, str) else json.dumps(settings))
-    return credentials(REGISTRY, {"DOCKER_CONFIG": str(folder), **environ})
+    return credentials(registry, {"DOCKER_CONFIG": str(folder)})
+
+
+def with_helper(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tells what it was asked."""
+    helper = folder / "docker-credential-test"
+    helper.write_text('#!/bin/sh\nread -r registry\nprintf \'{"Username": "%s", "Secret": "%s"}\' "$1" "$registry"\n')
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
 
 
 def test_who_never_logged_in_is_anybody(tmp_path: Path) -> None:
@@ -41,12 +50,20 @@ def test_a_token_of_identity_is_asked_with_and_not_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{"credsStore": "test"}, {"credHelpers": {REGISTRY: "test"}}])
 def test_a_helper_is_asked_by_docker_s_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    helper = tmp_path / "docker-credential-test"
-    helper.write_text('#!/bin/sh\nread -r registry\nprintf \'{"Username": "%s", "Secret": "%s"}\' "$1" "$registry"\n')
-    helper.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with_helper(tmp_path, monkeypatch)
 
     assert found(tmp_path, settings) == Credentials("get", REGISTRY)
+
+
+@pytest.mark.parametrize("name", ["docker.io", "index.docker.io", "registry-1.docker.io"])
+def test_docker_s_own_registry_has_one_entry_under_all_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    with_helper(tmp_path, monkeypatch)
+
+    assert found(tmp_path, {"auths": {HUB: {"auth": AUTH}}}, name) == Credentials("me", "my:word")
+    assert found(tmp_path, {"auths": {name: {"auth": AUTH}}}, name) == Credentials("me", "my:word")
+    for settings in ({"credsStore": "test"}, {"credHelpers": {HUB: "test"}}):
+        assert found(tmp_path, settings, name) == Credentials("get", HUB)
+    assert found(tmp_path, {"auths": {HUB: {"auth": AUTH}}}) is None
 
 
 @pytest.mark.parametrize(
