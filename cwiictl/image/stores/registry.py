@@ -10,6 +10,9 @@ from cwiictl.image.layout import INDEX, MANIFEST, Blob, Descriptor, Manifest, di
 from cwiictl.image.stores.answers import as_objects, parsed
 from cwiictl.image.stores.wire import Answer, Wire, told
 
+_REFUSED = "make the repository if it is not there; if the tag is not to be changed, choose another one"
+_BROKEN = "run again; what has arrived is not sent again"
+
 
 class Registry:
     def __init__(self, wire: Wire) -> None:
@@ -88,4 +91,4 @@ class Registry:
         return answer
 
     def _failed(self, what: str, answer: Answer) -> Failed:
-        return Failed(f"{self.place.place} {what}: {told(answer)}", remedy="run again; what has arrived is not sent again")
+        return Failed(f"{self.place.place} {what}: {told(answer)}", remedy=_REFUSED if answer.refused else _BROKEN)

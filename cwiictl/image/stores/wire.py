@@ -24,6 +24,7 @@ log = logging.getLogger("cwiictl.image")
 SECONDS = 120.0
 MOST = 8 << 20
 TRIES = 4
+_EARLY = {408, 425, 429}
 _BUSY = {429, 500, 502, 503, 504}
 _WORD = re.compile(r'(\w+)="([^"]*)"')
 
@@ -37,6 +38,11 @@ class Answer:
     @property
     def good(self) -> bool:
         return 200 <= self.code < 300
+
+    @property
+    def refused(self) -> bool:
+        """It would be again."""
+        return 400 <= self.code < 500 and self.code not in _EARLY
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

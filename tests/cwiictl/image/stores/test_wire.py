@@ -129,6 +129,30 @@ def test_who_is_refused_is_told_in_the_registry_s_words() -> None:
     assert "as somebody who may push there" in error.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("refused", "code", "remedy"),
+    [
+        ("POST", 404, "make the repository"),
+        ("manifests", 400, "choose another"),
+        ("manifests", 405, "choose another"),
+        ("manifests", 429, "run again"),
+        ("POST", 500, "run again"),
+    ],
+)
+def test_a_refusal_says_what_would_change_it_and_a_failure_to_run_again(refused: str, code: int, remedy: str) -> None:
+    def reply(method: str, path: str, _who: str) -> Reply:
+        if method == "POST":
+            return (code, {"Retry-After": "0"}, b"") if refused == method else (202, {"Location": "/upload"}, b"")
+        if method == "HEAD":
+            return 404, {}, b""
+        return (code, {"Retry-After": "0"}, b"") if refused in path else (201, {}, b"")
+
+    with serving(reply) as (address, _), pytest.raises(Failed) as error:
+        Registry(wire(address)).put(made().image)
+
+    assert remedy in error.value.remedy
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b'"x"', b'{"errors": "x"}', b'{"errors": [1]}', b"\xff"])
 def test_an_answer_that_says_nothing_is_told_by_its_number(body: bytes) -> None:
     assert told(Answer(418, {}, body)) == "it answers 418"
