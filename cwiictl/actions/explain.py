@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ class Question:
 class Answer:
     explanations: tuple[Explanation, ...]
     unseen: tuple[str, ...]  # what was looked for, and is not there
+    warnings: tuple[str, ...] = ()  # what the webhook would not heed, of what it heeds besides annotations
 
 
 def explain(question: Question) -> Answer:
@@ -47,22 +49,24 @@ def explain(question: Question) -> Answer:
     pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
     if not pods:
         raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
-    for source in way.sources:
-        _heed(source, objects)
+    problems = [_heed(source, objects) for source in way.sources]
     explanations = tuple(explained(pod, way.route, objects) for pod in pods)
-    return Answer(explanations, tuple(str(ref) for ref in objects.missed))
+    return Answer(explanations, tuple(str(ref) for ref in objects.missed), tuple(filter(None, problems)))
 
 
-def _heed(source: Source, objects: Objects) -> None:
-    """What a dialect heeds besides annotations, from where it is at hand. What the webhook's own machine is told of itself is not."""
-    problem = ""
+def _heed(source: Source, objects: Objects) -> str:
+    """What a dialect heeds besides annotations, from where it is at hand. What the webhook's own machine is told of itself is not.
+
+    Gives why something is passed over: as in the webhook, pods are decided on all the same.
+    """
     match source.place:
         case Key(ref, key):
-            if (seen := objects.seen(ref)) and key in seen.annotations:
-                problem = source.take(seen.annotations[key])
+            return source.take(seen.annotations.get(key)) if (seen := objects.seen(ref)) else ""
         case File(path):
-            problem = source.take(files.read(Path(path), "the file").decode(errors="replace"))
+            return source.take(_text(Path(path)))
         case Machine():
-            pass
-    if problem:
-        raise BadInput(problem, remedy="correct it: until then the webhook heeds what was good before")
+            return ""
+
+
+def _text(path: Path) -> str | None:
+    return files.read(path, "the file").decode(errors="replace") if os.access(path, os.F_OK) else None

@@ -79,7 +79,7 @@ def _text(path: Path) -> bytes:
 
 
 def _data(answer: Answer) -> dict[str, Any]:
-    return {"pods": [plain(each) for each in answer.explanations], "unseen": list(answer.unseen)}
+    return {"pods": [plain(each) for each in answer.explanations], "unseen": list(answer.unseen), "warnings": list(answer.warnings)}
 
 
 def _lines(answer: Answer) -> Iterator[str]:
@@ -89,12 +89,16 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield from _values(each)
         for absence in each.absences:
             yield f"  {absence.gives}: {absence.reason}{f' ({shown(absence.text)})' if absence.text else ''}"
-        for warning in each.warnings:
-            yield f"  {click.style('Warning:', fg='yellow')} {shown(warning)}"
+        yield from (f"  {_warning(warning)}" for warning in each.warnings)
         if each.refusal:
             yield from error(shown(each.refusal), "")
+    yield from map(_warning, answer.warnings)
     if answer.unseen:
         yield f"Looked for, and not there: {', '.join(map(shown, answer.unseen))}"
+
+
+def _warning(text: str) -> str:
+    return f"{click.style('Warning:', fg='yellow')} {shown(text)}"
 
 
 def _difference(each: Explanation) -> Iterator[str]:

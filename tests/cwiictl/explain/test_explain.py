@@ -120,8 +120,34 @@ def test_roles_of_a_config_map_count_where_it_is_at_hand() -> None:
 
     assert f"{ROLE}  (shop/billing of ConfigMap eks/pod-identity-webhook)" in told.stdout
     assert "Looked for, and not there: ConfigMap eks/pod-identity-webhook" in ran(BARE, POD, arguments=arguments).stdout
-    with pytest.raises(BadInput, match="config of ConfigMap eks/pod-identity-webhook cannot be read"):
-        ran(BARE, POD, {**ROLES, "data": {"config": "{"}}, arguments=arguments)
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome", "warning"),
+    [
+        ({"config": json.dumps({"*/billing": {"RoleARN": ROLE}, "odd": {"RoleARN": ROLE}})}, "injected", "has 'odd', which is no NAMESPACE/SERVICEACCOUNT"),
+        ({"config": "{"}, "nothing", "config of ConfigMap eks/pod-identity-webhook cannot be read"),
+        ({}, "nothing", "there is no ConfigMap eks/pod-identity-webhook with a key config"),
+    ],
+    ids=["odd key", "no JSON", "no config"],
+)
+def test_what_the_webhook_would_pass_over_is_a_warning_and_the_rest_counts(data: dict[str, str], outcome: str, warning: str) -> None:
+    arguments = ("--dialect", "eks", "-o", "json", "--", "--watch-config-map")
+
+    told = ran(BARE, POD, {**ROLES, "data": data}, arguments=arguments)
+
+    assert told.exit_code == 0
+    answer = json.loads(told.stdout)
+    assert answer["pods"][0]["outcome"] == outcome
+    assert [warning in each for each in answer["warnings"]] == [True]
+
+
+def test_a_file_that_only_the_webhooks_machine_has_names_nobody(tmp_path: Path) -> None:
+    told = ran(ACCOUNT, POD, arguments=("--dialect", "eks", "--", f"--watch-container-credentials-config={tmp_path / 'none.json'}"))
+
+    assert told.exit_code == 0
+    assert "Pod shop/web: injected" in told.stdout
+    assert f"Warning: there is no file {tmp_path / 'none.json'}: nobody gets credentials of the agent" in told.stdout
 
 
 def test_who_goes_to_the_agent_is_read_from_the_webhooks_file(tmp_path: Path) -> None:
