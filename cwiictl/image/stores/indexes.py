@@ -14,10 +14,10 @@ from pathlib import Path
 from cwiictl.errors import BadInput, Failed
 from cwiictl.image.lock import Wheel
 
-_SECONDS = 600
+SECONDS = 600.0
 
 
-def fetched(wheels: Sequence[Wheel], python: str) -> Mapping[str, bytes]:
+def fetched(wheels: Sequence[Wheel], python: str, seconds: float = SECONDS) -> Mapping[str, bytes]:
     """By their hashes. For whichever machine they are: nothing of them is run."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -25,12 +25,19 @@ def fetched(wheels: Sequence[Wheel], python: str) -> Mapping[str, bytes]:
         command = [*_pip(), "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
         command += [word for platform in _platforms(wheels) for word in ("--platform", platform)]
         command += ["--implementation", "cp", "--python-version", python, "-d", str(folder), "-r", str(folder / "wanted.txt")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        done = _done(command, seconds)
         got = {hashlib.sha256(data).hexdigest(): data for file in folder.glob("*.whl") for data in [file.read_bytes()]}
     if lacking := [each.file for each in wheels if each.sha256 not in got]:
         told = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
         raise Failed(f"{', '.join(lacking)} cannot be had, pip says: {' / '.join(told[-3:])}", remedy="see that pip can reach its package index")
     return got
+
+
+def _done(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired as e:
+        raise Failed(f"pip has not fetched the wheels in {seconds:g} seconds", remedy="see that pip can reach its package index, and run again") from e
 
 
 def _pip() -> list[str]:
