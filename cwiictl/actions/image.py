@@ -15,7 +15,7 @@ from cwiictl.errors import Problem
 from cwiictl.image import assembly, contents, layout, signature
 from cwiictl.image import lock as locks
 from cwiictl.image.assembly import Made, Webhook
-from cwiictl.image.lock import Lock, Wheel
+from cwiictl.image.lock import Lock, Package, Wheel
 from cwiictl.image.reference import reference
 from cwiictl.image.stores import indexes, installed
 from cwiictl.image.stores.credentials import credentials
@@ -66,7 +66,7 @@ def roots(folder: Path, mirrors: Sequence[str], tell: Tell) -> Mapping[str, Sequ
     lock = _lock()
     with _elsewhere("DIR"):
         files.ready(folder, names := [f"root-{machine}.tar" for machine in lock.machines])
-        archives = assembly.roots(lock, _fetched(lock, mirrors, shelf(), tell), _webhook())
+        archives = assembly.roots(lock, fetched(lock, mirrors, shelf(), tell), _webhook())
         written = files.write(folder, {name: files.Public(data) for name, data in zip(names, archives.values(), strict=True)})
     return {"files": names, "written": written}
 
@@ -112,7 +112,7 @@ def _webhook() -> Webhook:
 
 
 def _made(lock: Lock, mirrors: Sequence[str], tell: Tell) -> Made:
-    return assembly.assemble(lock, _fetched(lock, mirrors, shelf(), tell), _webhook(), tell)
+    return assembly.assemble(lock, fetched(lock, mirrors, shelf(), tell), _webhook(), tell)
 
 
 @contextmanager
@@ -124,8 +124,8 @@ def _elsewhere(argument: str) -> Generator[None]:
         raise type(e)(e.problem, remedy=e.remedy.replace("--output-dir", argument)) from e
 
 
-def _fetched(lock: Lock, mirrors: Sequence[str], shelf: Shelf, tell: Tell) -> Mapping[str, bytes]:
-    """Of all machines at once, and only what was never fetched before."""
+def fetched(lock: Lock, mirrors: Sequence[str], shelf: Shelf, tell: Tell) -> Mapping[str, bytes]:
+    """Of all machines at once, and only what was never fetched before. What has arrived is not fetched again, even if something else does not."""
     parts = [*(each for machine in lock.machines.values() for each in (*machine.packages, *machine.wheels))]
     have = {each.sha256: data for each in parts if (data := shelf.get(each.sha256)) is not None}
     lacking = [each for each in parts if each.sha256 not in have]
@@ -134,18 +134,20 @@ def _fetched(lock: Lock, mirrors: Sequence[str], shelf: Shelf, tell: Tell) -> Ma
         return have
     tell(f"fetching {len(lacking)} packages and wheels")
     packages = [each for each in lacking if not isinstance(each, Wheel)]
+
+    def package(each: Package) -> bytes:
+        return shelf.put(source.get(each))
+
     with ThreadPoolExecutor(_WIDTH) as workers:
-        asked = [workers.submit(_wheels, lock, machine, have) for machine in lock.machines]
-        got = list(workers.map(source.get, packages))
+        asked = [workers.submit(_wheels, lock, machine, have, shelf) for machine in lock.machines]
+        got = list(workers.map(package, packages))
         found = [*got, *(data for each in asked for data in each.result())]
-    for data in found:
-        shelf.put(data)
     return {**have, **{layout.digest(data).partition(":")[2]: data for data in found}}
 
 
-def _wheels(lock: Lock, machine: str, have: Mapping[str, bytes]) -> list[bytes]:
+def _wheels(lock: Lock, machine: str, have: Mapping[str, bytes], shelf: Shelf) -> list[bytes]:
     lacking = [each for each in lock.machines[machine].wheels if each.sha256 not in have]
-    return list(indexes.fetched(lacking, lock.python).values()) if lacking else []
+    return [shelf.put(data) for data in indexes.fetched(lacking, lock.python).values()] if lacking else []
 
 
 def _sizes(made: Made) -> Mapping[str, int]:

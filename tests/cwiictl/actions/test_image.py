@@ -7,8 +7,12 @@ from typing import NoReturn
 
 import pytest
 
-from cwiictl.actions.image import Push, push, roots, save
-from cwiictl.errors import BadInput, Problem
+from cwiictl.actions.image import Push, fetched, push, roots, save
+from cwiictl.errors import BadInput, Failed, Problem
+from cwiictl.image.lock import Lock, Machine
+from cwiictl.image.stores.shelf import Shelf
+from tests.cwiictl.image.parts import DATE, LOCK, PACKAGES
+from tests.cwiictl.image.stores.test_mirrors import serving
 
 
 def silent(line: str) -> NoReturn:
@@ -40,6 +44,19 @@ def test_a_place_that_cannot_be_written_is_told_with_the_argument_that_names_it(
     with pytest.raises(BadInput) as told:
         roots(tmp_path / "file", [], silent)
     assert told.value.remedy == "move it away, or give another DIR"
+
+
+def test_what_has_arrived_is_kept_where_something_else_has_not(tmp_path: Path) -> None:
+    lock = Lock(DATE, "trixie", "3.13", {name: Machine(machine.packages, ()) for name, machine in LOCK.machines.items()})
+    there, _ = [package for machine in lock.machines.values() for package in machine.packages]
+    mirror, shelf = tmp_path / "mirror", Shelf(tmp_path / "shelf")
+    (mirror / there.path).parent.mkdir(parents=True)
+    (mirror / there.path).write_bytes(PACKAGES["amd64"])
+
+    with serving(mirror) as url, pytest.raises(Failed, match="python 1 cannot be had"):
+        fetched(lock, [url], shelf, lambda _: None)
+
+    assert shelf.get(there.sha256) == PACKAGES["amd64"]
 
 
 def test_a_mirror_that_is_none_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import http.server
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,16 +25,22 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Nothing to say."""
 
 
+@contextmanager
+def serving(folder: Path) -> Generator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.fixture
 def mirror(tmp_path: Path) -> Iterator[str]:
     """Three of them: one that has nothing, one with other bytes, one with the right ones."""
     for name, data in (("other", b"wrong"), ("last", b"right")):
         (tmp_path / name / "pool").mkdir(parents=True)
         (tmp_path / name / "pool" / "libc6.deb").write_bytes(data)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(tmp_path) as url:
+        yield url
 
 
 def test_the_first_that_has_these_bytes_is_believed(mirror: str) -> None:
