@@ -33,11 +33,16 @@ class Reference:
 
     @property
     def loopback(self) -> bool:
-        return _LOOPBACK.fullmatch(self.registry) is not None
+        return loopback(self.registry)
 
     def at(self, digest: str) -> str:
         """What never means another image."""
         return f"{self.place}@{digest}"
+
+
+def loopback(host: str) -> bool:
+    """With its port, or without."""
+    return _LOOPBACK.fullmatch(host) is not None
 
 
 def reference(text: str, tag: str, *, plain: bool) -> Reference:

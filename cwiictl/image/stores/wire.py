@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from cwiictl.errors import Denied, Failed
-from cwiictl.image.reference import Reference
+from cwiictl.image.reference import Reference, loopback
 from cwiictl.image.stores.answers import as_objects, parsed
 from cwiictl.image.stores.credentials import Credentials
 
@@ -120,8 +120,9 @@ class Wire:
     def _token(self, words: Mapping[str, str]) -> str:
         """For what we came for, whatever the first refusal was about."""
         realm, known = words["realm"], self._credentials
-        if not realm.startswith("https://") and not self.reference.loopback:
-            raise Denied(f"{self.reference.registry} would have us say who we are without encryption, at {realm}", remedy="have its tokens served over https")
+        if not realm.startswith("https://") and not (self.reference.loopback and _on_loopback(realm)):
+            problem = f"{self.reference.registry} would have us say who we are without encryption, at {_shown(realm)}"
+            raise Denied(problem, remedy="have its tokens served over https")
         asked = {"service": words.get("service", ""), "scope": f"repository:{self.reference.repository}:pull,push"}
         if known and known.refresh:
             form = urlencode({**asked, "grant_type": "refresh_token", "refresh_token": known.secret, "client_id": "cwiictl"}).encode()
@@ -152,6 +153,10 @@ def told(answer: Answer) -> str:
 def _shown(text: str) -> str:
     """What would move a terminal is left out, and what has no end is cut."""
     return "".join(each for each in text if each.isprintable())[:300]
+
+
+def _on_loopback(url: str) -> bool:
+    return url.startswith("http://") and loopback(url.removeprefix("http://").partition("/")[0])
 
 
 def _lower(headers: Any) -> Mapping[str, str]:

@@ -121,6 +121,14 @@ def test_a_token_for_renewal_is_exchanged_and_never_sent_to_the_registry() -> No
     assert seen == [("GET", "/v2/", ""), ("POST", "/token", ""), ("GET", "/v2/", "Bearer short")]
 
 
+@pytest.mark.parametrize("host", ["tokens.example.org", "127.0.0.1@tokens.example.org", "127.0.0.1.example.org"])
+def test_a_registry_on_loopback_does_not_have_our_password_sent_elsewhere_in_clear(host: str) -> None:
+    asks = always(401, WWW_Authenticate=f'Bearer realm="http://{host}/token",service="here"')
+
+    with serving(asks) as (address, _), pytest.raises(Denied, match=f"without encryption, at http://{host}/token"):
+        wire(address).ask("GET", "/v2/")
+
+
 def test_who_is_refused_is_told_in_the_registry_s_words() -> None:
     denied = json.dumps({"errors": [{"code": "DENIED", "message": "not \x1b[31myours"}]}).encode()
     with serving(always(403, denied)) as (address, _), pytest.raises(Denied, match=r"does not let us look in webhook: not \[31myours") as error:
