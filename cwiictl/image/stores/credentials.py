@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ _HUB_KEY = "https://index.docker.io/v1/"  # what `docker login` calls its own re
 @dataclass(frozen=True)
 class Credentials:
     user: str
-    secret: str
+    secret: str = field(repr=False)
 
     @property
     def basic(self) -> str:

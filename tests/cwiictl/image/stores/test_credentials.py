@@ -40,6 +40,10 @@ def test_a_password_may_hold_a_colon(tmp_path: Path) -> None:
     assert found(tmp_path, {"auths": {REGISTRY: {"auth": AUTH}}}) == Credentials("me", "my:word")
 
 
+def test_who_is_shown_is_shown_without_his_secret() -> None:
+    assert repr(Credentials("me", "my:word")) == "Credentials(user='me')"
+
+
 def test_a_token_of_identity_is_asked_with_and_not_sent(tmp_path: Path) -> None:
     who = found(tmp_path, {"auths": {REGISTRY: {"auth": AUTH, "identitytoken": "t"}}})
 
