@@ -23,7 +23,8 @@ _mirrors = click.option(
 
 @click.group()
 def image() -> None:
-    """Make the webhook's image: the same bytes on every machine, of pinned packages and wheels and the webhook that is installed here.
+    """Make the webhook's image, of pinned packages and wheels and the webhook that is installed here. It is the same bytes on every machine;
+    only a Python that compresses with zlib-ng has the same files under another digest.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The straight line from what was fetched to the image and what is said of it. Pure: the same bytes in, the same bytes out, on whatever machine."""
+"""The straight line from what was fetched to the image and what is said of it. Pure: the same bytes in, the same bytes out, by one zlib."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import click
 import pytest
 
 from cwiictl.cli import COMMANDS, cwiictl
+from cwiictl.cli.image import image
 from cwiictl.sandbox import Sandbox
 from tests.readme.tables import README, TABLES, rendered
 
@@ -45,6 +46,13 @@ def test_what_it_shows_runs_as_shown(tmp_path: Path):
         for line in SHOWN:
             done = subprocess.run(shlex.split(line), cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_where_the_image_is_promised_to_be_the_same_everywhere_the_exception_is_told():
+    exception = "only a Python that compresses with zlib-ng has the same files under another digest"
+    told = [README.read_text(), (ROOT / "webhook/Containerfile").read_text().replace("\n#", ""), image.help or ""]
+
+    assert [exception in " ".join(text.split()) for text in told] == [True, True, True]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
