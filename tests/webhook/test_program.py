@@ -276,3 +276,14 @@ def test_who_has_lost_its_look_at_the_cluster_ends_and_not_well(apiserver: Groun
     words = (*AZWI[1:], "--webhook-cert-dir", str(tmp_path), "--shutdown-delay=0s")
     with running(apiserver, tmp_path, *words, called=tmp_path / "blind", ends=1, AZURE_TENANT_ID="t") as webhook:
         assert webhook.process.wait(60) == 1
+
+
+@pytest.mark.parametrize(("words", "code", "told"), [(["--help"], 0, "cwii-webhook"), (["eks", "--help"], 0, "--tls-cert"), (["cwii"], 2, "webhook[server]")])
+def test_without_what_serves_it_tells_that_in_a_sentence(words: list[str], code: int, told: str) -> None:
+    without = "import sys; sys.modules['httptools'] = None; from cwii_webhook.__main__ import main; main()"
+
+    done = subprocess.run([sys.executable, "-c", without, *words], capture_output=True, text=True, check=False)
+
+    assert done.returncode == code
+    assert told in (done.stdout + done.stderr).lower()
+    assert "Traceback" not in done.stderr

@@ -6,14 +6,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cwii_webhook import workers
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.dialects import ALL, Dialect, Service, Version, service
-from cwii_webhook.program import Program
 from cwii_webhook.settings.flags import BadFlag, Refuse, parse, raised
 from cwii_webhook.tls import Unusable
 from cwii_webhook.usage import USAGE, usage
+
+if TYPE_CHECKING:
+    from cwii_webhook.program import Program
 
 PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.programs}
 # As OpenShift starts them beside a hosted kube-apiserver, with flags that nobody can add to.
@@ -47,7 +50,18 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
         return made + [service(more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version) for more, said in further]
 
-    return Program(offered, environ, sidecar=_sidecar(first, own, environ, program)).serve()
+    return _served()(offered, environ, sidecar=_sidecar(first, own, environ, program)).serve()
+
+
+def _served() -> type[Program]:
+    """Help is told, and mistakes are, where nothing is installed that serves."""
+    try:
+        from cwii_webhook.program import Program  # noqa: PLC0415 - it needs the extra
+    except ModuleNotFoundError as e:
+        raise BadFlag(
+            f"what serves is not installed: there is no module {e.name}", "install it with the extra server, as in pip install './webhook[server]'"
+        ) from e
+    return Program
 
 
 def _sidecar(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], program: str) -> bool:
