@@ -141,3 +141,12 @@ def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: G
         patch = base64.b64decode(webhook.review("/mutate", POD)["patch"])
 
     assert b"arn:aws-us-gov:iam::111122223333:role/s3" in patch
+
+
+def test_without_the_extra_for_otlp_pods_are_decided(apiserver: Ground, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.write_text(f"#!{sys.executable}\nimport sys\nsys.modules['opentelemetry'] = None\nfrom cwii_webhook.__main__ import main\nmain()\n")
+    bare.chmod(0o755)
+    words = (*EKS, "--sidecar", "--otlp-endpoint", "http://127.0.0.1:1", *pair(tmp_path))
+    with running(apiserver, tmp_path, *words, called=bare) as webhook:
+        decides(webhook)
