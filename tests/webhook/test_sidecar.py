@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 from cwii_webhook.door import bind
-from cwii_webhook.instance import CHOSEN, PAUSES
+from cwii_webhook.instance import PAUSES
 
 from tests.webhook.apiserver.ground import Ground, an_apiserver
 from tests.webhook.metadata import metadata
@@ -134,7 +134,7 @@ def test_a_port_that_is_taken_is_waited_for(apiserver: Ground, tmp_path: Path) -
 def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: Ground, tmp_path: Path) -> None:
     words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
-    with metadata(failing=1 + len(PAUSES)) as (address, _), running(apiserver, tmp_path, *words, **{CHOSEN: address}) as webhook:
+    with metadata(failing=1 + len(PAUSES)) as (address, _), running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook:
         told(webhook, "--compose-role-arn needs the instance's metadata")
         assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
         webhook.ready()
