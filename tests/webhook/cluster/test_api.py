@@ -10,7 +10,7 @@ import pytest
 from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import RealClock
-from cwii_webhook.cluster.errors import Refused
+from cwii_webhook.cluster.errors import Refused, Unreachable
 from cwii_webhook.cluster.identity import Identity, Same, Shown
 from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
 from cwii_webhook.cluster.permissions import missing
@@ -61,6 +61,13 @@ async def test_an_answer_that_comes_after_the_end_leaves_no_connection(apiserver
     apiserver.do(held.set)
     assert b"web" in await asking
     await nobody_connected(apiserver)
+
+
+async def test_a_name_that_no_host_can_have_is_a_server_that_cannot_be_reached() -> None:
+    api = Api(Access(Server.at(f"https://{'a' * 64}.example.org"), Same(Shown("first")), RealClock()), 5.0)
+
+    with pytest.raises(Unreachable, match="cannot be reached"):
+        await api.get(PLACE)
 
 
 async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(apiserver: Ground, api_of: Callable[[float], Api]) -> None:

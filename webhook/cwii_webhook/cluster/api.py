@@ -136,7 +136,7 @@ class Api:
             taken = True
         except TimedOut:
             raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
-        except OSError as e:  # ssl's are of this family
+        except (OSError, ValueError) as e:  # ssl's are of the first family, and names that no host can have of the second
             raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
         finally:
             if not taken:
