@@ -27,11 +27,12 @@ def judge(order: Order, *, writes: bool) -> None:
 
 
 def judge_issuer(order: Order, url: str) -> None:
-    """Refuses to write over what tells an installer of another issuer: what the other clouds of the cluster trust is that one."""
-    lying = _lying(order.output) if order.installers and not order.move_issuer else []
-    if url and lying and url not in lying:
+    """Refuses to write over what tells an installer of another issuer, if that is not of a cloud which is asked itself whether it knows one."""
+    lying = _lying(order.output) if url and order.installers and not order.move_issuer else []
+    strange = [other for other in lying if names.hosted(other).get("cloud") not in order.clouds]
+    if strange and url not in lying:
         raise BadInput(
-            f"the files in {order.output} are of the issuer {lying[0]}, and this run would make another: {url}",
+            f"the files in {order.output} are of the issuer {strange[0]}, and this run would make another: {url}",
             remedy="give all clouds of the cluster in one run, or trust that one with --issuer-url URL --issuer-exists; --move-issuer means another",
         )
 

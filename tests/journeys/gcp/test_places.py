@@ -90,6 +90,9 @@ def test_an_issuer_that_nobody_serves_may_have_any_name_when_the_provider_has_it
     assert (believed(ground, iss=OWN), believed(ground), believed(ground, iss=f"{OWN}/")) == (True, False, False)
     moved = ground.create_all(*UPLOADED, "-o", "text")
     assert moved.code == 2
+    assert f"the files in out are of the issuer {OWN}, and this run would make another" in moved.err.lower()
+    moved = ground.create_all(*UPLOADED, "--output-dir", "elsewhere", "--public-key-file", "out/serviceaccount-signer.public", "-o", "text")
+    assert moved.code == 2
     assert f"the issuer of cluster {NAME} is {OWN}, and this run would make another" in moved.err
     assert ground.delete("--yes").code == 0
     assert ground.clouds() == LEFT
