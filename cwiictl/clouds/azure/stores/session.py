@@ -11,7 +11,9 @@ from azure.identity import DefaultAzureCredential
 from azure.mgmt.authorization.v2022_04_01 import AuthorizationManagementClient
 from azure.mgmt.msi.v2024_11_30 import ManagedServiceIdentityClient
 from azure.mgmt.resource.resources import ResourceManagementClient
+from azure.mgmt.resource.resources import models as resource_models
 from azure.mgmt.storage import StorageManagementClient
+from azure.mgmt.storage import models as storage_models
 
 from cwiictl.clouds.azure.environments import Environment, environment
 from cwiictl.clouds.azure.spec import Spec
@@ -29,7 +31,7 @@ from cwiictl.clouds.azure.stores.regions import Regions
 from cwiictl.clouds.azure.stores.roles import CustomRoles, Roles
 from cwiictl.clouds.azure.stores.storage import StorageAccounts
 from cwiictl.clouds.azure.stores.tokens import Caller, Tokens
-from cwiictl.clouds.azure.stores.wire import policies, wide
+from cwiictl.clouds.azure.stores.wire import policies, settled, wide
 from cwiictl.errors import BadInput
 from cwiictl.issuer.stores.known import KnownIssuers
 from cwiictl.issuer.stores.web import Web
@@ -117,6 +119,8 @@ class Clients:
 
     def __init__(self, where: Environment, tokens: Tokens, transport: Any, subscription: str) -> None:
         self.where, self.tokens, self.transport = where, tokens, transport
+        settled(resource_models)
+        settled(storage_models)
         self.resources: ResourceManagementClient = self._made(ResourceManagementClient, subscription)
         self.storage: StorageManagementClient = self._made(StorageManagementClient, subscription)
         self.identities: ManagedServiceIdentityClient = self._made(ManagedServiceIdentityClient, subscription)
