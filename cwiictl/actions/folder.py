@@ -39,8 +39,7 @@ def judge_issuer(order: Order, url: str) -> None:
 
 def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
     """What is to be written beside these files, so that they say whose they are: often their issuer does."""
-    lying = {installer.issuer_in: files.found(order.output / installer.issuer_in) for installer in INSTALLERS.values()}
-    told = {names.cluster_of(url) for url in map(_issuer, {**lying, **tree}.values()) if url}
+    told = {names.cluster_of(url) for url in _told({**_files(order.output), **tree})}
     return {} if not tree or told == {order.cluster.name} else {NOTE: f"{order.cluster.name}\n".encode()}
 
 
@@ -52,8 +51,15 @@ def _whose(output: Path) -> str:
 
 def _lying(output: Path) -> list[str]:
     """The issuers that files there tell of."""
-    told = (_issuer(files.found(output / installer.issuer_in)) for installer in INSTALLERS.values())
-    return [url for url in told if url]
+    return _told(_files(output))
+
+
+def _files(output: Path) -> dict[str, bytes]:
+    return {installer.issuer_in: files.found(output / installer.issuer_in) for installer in INSTALLERS.values()}
+
+
+def _told(tree: Mapping[str, bytes]) -> list[str]:
+    return [url for text in tree.values() if (url := _issuer(text))]
 
 
 def _issuer(text: bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import http.server
 import json
-import os
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -30,7 +29,7 @@ from cwiictl.image.signature import Key
 from cwiictl.image.stores.credentials import Credentials
 from cwiictl.image.stores.registry import Registry
 from cwiictl.image.stores.wire import Wire
-from tests.cluster.kube.missing import Missing
+from tests.cluster.conftest import skipped_where_missing
 from tests.cluster.registries.recipe import DISTRIBUTION, REFERRING, distribution, program, referring
 from tests.cwiictl.image.parts import made
 
@@ -67,13 +66,9 @@ class Place:
 
 @pytest.fixture(scope="module", autouse=True)
 def programs() -> None:
-    try:
+    with skipped_where_missing():
         for name in (DISTRIBUTION, REFERRING):
             program(name)
-    except Missing as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
 
 
 @contextmanager

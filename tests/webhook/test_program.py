@@ -15,22 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
 
 from tests.webhook.apiserver.ground import CONFIG_MAPS, Ground, an_apiserver
 from tests.webhook.metadata import metadata
-from tests.webhook.whole import AZWI, EKS, POD, ROLE, Running, pair, running
+from tests.webhook.whole import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
 
 WORDS = {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
 
 
 @pytest.fixture
 def apiserver() -> Generator[Ground]:
-    with an_apiserver() as ground:
-        ground.hands.put(NAMESPACES, "", "shop")
-        ground.hands.put(
-            SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
-        )
+    with a_shop(**{"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}) as ground:
         yield ground
 
 

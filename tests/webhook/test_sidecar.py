@@ -11,20 +11,18 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
 from cwii_webhook.door import bind
 from cwii_webhook.instance import PAUSES
 
-from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.apiserver.ground import Ground
 from tests.webhook.metadata import metadata
-from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
+from tests.webhook.whole import EKS, POD, Running, a_shop, pair, running
 
 
 @pytest.fixture
 def apiserver() -> Generator[Ground]:
-    with an_apiserver() as ground:
-        ground.hands.put(NAMESPACES, "", "shop")
-        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE})
+    with a_shop() as ground:
         yield ground
 
 

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
 from cwii_webhook.cluster.lookups import Bounds
 
-from tests.webhook.apiserver.ground import Ground, an_apiserver
+from tests.webhook.apiserver.ground import Ground
 from tests.webhook.serving import Client, post
-from tests.webhook.whole import EKS, POD, ROLE, Running, pair, running
+from tests.webhook.whole import EKS, POD, Running, a_shop, pair, running
 
 GARBAGE = 10_000_000  # bytes
 MEMORY = 128 << 20  # that it may have at the most, whoever comes
@@ -113,9 +112,7 @@ def besieged(webhook: Running, seconds: float, hostile: int) -> Siege:
 
 @pytest.fixture
 def apiserver() -> Generator[Ground]:
-    with an_apiserver() as ground:
-        ground.hands.put(NAMESPACES, "", "shop")
-        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE})
+    with a_shop() as ground:
         yield ground
 
 

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cwii_webhook.cluster.kinds import NAMESPACES, SERVICE_ACCOUNTS
+
 from tests.webhook.apiserver.double import ADMIN
-from tests.webhook.apiserver.ground import Ground
+from tests.webhook.apiserver.ground import Ground, an_apiserver
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 POD: dict[str, Any] = {
@@ -96,3 +98,12 @@ def running(
 
 def pair(folder: Path) -> tuple[str, ...]:
     return ("--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key"))
+
+
+@contextmanager
+def a_shop(**more: str) -> Generator[Ground]:
+    """A namespace, and in it an account that EKS's dialect has a role for."""
+    with an_apiserver() as ground:
+        ground.hands.put(NAMESPACES, "", "shop")
+        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **more})
+        yield ground
