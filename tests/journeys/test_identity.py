@@ -40,6 +40,7 @@ def test_one_identity_is_made_and_its_service_accounts_are_printed(made: Ground)
                 "cwii.dev/aws-inject": "true",
                 "cwii.dev/aws-role-arn": f"arn:aws:iam::{ACCOUNT}:role/{BILLING}",
                 "cwii.dev/aws-audience": "sts.amazonaws.com",
+                "eks.amazonaws.com/role-arn": f"arn:aws:iam::{ACCOUNT}:role/{BILLING}",
             }
         )
     }

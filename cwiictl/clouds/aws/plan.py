@@ -173,6 +173,10 @@ def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:
     for role in roles:
         if role in known:
             text = f"[default]\nsts_regional_endpoints = regional\nrole_arn = {known[role].arn}\nweb_identity_token_file = {role.workload.token_path}\n"
-            audience = ",".join(sorted(AWS["webhook"]))
-            told = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": known[role].arn, "cwii.dev/aws-audience": audience}
-            yield Binding(role.workload, "aws", {"credentials": text}, told)
+            yield Binding(role.workload, "aws", {"credentials": text}, _told(known[role].arn))
+
+
+def _told(arn: str) -> dict[str, str]:
+    """In our webhook's words, and in those of EKS's."""
+    ours = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": arn, "cwii.dev/aws-audience": ",".join(sorted(AWS["webhook"]))}
+    return {**ours, "eks.amazonaws.com/role-arn": arn}
