@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 from typing import Any, cast
 
 from .partitions import PARTITIONS
@@ -20,19 +20,12 @@ class Memory:
         """Everything that reads the environment is read now: whose shell this is makes no difference afterwards."""
         with undisturbed():
             self._backend = _backends()
-            self._regions: dict[str, frozenset[str]] = {}
+            self._regions = _regions()
             for partition in PARTITIONS:
-                self.regions(partition.name)
                 for service in SERVICES:
                     self.memory(service, partition.name)
 
     def regions(self, partition: str) -> frozenset[str]:
-        """Of the endpoints that come with the SDK. A session would know them too, but it reads the caller's configuration."""
-        if not self._regions:
-            from moto.core.loaders import create_loader  # noqa: PLC0415 - slow to load: only where it is needed
-
-            partitions = cast("Any", create_loader()).load_data("endpoints")["partitions"]
-            self._regions = {one["partition"]: frozenset(one["regions"]) for one in partitions}
         return self._regions[partition]
 
     def roles(self, partition: str) -> dict[str, Role]:
@@ -89,6 +82,15 @@ class Memory:
         from moto.iam.aws_managed_policies import aws_managed_policies_data  # noqa: PLC0415 - slow to load: only where it is needed
 
         return json.loads(cast("str", aws_managed_policies_data))
+
+
+@cache
+def _regions() -> Mapping[str, frozenset[str]]:
+    """Of the endpoints that come with the SDK. A session would know them too, but it reads the caller's configuration."""
+    from moto.core.loaders import create_loader  # noqa: PLC0415 - slow to load: only where it is needed
+
+    partitions = cast("Any", create_loader()).load_data("endpoints")["partitions"]
+    return {one["partition"]: frozenset(one["regions"]) for one in partitions}
 
 
 def _backends() -> Any:

@@ -13,6 +13,8 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from cwiictl.sandbox.signers import signer
+
 from .world import OPERATOR, PROJECT, World
 
 FILE = ".config/gcloud/operator.json"  # in the home of who is in the sandbox
@@ -27,7 +29,7 @@ class Unsigned(Exception):
 class Keys:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._writing = threading.Lock()
         self._key: rsa.RSAPrivateKey | None = None
 
     def furnish(self, home: Path, universe: str = "googleapis.com") -> None:
@@ -41,7 +43,7 @@ class Keys:
                 json.dump(self.document(universe), out, indent=2)
 
     def document(self, universe: str = "googleapis.com") -> dict[str, str]:
-        key = self._made()
+        self._key = key = signer("the operator in Google Cloud")
         pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
         account = self._world.accounts.get(OPERATOR)
         return {
@@ -60,8 +62,7 @@ class Keys:
 
     def claims(self, token: str) -> dict[str, Any]:
         """Of a token that the operator's key has signed and that is good now; Unsigned otherwise."""
-        with self._lock:
-            key = self._key
+        key = self._key
         alone = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False}
         try:
             if key is None or jwt.get_unverified_header(token).get("kid", _id(key)) != _id(key):
@@ -77,12 +78,6 @@ class Keys:
         if not isinstance(start, int | float) or not isinstance(end, int | float) or start - LEEWAY > now or end <= now or end - start > LONGEST:
             words = "Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
             raise Unsigned(f"Invalid JWT: {words}")
-
-    def _made(self) -> rsa.RSAPrivateKey:
-        with self._lock:
-            if self._key is None:
-                self._key = rsa.generate_private_key(65537, 2048)
-            return self._key
 
 
 def _id(key: rsa.RSAPrivateKey) -> str:

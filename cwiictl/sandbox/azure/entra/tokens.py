@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import jwt
@@ -18,6 +19,7 @@ from jwt.algorithms import RSAAlgorithm
 from cwiictl.sandbox.azure.answers import Refusal
 from cwiictl.sandbox.azure.world import TENANT
 from cwiictl.sandbox.exchange import Request
+from cwiictl.sandbox.signers import signer
 
 _HOUR = 3600
 
@@ -46,18 +48,21 @@ class Disbelieved(Exception):
 
 
 class Tokens:
-    """One key for as long as the sandbox is; it never leaves memory."""
-
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._key = rsa.generate_private_key(65537, 2048)
-        self._public = self._key.public_key()
-        modulus = self._public.public_numbers().n.to_bytes(256, "big")
-        self._id = base64.urlsafe_b64encode(hashlib.sha256(modulus).digest()[:20]).decode().rstrip("=")
+
+    @cached_property
+    def _key(self) -> rsa.RSAPrivateKey:
+        return signer("Entra")
+
+    @cached_property
+    def _id(self) -> str:
+        modulus = self._key.public_key().public_numbers().n.to_bytes(256, "big")
+        return base64.urlsafe_b64encode(hashlib.sha256(modulus).digest()[:20]).decode().rstrip("=")
 
     def keys(self) -> Mapping[str, Any]:
         """What a tool reads that wants to check a token itself."""
-        return {"keys": [{**RSAAlgorithm.to_jwk(self._public, as_dict=True), "kid": self._id, "x5t": self._id, "use": "sig"}]}
+        return {"keys": [{**RSAAlgorithm.to_jwk(self._key.public_key(), as_dict=True), "kid": self._id, "x5t": self._id, "use": "sig"}]}
 
     def issue(self, principal: str, client: str, audience: str, tenant: str) -> str:
         now = int(self._clock())
@@ -85,7 +90,7 @@ class Tokens:
     def _claims(self, token: str) -> dict[str, Any]:
         ours = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False, "require": ["exp", "aud", "oid", "appid", "tid"]}
         try:
-            return jwt.decode(token, self._public, algorithms=["RS256"], options=ours)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
+            return jwt.decode(token, self._key.public_key(), algorithms=["RS256"], options=ours)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
         except jwt.PyJWTError as error:
             raise Disbelieved(Fault.INVALID) from error
 
