@@ -34,7 +34,7 @@ class Question:
 @dataclass(frozen=True)
 class Answer:
     explanations: tuple[Explanation, ...]
-    unseen: tuple[str, ...]  # what was looked for, and is not there
+    unseen: Mapping[str, str]  # what was looked for, and is not there; and what is, and may be meant
     warnings: tuple[str, ...] = ()  # what the webhook would not heed, of what it heeds besides annotations
 
 
@@ -51,7 +51,7 @@ def explain(question: Question) -> Answer:
         raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
     problems = [_heed(source, objects) for source in way.sources]
     explanations = tuple(explained(pod, way.route, objects) for pod in pods)
-    return Answer(explanations, tuple(str(ref) for ref in objects.missed), tuple(filter(None, problems)))
+    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, tuple(filter(None, problems)))
 
 
 def _heed(source: Source, objects: Objects) -> str:

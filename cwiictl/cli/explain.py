@@ -94,7 +94,7 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield from error(shown(each.refusal), "")
     yield from map(_warning, answer.warnings)
     if answer.unseen:
-        yield f"Looked for, and not there: {', '.join(map(shown, answer.unseen))}"
+        yield f"Looked for, and not there: {', '.join(shown(f'{ref} (did you mean {near}?)' if near else ref) for ref, near in answer.unseen.items())}"
 
 
 def _warning(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -51,6 +52,11 @@ class Objects:
         if ref not in self.held:
             self.missed[ref] = None
         return self.held.get(ref)
+
+    def near(self, ref: Ref) -> str:
+        """The one that may have been meant."""
+        found = difflib.get_close_matches(ref.name, [one.name for one in self.held if one.kind == ref.kind and one.namespace == ref.namespace], 1)
+        return found[0] if found else ""
 
     def hold(self, body: Mapping[str, Any]) -> Ref:
         meta, kind = _meta(body), str(body.get("kind", ""))

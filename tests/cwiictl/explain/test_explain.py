@@ -52,6 +52,12 @@ def test_why_there_is_nothing_is_said_and_what_was_missed() -> None:
     assert "Looked for, and not there: ServiceAccount shop/billing" in told.stdout
 
 
+def test_what_was_missed_is_told_with_what_may_have_been_meant() -> None:
+    misspelt = {**POD, "spec": {**POD["spec"], "serviceAccountName": "biling"}}
+
+    assert "Looked for, and not there: ServiceAccount shop/biling (did you mean billing?)" in ran(ACCOUNT, misspelt).stdout
+
+
 PASSED_BY = {**ACCOUNT, "metadata": {**ACCOUNT["metadata"], "annotations": {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-injcet": "true"}}}
 
 
