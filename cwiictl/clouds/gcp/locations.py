@@ -25,7 +25,7 @@ def located(location: str) -> None:
     """A slip of the pen is found here. Google would say so when half of the rest is made."""
     if location in LOCATIONS:
         return
-    near = difflib.get_close_matches(location, sorted(LOCATIONS), 1, 0.5)
+    near = difflib.get_close_matches(location, sorted(LOCATIONS), 1, 0.7)
     meant = f"did you mean --region {near[0]}?" if near else "give one such as us, eu or europe-west1 with --region."
     raise BadInput(
         f"Google Cloud Storage has no location {location!r}",

@@ -107,7 +107,7 @@ def refused(e: GoogleAuthError) -> Problem:
         return NotYet(f"Google is not ready to give out a token: {_sentence(e)}", remedy="run again later")
     if isinstance(e, RefreshError):
         return BadInput(f"Google does not accept the credentials, or no longer: {_first(e)}", remedy=LOGIN)
-    if isinstance(e, DefaultCredentialsError) and "not found" in str(e):
+    if isinstance(e, DefaultCredentialsError) and "default credentials were not found" in str(e):
         return BadInput("there are no Google credentials to act with", remedy=LOGIN)
     return BadInput(f"the Google credentials are not whole: {_first(e)}", remedy=LOGIN)
 

@@ -29,7 +29,7 @@ from cwiictl.clouds.gcp.stores.tokens import known
 from cwiictl.clouds.gcp.stores.wire import Iam, Rest, Session
 from cwiictl.clouds.gcp.universes import Universe, universe
 from cwiictl.engine.resource import Mark
-from cwiictl.errors import BadInput, Denied
+from cwiictl.errors import BadInput
 from cwiictl.issuer.stores.known import KnownIssuers
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Cluster
@@ -81,7 +81,7 @@ def _project(rest: Rest, where: Universe, project: str) -> Any:
         if not (absent(e) or denied(e)):
             raise
         why = f"Google does not show the project {project} to who runs this ({message(e)})"
-        raise Denied(why, remedy="give the right --project, or have resourcemanager.projects.get granted") from e
+        raise BadInput(why, remedy="give the right --project, or have resourcemanager.projects.get granted") from e
 
 
 def projects(where: Universe) -> str:
