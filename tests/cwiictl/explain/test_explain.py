@@ -22,7 +22,7 @@ def an_account(role: str = ROLE) -> dict[str, Any]:
 
 
 ACCOUNT = an_account()
-POD = {
+POD: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "web", "namespace": "shop"},
