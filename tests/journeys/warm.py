@@ -132,6 +132,9 @@ def _loaded() -> None:
         import_module(place.partition(":")[0])
     for cloud in ALL:
         import_module(f"cwiictl.clouds.{cloud}.stores.session")
+    from cwiictl.clouds.azure.stores.session import Clients  # noqa: PLC0415 - what a run loads is loaded before it is told apart
+
+    Clients.settle()
     gc.collect()
     gc.freeze()
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from cwiictl.clouds.gcp.resources.policy import Condition
+from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.spec import PROJECT, Ask, Role, permissions, role
 from cwiictl.clouds.spec import Wish
 from cwiictl.documents import Document

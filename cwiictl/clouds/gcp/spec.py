@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from cwiictl.clouds.gcp.locations import located
-from cwiictl.clouds.gcp.resources.policy import Condition
+from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.universes import PUBLIC, universe
 from cwiictl.clouds.spec import asked, switched
 from cwiictl.config import Request

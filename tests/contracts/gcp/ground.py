@@ -15,7 +15,8 @@ from cwiictl import oidc
 from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.bucket import READABLE, BucketState
 from cwiictl.clouds.gcp.resources.custom_role import CustomRoleState
-from cwiictl.clouds.gcp.resources.policy import Condition, PolicyState, after
+from cwiictl.clouds.gcp.resources.grant import Condition
+from cwiictl.clouds.gcp.resources.policy import PolicyState, after
 from cwiictl.clouds.gcp.resources.pool import PoolState
 from cwiictl.clouds.gcp.resources.provider import ProviderState
 from cwiictl.clouds.gcp.resources.service_account import ServiceAccountState

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cwiictl.clouds.gcp import ids
-from cwiictl.clouds.gcp.resources.policy import Grant, PolicyState
+from cwiictl.clouds.gcp.resources.grant import Grant
+from cwiictl.clouds.gcp.resources.policy import PolicyState
 from cwiictl.clouds.gcp.resources.reach import ReachState
 from cwiictl.clouds.gcp.stores import Stores
 from cwiictl.engine.resource import Mark

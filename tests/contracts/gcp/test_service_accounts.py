@@ -9,7 +9,8 @@ import pytest
 
 from cwiictl import names
 from cwiictl.clouds.gcp import ids
-from cwiictl.clouds.gcp.resources.policy import Grant, PolicyState
+from cwiictl.clouds.gcp.resources.grant import Grant
+from cwiictl.clouds.gcp.resources.policy import PolicyState
 from cwiictl.clouds.gcp.stores import Stores
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import NotYet

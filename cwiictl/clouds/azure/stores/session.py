@@ -119,12 +119,16 @@ class Clients:
 
     def __init__(self, where: Environment, tokens: Tokens, transport: Any, subscription: str) -> None:
         self.where, self.tokens, self.transport = where, tokens, transport
-        settled(resource_models)
-        settled(storage_models)
+        self.settle()
         self.resources: ResourceManagementClient = self._made(ResourceManagementClient, subscription)
         self.storage: StorageManagementClient = self._made(StorageManagementClient, subscription)
         self.identities: ManagedServiceIdentityClient = self._made(ManagedServiceIdentityClient, subscription)
         self.access: AuthorizationManagementClient = self._made(AuthorizationManagementClient, subscription)
+
+    @staticmethod
+    def settle() -> None:
+        settled(resource_models)
+        settled(storage_models)
 
     def _made(self, client: Any, subscription: str) -> Any:
         return client(

@@ -9,30 +9,13 @@ from typing import Any, ClassVar
 from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.api import Api
 from cwiictl.clouds.gcp.resources.custom_role import CustomRole
+from cwiictl.clouds.gcp.resources.grant import Condition, Grant
 from cwiictl.clouds.gcp.resources.pool import Pool
 from cwiictl.clouds.gcp.resources.reach import Reach
 from cwiictl.clouds.gcp.resources.service_account import Project, ServiceAccount
 from cwiictl.engine.resource import Difference, Known, Resource, State, gladly
 from cwiictl.errors import BadInput, Problem
 from cwiictl.model import Workload
-
-
-@dataclass(frozen=True)
-class Condition:
-    """When a grant holds. Two that differ in a letter are two."""
-
-    title: str
-    expression: str
-    description: str = ""
-
-
-@dataclass(frozen=True)
-class Grant:
-    """A role, to one member."""
-
-    role: str
-    member: str
-    condition: Condition | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from cwiictl.clouds.gcp.resources.policy import Condition, Grant
+from cwiictl.clouds.gcp.resources.grant import Condition, Grant
 from cwiictl.clouds.gcp.stores.errors import told
 from cwiictl.clouds.gcp.stores.wire import Rest
 

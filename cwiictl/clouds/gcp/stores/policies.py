@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from cwiictl import names
 from cwiictl.clouds.gcp import ids
-from cwiictl.clouds.gcp.resources.policy import Grant, PolicyState, after
+from cwiictl.clouds.gcp.resources.grant import Grant
+from cwiictl.clouds.gcp.resources.policy import PolicyState, after
 from cwiictl.clouds.gcp.stores import trust
 from cwiictl.clouds.gcp.stores.errors import told
 from cwiictl.clouds.gcp.stores.ledger import Document, Ledger, grants

@@ -10,8 +10,9 @@ import pytest
 from cwiictl import names
 from cwiictl.clouds.gcp import connect, plan
 from cwiictl.clouds.gcp.resources.custom_role import CustomRole, CustomRoleState, SharedRoleState
-from cwiictl.clouds.gcp.resources.policy import Condition, Policy, PolicyState, after
+from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.resources.policy import Grant as Given
+from cwiictl.clouds.gcp.resources.policy import Policy, PolicyState, after
 from cwiictl.clouds.gcp.resources.reach import Reach, ReachState
 from cwiictl.clouds.gcp.resources.service_account import ServiceAccount, ServiceAccountState
 from cwiictl.clouds.gcp.spec import Ask, Role

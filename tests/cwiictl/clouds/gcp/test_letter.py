@@ -12,8 +12,9 @@ from cwiictl.clouds.gcp.resources.api import IDENTITIES, STORAGE, Api, ApiState
 from cwiictl.clouds.gcp.resources.bucket import CLOSED, HIDDEN, READABLE, Bucket, BucketState
 from cwiictl.clouds.gcp.resources.custom_role import CustomRole, CustomRoleState, SharedRoleState
 from cwiictl.clouds.gcp.resources.document import JWKS, PATHS
-from cwiictl.clouds.gcp.resources.policy import Condition, Granted, Policy, PolicyState, Principal
+from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.resources.policy import Grant as Given
+from cwiictl.clouds.gcp.resources.policy import Granted, Policy, PolicyState, Principal
 from cwiictl.clouds.gcp.resources.pool import Believed, Pool, PoolState
 from cwiictl.clouds.gcp.resources.principal import Subject, SubjectState
 from cwiictl.clouds.gcp.resources.provider import ProviderState

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cwiictl.audiences import ASKERS, GCP
-from cwiictl.clouds.gcp.resources.policy import Condition
+from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.section import WISHES, ask_of
 from cwiictl.clouds.gcp.spec import KIND, Ask, Role, ask
 from cwiictl.documents import documents

@@ -20,7 +20,7 @@ from google.type.expr_pb2 import Expr
 from cwiictl import names
 from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.bucket import READABLE, BucketState
-from cwiictl.clouds.gcp.resources.policy import Condition, Grant
+from cwiictl.clouds.gcp.resources.grant import Condition, Grant
 from cwiictl.clouds.gcp.stores import descriptions, labels, trust
 from cwiictl.clouds.gcp.stores.errors import Off, answered, told
 from cwiictl.clouds.gcp.stores.ledger import grants, rebound
