@@ -102,6 +102,7 @@ def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: P
         (("--workers=0",), "--workers is 0"),
         (("--tls-min-version=1.4",), "there is no TLS version 1.4"),
         (("+", "azwi"), "AZURE_TENANT_ID is not set"),
+        (("+", "awzi"), "'awzi' is no dialect"),
     ],
 )
 def test_what_cannot_be_meant_is_told_and_nothing_is_decided(apiserver: Ground, tmp_path: Path, words: tuple[str, ...], reason: str) -> None:

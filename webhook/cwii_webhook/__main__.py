@@ -44,10 +44,10 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         print(usage(first))
         return 0
     own, *others = _divided(words)
-    further = [(_named(more), more) for more in others]
 
     def offered(version: Version = (), refuse: Refuse = raised) -> list[Service]:
         made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
+        further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
         return made + [service(more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version) for more, said in further]
 
     return _served()(offered, environ, sidecar=_sidecar(first, own, environ, program)).serve()
@@ -75,6 +75,14 @@ def _named(words: list[str]) -> Dialect:
     if name not in ALL:
         raise BadFlag(f"{name!r} is no dialect" if name else "it is not said whose words are spoken", USAGE)
     return ALL[name]
+
+
+def _further(words: Sequence[str], refuse: Refuse) -> Dialect | None:
+    try:
+        return _named(list(words))
+    except BadFlag as e:
+        refuse(e)
+        return None
 
 
 def _divided(words: Sequence[str]) -> list[list[str]]:
