@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 from cwiictl.issuer.documents import CACHE
-from tests.examples import an_entry, an_object, text, twenty_requests, two_requests
+from tests.examples import an_entry, an_object, text, two_requests
 from tests.journeys import again
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, HOST, INGRESS, NAME, NOTHING, PROVIDER, REGISTRY, Ground, a_key, public_pem
+from tests.journeys.release import twenty_requests
 
 DENY = '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}'
 ARN = f"arn:aws:s3:::{BUCKET}"

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from cwiictl import oidc
-from tests.examples import twenty_requests
 from tests.journeys.conftest import Enter
 from tests.journeys.goldens import compared
 from tests.journeys.ground import BUCKET, PERMISSIONS, Ground, a_key, private_pem, public_pem
+from tests.journeys.release import twenty_requests
 
 DEFAULT_AUDIENCES = ["openshift", "sts.amazonaws.com"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.examples import twenty_requests
 from tests.journeys import weather
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import NOTHING
+from tests.journeys.release import twenty_requests
 
 
 def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean: Any, enter: Enter) -> None:

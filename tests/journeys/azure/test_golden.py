@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.examples import a_dozen_azure_requests
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import ACCOUNT, CONTAINER, LENT, PERMISSIONS, WHOLE, AzureGround
+from tests.journeys.azure.release import a_dozen_azure_requests
 from tests.journeys.goldens import compared
 
 GROUPS = ("--dnszone-resource-group-name", "zones", "--network-resource-group-name", "Network")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.examples import a_dozen_azure_requests
 from tests.journeys import weather
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import NOTHING
+from tests.journeys.azure.release import a_dozen_azure_requests
 
 
 @pytest.mark.soak

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from cwiictl.sandbox.gcp.world import PROJECT
-from tests.examples import a_gcp_object, text, twenty_gcp_requests, two_gcp_requests
+from tests.examples import a_gcp_object, text, two_gcp_requests
 from tests.journeys import again
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
 from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, DISCOVERY, INGRESS, ISSUER, JWKS, LEFT, NOTHING, REGISTRY, SHARED, GcpGround
+from tests.journeys.gcp.release import twenty_gcp_requests
 from tests.journeys.ground import a_key, public_pem
 
 KEY_SET, DOCUMENT, POLICY = f"gcp/key-set/{BUCKET}/{JWKS}", f"gcp/document/{BUCKET}/{DISCOVERY}", f"gcp/policy/{PROJECT}"

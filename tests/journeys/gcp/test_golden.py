@@ -16,8 +16,8 @@ import yaml
 
 from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.gcp.world import PROJECT
-from tests.examples import twenty_gcp_requests
 from tests.journeys.gcp.ground import AUDIENCE, BUCKET, NAME, PERMISSIONS, POOL, PROVIDER, GcpGround
+from tests.journeys.gcp.release import twenty_gcp_requests
 from tests.journeys.goldens import compared
 
 OURS = {"cwii-dev_cluster_demo": "owned", "openshift-io_cloud-credential-operator_demo": "owned", "name": NAME, "costs": "ours"}

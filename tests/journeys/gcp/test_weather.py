@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from cwiictl.sandbox.gcp.world import PROJECT
-from tests.examples import twenty_gcp_requests
 from tests.journeys import weather
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
 from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, INGRESS, LEFT, NOTHING, REGISTRY, GcpGround
+from tests.journeys.gcp.release import twenty_gcp_requests
 
 SET = "resourcemanager.projects.setIamPolicy"
 POLICY = f"/v1/projects/{PROJECT}"
