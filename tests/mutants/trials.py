@@ -72,6 +72,8 @@ class Trials(Few):
         for mutant in self.mutants:
             function = functions.get((str(mutant.file.resolve()), mutant.function, mutant.begins))
             chosen = self.chosen(session, mutant, seen, known=function is not None)
+            if not chosen:  # if anybody calls it, then at import, for a field of a class
+                function, chosen = None, self.chosen(session, mutant, seen, known=False)
             seconds = sum(seen.seconds[item.nodeid] for item in chosen)
             self.verdict(mutant, bool(chosen) and not _passes(partial(_run, session, chosen, function, mutant), seconds))
         return True
