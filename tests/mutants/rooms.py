@@ -26,6 +26,7 @@ ROOMS = {
     "oidc": Room("cwiictl/oidc.py", ("tests/cwiictl/test_oidc.py", "tests/properties/test_key_sets.py")),
     "model": Room("cwiictl/model.py", ("tests/cwiictl/test_model.py",)),
     "engine": Room("cwiictl/engine/*.py", ("tests/cwiictl/engine", "tests/properties", "tests/contracts/test_shelf.py")),
+    "image": Room("cwiictl/image/*.py", tuple(map(str, sorted(Path("tests/cwiictl/image").glob("test_*.py"))))),
     "aws": _clouds("aws"),
     "azure": _clouds("azure"),
     "gcp": _clouds("gcp"),

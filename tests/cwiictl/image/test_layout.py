@@ -10,7 +10,8 @@ import tarfile
 from typing import Any
 
 from cwiictl.image import layout
-from cwiictl.image.layout import every, saved
+from cwiictl.image.layout import Blob, Layer, Manifest, every, saved
+from cwiictl.image.tree import File
 from tests.cwiictl.image.parts import made
 
 
@@ -63,6 +64,98 @@ def test_twice_is_the_same_and_the_beginning_of_gzip_names_no_python() -> None:
     assert [blob.digest for blob in every(made().image)] == [blob.digest for blob in every(made().image)]
     assert layout.pressed(b"x")[:10] == b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
     assert gzip.decompress(layout.pressed(b"x" * 1000)) == b"x" * 1000
+
+
+# --- to the letter: others read these ---
+
+HASH = "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"  # of x
+NOTHING = {"mediaType": "application/vnd.oci.empty.v1+json", "digest": f"sha256:{hashlib.sha256(b'{}').hexdigest()}", "size": 2}
+
+
+def told(manifest: Manifest) -> Any:
+    return json.loads(manifest.blob.data)
+
+
+def an_image() -> Manifest:
+    return layout.image("arm64", [Layer(Blob("a/layer", b"x"), "sha256:plain")], {"User": "1"}, "a date")
+
+
+def test_an_image_names_its_machine_its_layers_as_they_lie_there_and_as_they_are_unpacked() -> None:
+    image = an_image()
+
+    assert json.loads(image.blobs[0].data) == {
+        "created": "a date",
+        "architecture": "arm64",
+        "os": "linux",
+        "config": {"User": "1"},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:plain"]},
+        "history": [{"created": "a date", "created_by": "cwiictl image"}],
+    }
+    assert told(image) == {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": image.blobs[0].digest, "size": len(image.blobs[0].data)},
+        "layers": [{"mediaType": "a/layer", "digest": HASH, "size": 1}],
+    }
+    assert image.blob.words == {"platform": {"architecture": "arm64", "os": "linux"}}
+    assert (layout.platform(image), image.size) == ("linux/arm64", len(image.blobs[0].data) + 1)
+
+
+def test_a_layer_is_a_tar_that_is_pressed_and_knows_what_it_was_before() -> None:
+    layer = layout.layer({"x": File(b"x")}, 1)
+
+    assert layer.blob.kind == "application/vnd.oci.image.layer.v1.tar+gzip"
+    assert layer.plain == layout.digest(gzip.decompress(layer.blob.data))
+
+
+def test_an_index_names_each_image_with_its_machine() -> None:
+    image = an_image()
+
+    index = layout.index([image], {"a": "word"})
+
+    assert (index.blob.kind, index.digest) == ("application/vnd.oci.image.index.v1+json", layout.digest(index.blob.data))
+    assert told(index) == {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [{**image.blob.descriptor, "platform": {"architecture": "arm64", "os": "linux"}}],
+        "annotations": {"a": "word"},
+    }
+
+
+def test_what_is_said_of_another_names_it_without_its_words_and_says_its_own_kind() -> None:
+    image = an_image()
+
+    said = layout.attached(Blob("a/bill", b"x"), image, {"a": "word"})
+
+    assert said.blob.words == {"artifactType": "a/bill", "annotations": {"a": "word"}}
+    assert told(said) == {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": NOTHING,
+        "layers": [{"mediaType": "a/bill", "digest": HASH, "size": 1}],
+        "subject": {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": image.digest, "size": len(image.blob.data)},
+        "artifactType": "a/bill",
+        "annotations": {"a": "word"},
+    }
+
+
+def test_a_whole_one_says_its_version_and_by_which_names_it_is_to_be_called() -> None:
+    image = an_image()
+
+    found = files(saved(image, "localhost:5000/webhook:1", 1))
+
+    assert json.loads(found["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
+    names = {"io.containerd.image.name": "localhost:5000/webhook:1", "org.opencontainers.image.ref.name": "1"}
+    assert json.loads(found["index.json"]) == {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [{**image.blob.descriptor, "annotations": names}],
+    }
+    assert found[f"blobs/{HASH.replace(':', '/')}"] == b"x"
+
+
+def test_documents_are_compact_and_in_order_so_that_their_digests_stay() -> None:
+    assert layout.dumped({"b": [1, 2], "a": {"d": 1, "c": 2}}) == b'{"a":{"c":2,"d":1},"b":[1,2]}'
 
 
 def _named(data: bytes) -> list[str]:

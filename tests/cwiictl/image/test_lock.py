@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from cwiictl import files
 from cwiictl.actions.image import LOCK
-from cwiictl.image.lock import read
+from cwiictl.image.lock import Lock, read
 
 ROOT = Path(__file__).parents[3]
 PINNED = read(files.template(LOCK).encode())
@@ -27,6 +29,30 @@ def test_it_is_for_both_kinds_of_machines_and_names_no_address() -> None:
 def test_a_snapshot_is_named_as_archives_do() -> None:
     assert re.fullmatch(r"\d{8}T\d{6}Z", PINNED.snapshot)
     assert PINNED.seconds > 1_700_000_000
+
+
+def test_a_date_is_a_snapshots_name_and_a_time() -> None:
+    lock = Lock("2026-11-18T01:02:03Z", "trixie", "3.13", {})
+
+    assert (lock.snapshot, lock.seconds) == ("20261118T010203Z", 1_794_963_723)
+
+
+@pytest.mark.parametrize("change", [{"date": "2026-11-18"}, {"date": "yesterday"}, {"sha256": "0" * 63}, {"sha256": "G" * 64}])
+def test_what_no_date_and_no_hash_can_be_is_refused(change: dict[str, str]) -> None:
+    said = {"date": "2026-11-18T00:00:00Z", "sha256": "0" * 64, **change}
+    package = {"name": "a", "version": "1", "path": "a.deb", "sha256": said["sha256"]}
+    text = json.dumps({"date": said["date"], "suite": "trixie", "python": "3.13", "machines": {"amd64": {"packages": [package], "wheels": []}}})
+
+    with pytest.raises(msgspec.ValidationError, match="matching regex"):
+        read(text.encode())
+
+
+def test_nothing_of_it_can_be_changed() -> None:
+    machine = PINNED.machines["amd64"]
+
+    for each in (PINNED, machine, machine.packages[0], machine.wheels[0]):
+        with pytest.raises(AttributeError):
+            setattr(each, each.__struct_fields__[0], "another")
 
 
 @pytest.mark.parametrize("machine", MACHINES)

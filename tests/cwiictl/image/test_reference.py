@@ -32,13 +32,17 @@ def test_docker_s_own_registry_is_asked_where_it_is_and_called_as_it_was_named(n
 
 @pytest.mark.parametrize("text", ["webhook", "team/webhook", "registry.example.org/", "registry.example.org/Team/x", "https://example.org/x", "a.b/c:", ""])
 def test_what_names_no_registry_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="names no place in a registry"):
+    with pytest.raises(BadInput) as told:
         reference(text, "0.1.0", plain=False)
+    assert (told.value.problem, told.value.remedy) == (
+        f"{text} names no place in a registry", "write it like registry.example.org/team/cwii-webhook:1.0",
+    )  # fmt: skip
 
 
 def test_a_digest_is_not_chosen() -> None:
-    with pytest.raises(BadInput, match="names a digest"):
+    with pytest.raises(BadInput, match="names a digest, which comes of what is pushed") as told:
         reference(f"registry.example.org/x@sha256:{'0' * 64}", "0.1.0", plain=False)
+    assert told.value.remedy == "name a tag, or nothing behind the repository"
 
 
 @pytest.mark.parametrize("registry", ["localhost:5000", "127.0.0.1:5000", "127.1.2.3", "[::1]:5000"])
@@ -48,5 +52,8 @@ def test_plain_http_is_for_the_loopback(registry: str) -> None:
 
 @pytest.mark.parametrize("registry", ["registry.example.org", "10.0.0.1:5000", "127.0.0.1.example.org", "localhost.example.org:80"])
 def test_plain_http_to_anywhere_else_is_refused(registry: str) -> None:
-    with pytest.raises(BadInput, match="as everybody can read them"):
+    with pytest.raises(BadInput) as told:
         reference(f"{registry}/x", "1", plain=True)
+    assert told.value.problem == f"--plain-http would send passwords and images to {registry} as everybody can read them"
+    assert told.value.remedy == "leave it out, and have it serve https"
+    assert reference(f"{registry}/x", "1", plain=False).host == registry

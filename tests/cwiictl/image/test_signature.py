@@ -56,6 +56,41 @@ def test_signatures_of_others_stay() -> None:
     assert len(collected["layers"]) == 2
 
 
+def test_what_is_signed_and_where_it_is_looked_for_to_the_letter() -> None:
+    """As cosign reads it."""
+    blob = ours()
+    collected = signature.collected([{"digest": "sha256:theirs"}], blob)
+
+    assert blob.kind == "application/vnd.dev.cosign.simplesigning.v1+json"
+    assert json.loads(blob.data) == {
+        "critical": {
+            "identity": {"docker-reference": "registry.example.org/webhook"},
+            "image": {"docker-manifest-digest": DIGEST},
+            "type": "cosign container image signature",
+        },
+        "optional": None,
+    }
+    assert signature.tag(DIGEST) == f"sha256-{'0' * 64}.sig"
+    config = {"architecture": "", "os": "", "config": {}, "rootfs": {"type": "layers", "diff_ids": ["sha256:theirs", blob.digest]}}
+    assert json.loads(collected.blobs[0].data) == config
+
+
+def test_ours_is_found_among_others_and_a_signature_of_something_else_is_not_ours() -> None:
+    theirs = signature.signed(DIGEST, "registry.example.org/webhook", OTHER).descriptor
+    elsewhere = signature.signed(DIGEST, "registry.example.org/another", KEY).descriptor
+
+    assert signature.holds([theirs, ours().descriptor], ours(), KEY.public_key())
+    assert not signature.holds([theirs, elsewhere, {}], ours(), KEY.public_key())
+    assert not signature.holds([], ours(), KEY.public_key())
+    assert not signature.holds([{**ours().descriptor, "digest": DIGEST}], ours(), KEY.public_key())
+
+
+def test_a_key_of_the_curve_signs() -> None:
+    pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+    assert signature.key(pem, "key.pem").public_key() == KEY.public_key()
+
+
 @pytest.mark.parametrize(
     ("pem", "told"),
     [
@@ -67,6 +102,6 @@ def test_signatures_of_others_stay() -> None:
     ],
 )
 def test_another_key_is_refused_with_how_to_make_one(pem: bytes, told: str) -> None:
-    with pytest.raises(BadInput, match=told) as refused:
+    with pytest.raises(BadInput, match=f"^key.pem is .*{told}") as refused:
         signature.key(pem, "key.pem")
-    assert "openssl genpkey" in refused.value.remedy
+    assert refused.value.remedy == "make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE"
