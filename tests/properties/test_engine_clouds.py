@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cwiictl.engine.holdings import Removal, holdings, inherit, remove
-from cwiictl.engine.resource import Mark, Plan, Walk
+from cwiictl.engine.resource import Event, Mark, Plan, Walk
 from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import Failed, NotYet
 from tests.clock import a_pace
@@ -30,6 +31,13 @@ def two_clouds() -> tuple[World, dict[str, Shelf], list[Walk]]:
 def a_walk(shelves: dict[str, Shelf], cloud: str) -> Walk:
     hosting, lent, trusting, using = ([shelves[f"{cloud}/{kind}"]] for kind in KINDS)
     return Walk(hosting, lent, trusting, using)
+
+
+def a_place(shelves: dict[str, Shelf], kind: str) -> Shelf:
+    """One more, with a thing of ours."""
+    shelves[kind] = Shelf(shelves["east/host"].world, kind)
+    shelves[kind].things["x"] = Thing(value="", owner=OURS)
+    return shelves[kind]
 
 
 def gone(clouds: list[Walk]) -> Removal:
@@ -100,8 +108,7 @@ def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the
 def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go(trouble: str) -> None:
     """With it would go what nobody has looked at."""
     world, shelves, clouds = two_clouds()
-    room = Shelf(world, "east/room")
-    room.things["x"] = Thing(value="", owner=OURS)
+    room = a_place(shelves, "east/room")
     clouds[0] = replace(clouds[0], around=[room])
     world.hitches[trouble] = [Failed("denied")]
 
@@ -112,7 +119,7 @@ def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go
     assert "x" in room.things
     assert "west/role/x" in done.dropped
     assert gone(clouds).whole
-    assert not any(shelf.things for shelf in (room, *shelves.values()))
+    assert not any(shelf.things for shelf in shelves.values())
 
 
 @pytest.mark.parametrize("trouble", ["east/lent", "east/lent/x"])
@@ -132,6 +139,57 @@ def test_a_place_of_the_users_own_keeps_our_mark_as_long_as_something_of_ours_ma
     assert all(shelf.things["x"].owner for shelf in (room, host))
     assert gone(clouds).whole
     assert [room.things["x"].owner, host.things["x"].owner] == [None, None]
+
+
+def test_what_could_not_be_given_back_keeps_in_every_cloud_who_trusts_and_so_every_host() -> None:
+    """It is found by them on the next run."""
+    world, _, clouds = two_clouds()
+    world.hitches["east/lent/x"] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    trusting, hosts = ("east/trust/x", "west/trust/x"), ("east/host/x", "west/host/x")
+    assert done.skipped == {**dict.fromkeys(trusting, "east/lent/x is found by it"), **dict.fromkeys(hosts, "east/trust/x may still trust it")}
+    assert set(done.dropped) == {"west/lent/x", "east/role/x", "west/role/x"}
+    assert gone(clouds).whole
+
+
+@pytest.mark.parametrize("trouble", ["east/trust", "east/role", "east/trust/x", "east/role/x"])
+def test_what_those_that_trust_are_in_stays_with_what_could_not_be_read_or_would_not_go(trouble: str) -> None:
+    world, shelves, clouds = two_clouds()
+    pools = [a_place(shelves, f"{cloud}/pool") for cloud in ("east", "west")]
+    clouds = [replace(walk, within=[pool]) for walk, pool in zip(clouds, pools, strict=True)]
+    world.hitches[trouble] = [Failed("denied")]
+
+    done = gone(clouds)
+
+    assert done.skipped["east/pool/x"] == f"{trouble} {'is still there' if trouble.endswith('/x') else 'could not be read'}"
+    assert "west/pool/x" in done.dropped
+    assert gone(clouds).whole
+    assert not any(pool.things for pool in pools)
+
+
+@pytest.mark.parametrize(("hold", "order"), [("owned", "lent role trust pool host room"), ("adopted", "lent host room role trust pool")])
+def test_within_a_cloud_the_last_made_goes_first_and_what_is_given_back_before_all(hold: Any, order: str) -> None:
+    world, shelves, (cloud, _) = two_clouds()
+    cloud = replace(cloud, around=[a_place(shelves, "east/room")], within=[a_place(shelves, "east/pool")])
+    for kind in ("room", "host"):
+        shelves[f"east/{kind}"].things["x"] = Thing(value="", owner=replace(OURS, hold=hold))
+
+    assert gone([cloud]).whole
+    assert world.writes == [f"east/{kind}/x" for kind in order.split()]
+
+
+def test_what_hosts_an_issuer_is_kept_with_all_around_it_for_clouds_that_trust_it_and_were_not_named() -> None:
+    _, shelves, clouds = two_clouds()
+    clouds[0] = replace(clouds[0], around=[a_place(shelves, "east/room")])
+    shelves["east/host"].things["x"] = Thing(value="", owner=replace(OURS, clouds=frozenset({"east", "west", "north"})))
+    held = holdings(clouds, "ours", a_pace())
+
+    serving = ("east/room/x", "east/host/x", "east/lent/x")
+    assert held.kept({"east"}) == dict.fromkeys(serving, frozenset({"west", "north"}))
+    assert held.kept({"east", "west"}) == dict.fromkeys(serving, frozenset({"north"}))
+    assert held.kept({"east", "west", "north"}) == {}
 
 
 @pytest.mark.parametrize("trouble", ["east/role", "east/role/x"])
@@ -185,9 +243,11 @@ def test_what_another_tool_made_becomes_ours_as_it_is() -> None:
     world.hitches["west/trust/x"] = [Failed("denied")]
     held = holdings(clouds, "ccoctl/ours", a_pace())
 
-    done = inherit(held, OURS, a_pace())
+    events: list[Event] = []
+    done = inherit(held, OURS, a_pace(), events.append)
 
     assert set(done.failed) == {"west/trust/x"}
+    assert {event.address for event in events if event.why == "update"} == {"east/host/x", "west/role/x"}
     assert sorted(world.writes) == ["east/host/x", "west/role/x"]
     assert shelves["east/host"].things["x"] == replace(Thing(value="east/host"), id="7", owner=OURS)
     assert shelves["east/host"].things["x"].owner == OURS
@@ -203,6 +263,14 @@ def test_what_has_gone_since_it_was_found_is_not_taken_over() -> None:
 
     assert inherit(held, THEIRS, a_pace()).whole
     assert "east/trust/x" not in world.writes
+
+
+def test_who_was_interrupted_while_looking_has_not_taken_over_all() -> None:
+    _, _, clouds = two_clouds()
+    held = holdings(clouds, "ours", a_pace())
+
+    assert not inherit(replace(held, interrupted=True), THEIRS, a_pace()).whole
+    assert (inherit(held, THEIRS, a_pace()).interrupted, dict(inherit(held, THEIRS, a_pace()).skipped)) == (False, {})
 
 
 def test_only_what_was_chosen_is_removed() -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl.engine.holdings import Removal, holdings, inspect, remove
 from cwiictl.engine.resource import Event, Mark, Walk
 from cwiictl.engine.run import apply
-from cwiictl.errors import Conflict, Denied, Failed
+from cwiictl.errors import Conflict, Denied, Failed, NotYet
 from tests.clock import a_pace
 from tests.contracts.shelf import Shelf, Thing, World
 from tests.graphs import OURS, THEIRS, Asked, Places, build, endure, graphs, weather
@@ -185,3 +186,85 @@ def test_what_holds_something_that_is_not_ours_is_told_before_anything_goes_and_
     assert sorted(room.inspected) == ["empty", "full", "hidden"], "what was only adopted is not dropped, whatever is in it"
     assert {(event.what, event.why) for event in events if event.address == "room/empty"} == {("reading", ""), ("done", "read")}
     assert not room.world.writes
+
+
+class Slow(Shelf):
+    """It says of its things that they are being dropped, for so many seconds at a time."""
+
+    def __init__(self, world: World, *seconds: float) -> None:
+        super().__init__(world, "slow")
+        self.seconds = list(seconds)
+
+    def drop(self, name: str, /) -> None:
+        if self.seconds:
+            raise NotYet("it is being dropped", after=self.seconds.pop(0))
+        super().drop(name)
+
+
+@pytest.mark.parametrize(("seconds", "looks"), [((15.0, 14.0), 1), ((15.0, 15.0), 2), ((30.0, 30.0), 3)])
+def test_that_a_thing_is_still_ours_is_believed_for_half_a_minute(seconds: tuple[float, ...], looks: int) -> None:
+    """So a drop that is soon tried again costs no reading."""
+    slow = Slow(World(), *seconds)
+    slow.things["x"] = Thing(value="", owner=OURS)
+    pace = a_pace(clock=slow.world.clock)
+
+    assert remove(holdings([Walk((), (), (), [slow])], "ours", pace), pace).dropped == ("slow/x",)
+    assert slow.world.reads == ["slow/x"] * looks
+
+
+def test_what_became_anothers_while_it_would_not_go_is_left_to_it() -> None:
+    slow = Slow(World(), 40)
+    slow.things["x"] = Thing(value="", owner=OURS)
+    pace = a_pace(clock=slow.world.clock)
+
+    def rival(event: Event) -> None:
+        if event.what == "waiting":
+            slow.things["x"] = Thing(value="", owner=THEIRS)
+
+    done = remove(holdings([Walk((), (), (), [slow])], "ours", pace), pace, rival)
+
+    assert (done.dropped, done.released) == ((), ("slow/x",))
+    assert slow.things["x"].owner == THEIRS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(Thing):
+    @property
+    def called(self) -> frozenset[str]:
+        return frozenset({self.id})
+
+
+def test_it_is_told_by_which_words_files_may_tell_of_what_was_dropped_and_of_nothing_else() -> None:
+    shelf = Shelf(World())
+    lent = replace(OURS, hold="adopted")
+    shelf.things.update({"a": Named(value="", id="7", owner=OURS), "b": Named(value="", id="8", owner=lent), "c": Named(value="", id="9", owner=OURS)})
+    held = holdings([Walk((), (), (), [shelf])], "ours", a_pace())
+    del shelf.things["c"]
+
+    done = remove(held, a_pace())
+
+    assert (done.dropped, done.released, done.called) == (("shelf/a", "shelf/c"), ("shelf/b",), {"7"})
+
+
+class Keeper(Shelf):
+    """Something of its stays, and it says why."""
+
+    @property
+    def staying(self) -> Mapping[str, str]:
+        return {"x": "another cluster uses it"}
+
+
+def test_what_is_ours_and_stays_is_told_with_why() -> None:
+    world = World()
+    assert holdings([Walk([Shelf(world)], (), (), [Keeper(world, "kept")])], "ours", a_pace()).staying == {"kept/x": "another cluster uses it"}
+
+
+def test_each_place_is_told_of_as_it_is_read() -> None:
+    events: list[Event] = []
+
+    holdings([Walk((), (), (), [Shelf(World())])], "ours", a_pace(), events.append)
+
+    assert [(event.what, event.address, event.why, event.phase) for event in events] == [
+        ("reading", "shelf/*", "", "reading"),
+        ("done", "shelf/*", "read", "reading"),
+    ]

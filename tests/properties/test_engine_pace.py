@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
@@ -71,6 +71,7 @@ class Gate(FakeClock):
 
 
 @given(st.integers(1, 8), st.lists(st.booleans(), max_size=25))
+@example(4, [True, False, True, True, True, *[False] * 6])
 def test_the_width_halves_when_throttled_and_grows_back_by_one(width: int, verdicts: list[bool]) -> None:
     gate = Gate(verdicts)
     graph = {f"n{i:02}": () for i in range(8 + 2 * len(verdicts))}
@@ -206,6 +207,30 @@ def test_waiting_for_room_costs_no_patience() -> None:
     ran = run(Job({"a": (), **{f"b{i:02}": () for i in range(20)}}, do, patience=lambda _: 60), a_pace(1, clock))
     assert not ran.failed
     assert tries["a"] == 3
+
+
+def test_however_often_it_is_tried_its_beginning_is_told_once_and_each_wait_with_why() -> None:
+    events: list[Event] = []
+
+    def do(_address: str, tried: int) -> str:
+        if tried < 3:
+            raise NotYet(f"not at try {tried}")
+        return "made"
+
+    run(Job({"x": ()}, do, report=events.append), a_pace())
+
+    assert [(event.what, event.why) for event in events] == [("writing", ""), ("waiting", "not at try 1"), ("waiting", "not at try 2"), ("done", "made")]
+
+
+def test_what_fails_without_a_word_is_told_by_its_kind() -> None:
+    events: list[Event] = []
+
+    def do(_address: str, _tried: int) -> str:
+        raise TimeoutError
+
+    run(Job({"x": ()}, do, report=events.append), a_pace())
+
+    assert events[-1] == Event("failed", "x", "TimeoutError", 1, 1)
 
 
 def test_a_place_that_stays_unreadable_is_waited_for_once() -> None:

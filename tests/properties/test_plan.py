@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwiictl.engine.plain import checksum, plain
+from cwiictl.engine.plain import checksum, plain, wanted
 from cwiictl.engine.resource import Plan, Reference, State, aside, assigned, secret
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput
@@ -65,12 +66,29 @@ def test_the_order_in_which_a_set_was_filled_changes_no_checksum(words: list[obj
     assert checksum(dict.fromkeys(map(repr, words), 1)) == checksum(dict.fromkeys(map(repr, reversed(words)), 1))
 
 
+def test_a_checksum_is_the_beginning_of_a_hash_of_compact_json_in_order() -> None:
+    """Who wrote one down yesterday holds to it with tomorrow's release."""
+    text = '{"a":["x","y"],"b":[1,"é"]}'
+
+    assert checksum({"b": (1, "é"), "a": frozenset({"y", "x"})}) == hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_what_is_wanted_is_told_without_what_the_cloud_assigns_and_without_secrets() -> None:
+    box = Box(inner=frozenset({Inner("b", b"hush"), Inner("a")}), table={"t": (Inner("c"),)}, odd=frozenset({2}), id="7", token="hush", etag="8", owner=OURS)
+    said = {"inner": [{"word": "a"}, {"word": "b"}], "table": {"t": [{"word": "c"}]}, "odd": [2]}
+
+    assert wanted(box) == said
+    assert plain(box) == {**said, "id": "7"}
+    assert plain(Box) is Box, "a class is no value of it"
+
+
 def test_two_meanings_for_one_address_are_bad_input() -> None:
     shelf = Shelf(World())
     Plan([Node("x", shelf, "1"), Node("x", shelf, "1")])
     for other in (Node("x", shelf, "2"), Node("x", Shelf(World()), "1"), Late("x", shelf, "1"), Node("x", shelf, "1", (Node("y", shelf),))):
-        with pytest.raises(BadInput, match="two different things would be shelf/x"):
+        with pytest.raises(BadInput, match="two different things would be shelf/x") as told:
             Plan([Node("x", shelf, "1"), other])
+        assert told.value.remedy == "rename one of what asks for them"
 
 
 def test_cycles_cannot_be_built() -> None:

@@ -126,11 +126,11 @@ def test_a_second_signal_raises_and_waits_for_nothing(number: int) -> None:
 def test_a_signal_while_all_wait_ends_the_wait() -> None:
     class Slow(Shelf):
         def put(self, name: str, want: Thing, have: Thing | None, /) -> Thing:  # noqa: ARG002
-            raise NotYet("in a minute", after=60)
+            raise NotYet("tomorrow", after=86_400)
 
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    outcome = apply(things(Slow(World()), 3), OURS, Pace())
+    outcome = apply(things(Slow(World(), patience=100_000), 3), OURS, Pace())
     assert (outcome.interrupted, outcome.changes, len(outcome.skipped)) == (True, (), 3)
 
 
@@ -192,6 +192,7 @@ def test_a_signal_stops_a_removal_as_it_stops_a_making() -> None:
     done = remove(holdings([Walk((), (), (), [shelf])], "ours", Pace()), Pace(1), report)
     assert (done.interrupted, done.dropped) == (True, tuple(shelf.world.writes))
     assert len(done.dropped) + len(done.skipped) == 40
+    assert set(done.skipped.values()) == {"interrupted"}
 
 
 def test_a_run_in_another_thread_works_and_hears_no_signals() -> None:
