@@ -176,8 +176,11 @@ def test_within_a_cloud_the_last_made_goes_first_and_what_is_given_back_before_a
     for kind in ("room", "host"):
         shelves[f"east/{kind}"].things["x"] = Thing(value="", owner=replace(OURS, hold=hold))
 
-    assert gone([cloud]).whole
+    done = gone([cloud])
+
     assert world.writes == [f"east/{kind}/x" for kind in order.split()]
+    assert done.released == (("east/host/x", "east/room/x") if hold == "adopted" else ())
+    assert done.dropped == tuple(sorted({*world.writes} - {*done.released}))
 
 
 def test_what_hosts_an_issuer_is_kept_with_all_around_it_for_clouds_that_trust_it_and_were_not_named() -> None:

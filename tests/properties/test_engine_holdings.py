@@ -259,6 +259,13 @@ def test_what_is_ours_and_stays_is_told_with_why() -> None:
     assert holdings([Walk([Shelf(world)], (), (), [Keeper(world, "kept")])], "ours", a_pace()).staying == {"kept/x": "another cluster uses it"}
 
 
+def test_what_is_ours_is_listed_in_the_order_of_its_names() -> None:
+    shelf = Shelf(World())
+    shelf.things.update({name: Thing(value="", owner=OURS) for name in "bca"})
+
+    assert [thing.address for thing in holdings([Walk((), (), (), [shelf])], "ours", a_pace())] == ["shelf/a", "shelf/b", "shelf/c"]
+
+
 def test_each_place_is_told_of_as_it_is_read() -> None:
     events: list[Event] = []
 

@@ -41,6 +41,16 @@ def test_whoever_has_the_longest_way_behind_it_is_begun_first() -> None:
     assert begun == ["z1", "z2", *sorted(short), "z3"]
 
 
+def test_of_each_kind_one_begins_in_turn_and_of_one_kind_who_has_the_first_name() -> None:
+    """A hundred of one kind do not keep the only one of another waiting."""
+    begun: list[str] = []
+    graph = dict.fromkeys(["many/x/3", "many/x/1", "only/x/9", "many/x/2"], ())
+
+    run(Job(graph, lambda address, _tried: begun.append(address) or "done"), a_pace(1))
+
+    assert begun == ["many/x/1", "only/x/9", "many/x/2", "many/x/3"]
+
+
 def test_a_width_of_none_is_bad_input() -> None:
     with pytest.raises(BadInput):
         Pace(0)

@@ -111,6 +111,7 @@ def test_a_signal_lets_the_calls_under_way_end_starts_none_and_says_what_was_don
     assert len(shelf.world.writes) == 4
     assert [c.address for c in outcome.changes] == sorted(shelf.world.writes)
     assert len(outcome.skipped) == 36
+    assert [e.address for e in events if e.what == "skipped"] == sorted(outcome.skipped)
     assert [e.ended for e in events if e.phase == "writing" and e.what in {"done", "skipped"}] == list(range(1, 41))
 
 
