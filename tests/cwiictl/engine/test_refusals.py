@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -67,6 +67,13 @@ def test_what_the_user_lends_is_taken_as_lent_whose_mark_so_ever_it_bears(owner:
     assert ran(apply, Said("x", places.single, says={"brought"})).whole
 
     assert places.single.things["x"].owner == Mark("ours", "brought")
+
+
+def test_of_what_the_user_lends_it_does_not_count_by_which_command_another_cluster_was_lent_it() -> None:
+    places = Places()
+    places.single.things["x"] = a_thing(owner=replace(THEIRS, origin="create-identity"))
+
+    assert ran(apply, Said("x", places.single, says={"single", "brought"})).whole
 
 
 def test_what_is_lent_to_one_cluster_at_a_time_is_refused_only_if_it_bears_anothers_mark() -> None:
@@ -170,7 +177,7 @@ def test_what_nobody_may_see_inside_of_what_is_refused_is_not_told_beside_it(act
     places.single.things["outer"] = a_thing(owner=THEIRS)
     outer = Node("outer", places.single)
     inner = Node("inner", places.unmarked, on=(Node("between", places.bulk, on=(outer,)),))
-    loose = Node("loose", places.late)
+    loose = Node("loose", places.late, on=(Node("fine", places.bulk),))
     places.world.hitches.update({"unmarked/inner": [Denied("not yours to see")], "late/loose": [Denied("not yours to see")]})
 
     done = ran(act, inner, loose)
