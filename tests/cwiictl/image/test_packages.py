@@ -42,7 +42,7 @@ def test_parts_begin_at_even_places_and_may_be_named_as_other_archivers_do(size:
     """Also such as are not pressed."""
     control, data = archived({"control": File(b"Package: some\n")}, 0), archived({"x": File(b"x")}, 0)
 
-    found = packages.unpack(ar({"debian-binary/": b"2" * size, "control.tar": control, "data.tar.gz/": gzip.compress(data)}), "some")
+    found = packages.unpack(ar({"debian-binary/": b"2" * size, "control.tar/": control, "data.tar.gz/": gzip.compress(data)}), "some")
 
     assert (found.control, found.tree) == ("Package: some\n", {"x": File(b"x")})
 
