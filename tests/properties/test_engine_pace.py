@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cwiictl.engine.pace import Job, Pace, Ran, run
+from cwiictl.engine.pace import Job, Pace, Ran, RealClock, run
 from cwiictl.engine.resource import Event, Plan
 from cwiictl.engine.run import apply, preview
-from cwiictl.engine.workers import News
+from cwiictl.engine.workers import Ended, News
 from cwiictl.errors import BadInput, Failed, NotYet, Throttled
 from tests.clock import FakeClock, a_pace
 from tests.contracts.shelf import Shelf, Thing, World
@@ -199,6 +199,20 @@ def test_being_told_to_wait_for_no_time_at_all_is_still_a_wait() -> None:
 
     run(Job({"x": ()}, do, patience=lambda _: 1), a_pace(clock=clock))
     assert len(tries) <= 12
+
+
+def test_the_real_clock_waits_for_news_leaves_them_where_they_are_and_never_waits_for_long() -> None:
+    news, clock, ended = News(), RealClock(), Ended("x", 1)
+
+    began = clock.now()
+    clock.listen(news, 0.05, running=False)
+    assert clock.now() - began > 0.04, "nobody asks again and again in the meantime"
+    for seconds in (86_400, None):
+        clock.listen(news, seconds, running=True)
+    assert news.empty()
+    news.put(ended)
+    clock.listen(news, 86_400, running=True)
+    assert news.get_nowait() is ended
 
 
 def test_waiting_for_room_costs_no_patience() -> None:
