@@ -257,6 +257,24 @@ def test_what_fails_without_a_word_is_told_by_its_kind() -> None:
     assert events[-1] == Event("failed", "x", "TimeoutError", 1, 1)
 
 
+def test_where_there_is_no_room_nobody_is_woken_for_who_is_due() -> None:
+    class Noting(FakeClock):
+        def listen(self, news: News, seconds: float | None, *, running: bool) -> None:
+            noted.append((seconds, running))
+            super().listen(news, seconds, running=running)
+
+    def do(address: str, tried: int) -> str:
+        if (address, tried) == ("a", 1):
+            raise NotYet("soon", after=1)
+        return "done"
+
+    noted: list[tuple[float | None, bool]] = []
+    run(Job({"a": (), "b": (), "c": ()}, do), a_pace(1, Noting()))
+
+    assert {seconds for seconds, running in noted if running} == {None}
+    assert [seconds for seconds, running in noted if not running] == [1.0]
+
+
 def test_a_place_that_stays_unreadable_is_waited_for_once() -> None:
     world = World()
     shelf = Shelf(world, patience=100)

@@ -91,6 +91,13 @@ def test_what_is_secret_or_aside_is_empty_at_first_and_shown_to_nobody() -> None
     assert repr(HAVE).endswith("color='red', tags={'a': '1', 'theirs': 'x'}, arn='arn:7')")
 
 
+def test_what_a_thing_should_be_does_not_depend_on_which_store_it_is_in_and_shows_none() -> None:
+    one, other = (Node("x", Shelf(World())) for _ in range(2))
+
+    assert one == other
+    assert "store" not in repr(one)
+
+
 def test_stores_are_walked_in_the_order_of_making() -> None:
     hosting, lent, trusting, using, around, within = ([Shelf(World(), kind)] for kind in ("hosting", "lent", "trusting", "using", "around", "within"))
 

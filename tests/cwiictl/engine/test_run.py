@@ -14,6 +14,19 @@ from tests.cwiictl.engine.said import BOTH, Act, Said, a_thing, ends, ran
 from tests.graphs import OURS, Node, Part, Places, verbs
 
 
+@BOTH
+def test_first_each_place_is_read_and_told_of(act: Act) -> None:
+    places = Places()
+    events: list[Event] = []
+
+    ran(act, Node("x", places.single), Node("y", places.bulk), Node("z", places.bulk), report=events.append)
+
+    assert {(e.address, e.why, e.phase, e.total) for e in events[:4] if e.what == "done"} == {
+        ("single/x", "read", "reading", 2),
+        ("bulk", "read", "reading", 2),
+    }
+
+
 def test_a_right_that_is_lent_for_the_run_is_given_back() -> None:
     places = Places()
     right = Said("x", places.single, says={"lends"})
