@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cwiictl.clouds.gcp.resources.grant import Condition
+from cwiictl.clouds.gcp.resources.grant import Grant as Given
 from cwiictl.clouds.gcp.resources.policy import Granted, Policy, PolicyState, Principal
-from cwiictl.clouds.gcp.resources.policy import Grant as Given
 from cwiictl.clouds.gcp.resources.reach import Reach, ReachState
 from cwiictl.engine.resource import Known
 from cwiictl.errors import BadInput
