@@ -19,6 +19,7 @@ from cwii_webhook.review import answer, decode
 from ratio import Ratio, measure
 
 WORKLOADS = 8
+PODS = 80  # of all of them
 TURNS = 400  # reviews in one measurement
 POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
 ID = "11111111-2222-3333-4444-555555555555"
@@ -43,7 +44,7 @@ ENVIRONMENT = {"AZURE_TENANT_ID": ID}
 
 
 def ratios() -> Iterator[Ratio]:
-    bodies = [json.dumps(_review(number), separators=(",", ":")).encode() for number in range(WORKLOADS)]
+    bodies = [json.dumps(review(number % WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode() for number in range(PODS)]
     for dialect, (given, says, goal) in ASKED.items():
         route = service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
         picture = Known(says)
@@ -78,8 +79,8 @@ def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], 
 
 
 def _decided(route: Route, body: bytes, picture: Known) -> bytes:
-    review = decode(body)
-    return answer(review, response(review.request.uid, admit(route, review.request, picture)))
+    asked = decode(body)
+    return answer(asked, response(asked.request.uid, admit(route, asked.request, picture)))
 
 
 def _given(route: Route, body: bytes, picture: Known) -> None:
@@ -92,10 +93,11 @@ def _given(route: Route, body: bytes, picture: Known) -> None:
 # The pods.
 
 
-def _review(number: int) -> dict[str, Any]:
-    where = f"team-{number}"
+def review(workload: int, pod: str) -> dict[str, Any]:
+    """Of a pod as one of many of its workload's: it has a uid of its own, and a name for the volume with the API server's token."""
+    where = f"team-{workload}"
     request = {
-        "uid": f"0df28fbd-5f5f-11e8-bc74-36e6bb28081{number}",
+        "uid": f"0df28fbd-5f5f-11e8-bc74-36e6bb2{pod}",
         "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "resource": {"group": "", "version": "v1", "resource": "pods"},
         "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
@@ -107,7 +109,7 @@ def _review(number: int) -> dict[str, Any]:
             "uid": ID,
             "groups": ["system:serviceaccounts", "system:authenticated"],
         },
-        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(), "status": {}},
+        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(f"kube-api-access-{pod}"), "status": {}},
         "oldObject": None,
         "dryRun": False,
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
@@ -132,16 +134,17 @@ def _metadata(where: str) -> dict[str, Any]:
     }
 
 
-def _spec() -> dict[str, Any]:
+def _spec(own: str) -> dict[str, Any]:
+    """`own`: how the volume with the API server's token is called."""
     token = {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]}
     return {
         "volumes": [
             {"name": "config", "configMap": {"name": "shop", "defaultMode": 420}},
             {"name": "scratch", "emptyDir": {}},
-            {"name": "kube-api-access-x2x9z", "projected": token | {"defaultMode": 420}},
+            {"name": own, "projected": token | {"defaultMode": 420}},
         ],
-        "initContainers": [_container("migrate")],
-        "containers": [_container("web") | _probes(), _container("worker") | _probes()],
+        "initContainers": [_container("migrate", own)],
+        "containers": [_container("web", own) | _probes(), _container("worker", own) | _probes()],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
@@ -155,10 +158,10 @@ def _spec() -> dict[str, Any]:
     }
 
 
-def _container(name: str) -> dict[str, Any]:
+def _container(name: str, own: str) -> dict[str, Any]:
     field = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}
     env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(14)]
-    mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), ("kube-api-access-x2x9z", "/var/run/secrets/kubernetes.io/serviceaccount"))
+    mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), (own, "/var/run/secrets/kubernetes.io/serviceaccount"))
     return {
         "name": name,
         "image": f"registry.example.com/shop/{name}@sha256:" + "0f" * 32,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import ssl
@@ -40,10 +41,10 @@ from tests.webhook.apiserver.ground import an_apiserver
 CONNECTIONS = 8
 ROUNDS = 5
 SECONDS = 1.0
-BODY = json.dumps(decision._review(0), separators=(",", ":")).encode()  # pyright: ignore[reportPrivateUsage]
 ANSWER = b'{"kind":"AdmissionReview","response":{"uid":"0","allowed":true,"patch":"' + b"y" * 2000 + b'"}}'
 HEAD = b"POST /mutate?timeout=10s HTTP/1.1\r\nHost: webhook\r\nUser-Agent: kube-apiserver-admission\r\nContent-Length: %d\r\nAccept: application/json, */*\r\n"
-ASKED = (HEAD + b"Content-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n") % len(BODY) + BODY
+REST = b"Content-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
+REVIEWS = 256  # that differ as pods of a workload do
 ROOT = Path(__file__).parents[2]
 
 
@@ -107,9 +108,16 @@ class Round:
     processor: float  # seconds of the server's, for each
 
 
+def reviews() -> list[bytes]:
+    """Of pods that come one after the other: no two are called the same, have the same uid, or the same name of the volume with their token."""
+    bodies = [json.dumps(decision.review(number % decision.WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode() for number in range(REVIEWS)]
+    return [(HEAD + REST) % len(body) + body for body in bodies]
+
+
 class Asker(asyncio.Protocol):
-    def __init__(self, times: list[float]) -> None:
+    def __init__(self, times: list[float], asking: Iterator[bytes]) -> None:
         self.times = times
+        self.asking = asking
         self.length = self.come = 0
         self.over = False
         self.ended = asyncio.get_running_loop().create_future()
@@ -120,7 +128,7 @@ class Asker(asyncio.Protocol):
 
     def ask(self) -> None:
         self.since = time.perf_counter()
-        self.write(ASKED)
+        self.write(next(self.asking))
 
     def data_received(self, data: bytes) -> None:
         if not self.length:
@@ -136,11 +144,12 @@ class Asker(asyncio.Protocol):
 
 def measured(port: int, pid: int, context: ssl.SSLContext) -> Round:
     rounds: list[Round] = []
+    asking = itertools.cycle(reviews())
 
     async def story() -> None:
         times: list[float] = []
         loop = asyncio.get_running_loop()
-        made = [await loop.create_connection(lambda: Asker(times), "127.0.0.1", port, ssl=context) for _ in range(CONNECTIONS)]
+        made = [await loop.create_connection(lambda: Asker(times, asking), "127.0.0.1", port, ssl=context) for _ in range(CONNECTIONS)]
         await asyncio.sleep(0.2)
         times.clear()
         start, before = time.perf_counter(), used(pid)
