@@ -55,10 +55,13 @@ class Lookups:
     def seen(self, ref: Ref) -> Seen | None:
         """What memory holds and was heard of lately, else what was read a moment ago."""
         shelf = self._memory.shelf(ref)
-        if shelf is None or not shelf.can_hold(ref):
+        if shelf is None:
             return None
-        if shelf.age < STALE and (known := shelf.get(ref)):
+        known = shelf.get(ref)
+        if known is not None and shelf.age < STALE:
             return known
+        if not shelf.can_hold(ref):
+            return None
         answer = self._answers.get(ref)
         if answer and self._clock.now() < answer.until:
             return answer.seen
