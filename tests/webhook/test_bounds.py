@@ -27,6 +27,7 @@ from tests.webhook.recorded import Objects, request
 EKS = service(ALL["eks"], [], {}).route
 GCPWIF = service(ALL["gcpwif"], [], {}).route
 POD: dict[str, Any] = {"metadata": {"name": "p", "namespace": "shop"}, "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]}}
+AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::111122223333:role/s3"}
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
 
 
@@ -73,6 +74,25 @@ def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
 
     assert projects("s@p.iam.gserviceaccount.com") == {"p"}
     assert projects("@" * 40_000 + "p.iam.gserviceaccount.com") == {""}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "word", "account"),
+    [
+        ("gcpwif", "cloud.google.com/token-expiration", google(PROVIDER, "a@b")),
+        ("azwi", "azure.workload.identity/service-account-token-expiration", Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen()})),
+        ("cwii", "cwii.dev/aws-token-expiration", Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen(AWS), space("shop"): Seen()})),
+    ],
+)
+def test_what_is_remembered_of_a_pod_is_no_more_than_what_is_heard_of_it(dialect: str, word: str, account: Objects) -> None:
+    """Its other annotations may be as long as a stranger likes."""
+    meta = {**POD["metadata"], "labels": {"azure.workload.identity/use": "true"}, "annotations": {word: "7200", "long": "x" * 100_000}}
+
+    route = service(ALL[dialect], [], {"AZURE_TENANT_ID": "t"}).route
+
+    (injection,) = admit(route, request({**POD, "metadata": meta}), account).injections
+
+    assert [dict(o.voice.annotations) for o in injection.origins if o.voice and o.voice.scope == "pod"] == [{word: "7200"}]
 
 
 def test_a_memo_holds_no_more_than_its_budget() -> None:

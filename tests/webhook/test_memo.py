@@ -6,7 +6,6 @@ import base64
 import json
 from typing import Any
 
-from cwii_webhook.injection import Volume
 from cwii_webhook.memo import HEAVY, Memo
 from cwii_webhook.pieces import Op, piece, sent
 from cwii_webhook.review import encode
@@ -56,14 +55,6 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
 
     assert before == after[::-1]
     assert len({json.dumps(pod) for pod in before}) == len(looks)
-
-
-def test_volumes_that_differ_in_how_long_a_token_lasts_are_told_apart_at_once() -> None:
-    """Who asks for another expiration each time must not make all others wait while each is compared with each."""
-    volumes = [Volume("t", {"projected": {"sources": [{"serviceAccountToken": {"expirationSeconds": 600 + n, "path": "token"}}]}}) for n in range(512)]
-
-    assert len({hash(volume) for volume in volumes}) == len(volumes)
-    assert hash(Volume("t", {"emptyDir": {}})) == hash(Volume("t", {"emptyDir": {}}))
 
 
 def test_what_is_said_by_another_voice_is_another_gift() -> None:

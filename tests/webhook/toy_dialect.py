@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cwii_webhook.dialects import Dialect
-from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Volume, containers, variable
+from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Volume, variable
 from cwii_webhook.review import Pod
 from cwii_webhook.settings.flags import Flag, made
 from cwii_webhook.settings.serving import COMMON, Serving
@@ -47,7 +47,7 @@ class Vault:
             return Nothing("vault", "not-asked", f"nobody says {ROLE.key}")
         role, skipped = account.annotations[ROLE.key], self.skipped(subject.pod)
         variables, mounts = (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)), (Mount("vault-token", "/vault", read_only=True),)
-        touches = tuple(Touch(place, i, variables, mounts) for place, i, c in containers(subject.pod) if c.name not in skipped)
+        touches = tuple(Touch(place, i, variables, mounts) for place, i, c in subject.containers if c.name not in skipped)
         return Injection(gives="vault", volumes=(self.volume,), touches=touches, origins=(Origin("VAULT_ROLE", role, ROLE.key, account),))
 
 

@@ -8,11 +8,12 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
-from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refused, told
+from cwii_webhook.gift import Gift, gift_of, made
+from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refused
 from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Picture
 from cwii_webhook.pieces import Op, Piece
-from cwii_webhook.review import MIRROR, Pod, Request
+from cwii_webhook.review import MIRROR, Pod, Request, names
 from cwii_webhook.vocabulary.cwii import GCP_CREDENTIALS, GCP_DELIVERY
 from cwii_webhook.voices import Subject
 
@@ -109,25 +110,25 @@ def _decided(route: Route, subject: Subject, parts: Sequence[Injection | Nothing
     if not injections:
         return Decision("nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd))
     given, warnings = _fitting(route, subject, injections)
-    made = patch.build(subject.pod, given)
-    warnings = (*_warnings(parts), *warnings, *subject.odd, *made.warnings)
-    return Decision("injected", made.pieces, warnings=warnings, audit=_audit(injections), injections=injections, nothing=nothing)
+    patched = patch.build(subject.pod, given, subject.variables)
+    warnings = (*_warnings(parts), *warnings, *subject.odd, *patched.warnings)
+    return Decision("injected", patched.pieces, warnings=warnings, audit=given.audit, injections=injections, nothing=nothing)
 
 
-def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) -> tuple[tuple[Injection, ...], tuple[str, ...]]:
+def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) -> tuple[Gift, tuple[str, ...]]:
     """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
     theirs = subject.pod.metadata.annotations or {}
-    given = (*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections
-    if 4 * (_letters(theirs) + sum([_letters(one.annotations) for one in given if one.annotations])) <= ROOM:
+    given = gift_of((*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections)
+    if 4 * (_letters(theirs) + _letters(given.annotations)) <= ROOM:
         return given, ()  # no letter has more than four bytes: most pods need no nearer look
-    ours = {key: text for injection in injections for key, text in injection.annotations.items()}
-    if not _overfull(theirs, {**ours, **given[-1].annotations}):
+    if not _overfull(theirs, given.annotations):
         return given, ()
+    ours = {key: text for injection in injections for key, text in injection.annotations.items()}
     size = _overfull(theirs, ours)
     if not size:
-        return injections, (f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",)
+        return gift_of(injections), (f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",)
     if not route.marker:
-        return injections, (f"the pod's annotations are over {ROOM} bytes with ours, and the API server refuses them",)
+        return given, (f"the pod's annotations are over {ROOM} bytes with ours, and the API server refuses them",)
     way_out = f", or set {GCP_DELIVERY.key} to config-map" if GCP_CREDENTIALS.key in ours else ""
     raise Refused(
         f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
@@ -164,17 +165,10 @@ def _late(route: Route, request: Request, pod: Pod) -> Decision:
     injections = ephemeral.injections(pod, request.old_object, route.mutators)
     if not injections:
         return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
-    made = patch.build(pod, injections)
-    return Decision("injected", made.pieces, warnings=(*_warnings(injections), *made.warnings), audit=_audit(injections), injections=injections)
+    given = made(injections)
+    patched = patch.build(pod, given, names(pod.spec.ephemeral_containers or ()))
+    return Decision("injected", patched.pieces, warnings=(*_warnings(injections), *patched.warnings), audit=given.audit, injections=injections)
 
 
 def _warnings(parts: Sequence[Injection | Nothing]) -> tuple[str, ...]:
     return tuple([warning for part in parts for warning in part.warnings])
-
-
-def _audit(injections: Sequence[Injection]) -> dict[str, str]:
-    """Keys are plain words: the API server drops those with a slash."""
-    audit = {"injected": ",".join([injection.gives for injection in injections])}
-    for injection in injections:
-        audit[injection.gives] = injection.told or told(injection.origins)
-    return audit

@@ -1,21 +1,21 @@
-"""What a pod is given of volumes, variables and mounts, worked out once for all pods that are given the same."""
+"""What a pod is given by all its mutators together, worked out once for all pods that are given the same."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
 from cwii_webhook import review
-from cwii_webhook.injection import Json, Mount, Place, Touch, Variable, Volume
+from cwii_webhook.injection import Injection, Joining, Json, Mount, Touch, Variable, Volume, told, weight
 from cwii_webhook.memo import Memo
 from cwii_webhook.pieces import Piece
+from cwii_webhook.review import Place, Places
 
 GIFTS = 512  # that are remembered
 SHAPES = 4  # of the pods that are given one: which of their lists are there
 
-Key = tuple[tuple[tuple[Volume, ...], tuple[Touch, ...]], ...]
 Shape = tuple[bool | tuple[bool, bool], ...]
 
 
@@ -27,7 +27,7 @@ class Each(Struct, frozen=True, gc=False):
 
 
 class Gift(Struct, frozen=True):
-    places: tuple[tuple[Place, int], ...]  # of containers
+    places: Places
     each: tuple[Each, ...]  # beside it
     volumes: Collection[Volume]
     names: frozenset[str]  # of volumes
@@ -35,40 +35,47 @@ class Gift(Struct, frozen=True):
     mounts: frozenset[str]
     paths: frozenset[str]
     apart: bool  # no mount of it is in another's way
+    ours: frozenset[str]
+    joining: tuple[Joining, ...]
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    audit: Mapping[str, str]
     weight: int
     pieces: Memo[Shape, Sequence[Piece]]
 
-    def beside(self, volumes: Sequence[review.Volume] | None, containers: Sequence[review.Container]) -> bool:
-        """Whether nothing that is there has a name or a path of its."""
+    def beside(self, volumes: Sequence[review.Volume] | None, containers: Sequence[review.Container], variables: frozenset[str]) -> bool:
+        """Whether nothing that is there has a name or a path of its. `variables` are those of these containers, and may be more."""
         mounts = [mount for container in containers if container.volume_mounts for mount in container.volume_mounts]
         return (
             self.apart
-            and self.variables.isdisjoint([variable.name for container in containers if container.env for variable in container.env])
+            and self.variables.isdisjoint(variables)
             and self.names.isdisjoint([volume.name for volume in volumes or ()])
             and self.mounts.isdisjoint([mount.name for mount in mounts])
             and self.paths.isdisjoint(_paths(mounts))
         )
 
 
-_remembered: Memo[Key, Gift] = Memo(GIFTS)
+_remembered: Memo[tuple[Injection, ...], Gift] = Memo(GIFTS)
 
 
-def gift_of(key: Key) -> Gift:
-    """The volumes and touches of each part."""
-    return _remembered.get(key) or _made(key)
+def gift_of(parts: tuple[Injection, ...]) -> Gift:
+    known = _remembered.get(parts)
+    if known is None:
+        known = made(parts)
+        _remembered.keep(parts, known, known.weight)
+    return known
 
 
-def _made(key: Key) -> Gift:
-    """Of what two parts give under one name, the first counts."""
+def made(parts: tuple[Injection, ...]) -> Gift:
+    """Of what two parts give under one name, the first counts; of annotations and labels the last."""
     volumes: dict[str, Volume] = {}
-    for volume in [volume for part, _ in key for volume in part]:
+    for volume in [volume for part in parts for volume in part.volumes]:
         volumes.setdefault(volume.name, volume)
     touched: dict[tuple[Place, int], list[Touch]] = {}
-    for touch in [touch for _, touches in key for touch in touches]:
+    for touch in [touch for part in parts for touch in part.touches]:
         touched.setdefault((touch.place, touch.index), []).append(touch)
     each = tuple(map(_each, touched.values()))
-    weight = len(review.encode([list(map(wire, volumes.values())), each]))
-    made = Gift(
+    return Gift(
         places=tuple(touched),
         each=each,
         volumes=tuple(volumes.values()),
@@ -77,10 +84,19 @@ def _made(key: Key) -> Gift:
         mounts=frozenset([mount.name for one in each for mount in one.mounts]),
         paths=frozenset([normpath(mount.mount_path) for one in each for mount in one.mounts]),
         apart=all(map(_apart, each)),
-        weight=weight,
+        ours=frozenset[str]().union(*[part.ours for part in parts]),
+        joining=tuple([one for part in parts for one in part.joining]),
+        annotations={key: text for part in parts for key, text in part.annotations.items()},
+        labels={key: text for part in parts for key, text in part.labels.items()},
+        audit=_audit([part for part in parts if part.gives]),
+        weight=sum(map(weight, parts)),
         pieces=Memo(SHAPES),
     )
-    return _remembered.keep(key, made, weight)
+
+
+def _audit(parts: Sequence[Injection]) -> dict[str, str]:
+    """Keys are plain words: the API server drops those with a slash."""
+    return {"injected": ",".join([part.gives for part in parts]), **{part.gives: part.told or told(part.origins) for part in parts}}
 
 
 def _each(touches: Sequence[Touch]) -> Each:

@@ -5,16 +5,17 @@ Plain data between the mutators, who decide, and `patch`, which alone knows how 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 
-from cwii_webhook.review import Container, Pod, encode
+from cwii_webhook.memo import Memo
+from cwii_webhook.review import Place, encode
 from cwii_webhook.voices import Voice
 
-Place = Literal["containers", "initContainers", "ephemeralContainers"]
+PLACE = 256  # weight of what one container is given
 Json = Mapping[str, object]
 
 
@@ -38,13 +39,6 @@ class Volume(Struct, frozen=True, gc=False):
 
     name: str
     source: Json
-    mark: int = 0  # of both together: many are called the same, and last otherwise
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "mark", hash((self.name, encode(self.source))))
-
-    def __hash__(self) -> int:
-        return self.mark  # its source has none
 
 
 # The API server would mount a token of its own into each container that has nothing at this path. Ours need none.
@@ -52,7 +46,7 @@ NO_TOKEN = Volume("cwii-no-token", {"emptyDir": {}})
 NO_TOKEN_MOUNT = Mount(NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True)
 
 
-class Touch(Struct, frozen=True, gc=False, cache_hash=True):
+class Touch(Struct, frozen=True, gc=False):
     """What one container of the pod's is given."""
 
     place: Place
@@ -95,8 +89,11 @@ def told(origins: Iterable[Origin]) -> str:
     return "; ".join([f"{origin.what} from {origin.voice.ref}" if origin.voice else f"{origin.what} by default" for origin in origins])
 
 
-class Injection(Struct, frozen=True, gc=False, kw_only=True):
-    """What one mutator gives. Names in `ours` (volumes with their mounts, and variables) are set whatever is there; others only where nothing is."""
+class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
+    """What one mutator gives. Names in `ours` (volumes with their mounts, and variables) are set whatever is there; others only where nothing is.
+
+    It is like no other but itself: whatever follows from it is worked out once for all pods that are given the very same.
+    """
 
     gives: str  # the short name of what it is, such as aws
     volumes: tuple[Volume, ...] = ()
@@ -143,9 +140,21 @@ def variable(name: str, value: str) -> Variable:
     return Variable(name, value)
 
 
-def containers(pod: Pod) -> Iterator[tuple[Place, int, Container]]:
-    """All that run from the beginning, in the order in which they start."""
-    for i, container in enumerate(pod.spec.init_containers or ()):
-        yield "initContainers", i, container
-    for i, container in enumerate(pod.spec.containers or ()):
-        yield "containers", i, container
+def weight(injection: Injection, places: Collection[object] = ()) -> int:
+    """Of one that is remembered, with what was said of so many containers."""
+    return len(encode(injection)) + PLACE * len(places)
+
+
+_more: Memo[tuple[Injection, tuple[Joining, ...], tuple[str, ...]], Injection] = Memo()
+
+
+def more(injection: Injection, joining: tuple[Joining, ...], warnings: tuple[str, ...]) -> Injection:
+    """With what goes with one pod and not with another."""
+    if not joining and not warnings:
+        return injection
+    key = injection, joining, warnings
+    known = _more.get(key)
+    if known is None:
+        known = replace(injection, joining=joining, warnings=(*injection.warnings, *warnings))
+        _more.keep(key, known, weight(known))
+    return known

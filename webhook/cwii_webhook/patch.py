@@ -11,11 +11,11 @@ from typing import Any, cast
 from msgspec import Struct
 
 from cwii_webhook import present
-from cwii_webhook.gift import GIFTS, Gift, gift_of, normpath, wire
-from cwii_webhook.injection import Injection, Joining, Mount, Place, Variable, Volume
+from cwii_webhook.gift import GIFTS, Gift, normpath, wire
+from cwii_webhook.injection import Joining, Mount, Variable, Volume
 from cwii_webhook.memo import Memo
 from cwii_webhook.pieces import Op, Piece, piece
-from cwii_webhook.review import Container, Pod
+from cwii_webhook.review import Container, Place, Pod
 
 _FIELDS: Mapping[Place, str] = {"containers": "containers", "initContainers": "init_containers", "ephemeralContainers": "ephemeral_containers"}
 
@@ -29,20 +29,21 @@ class Patch(Struct, frozen=True):
             self.pieces.append(piece(ops))
 
 
-def build(pod: Pod, parts: Sequence[Injection]) -> Patch:
-    """Nothing where all is there already."""
+def build(pod: Pod, gift: Gift, variables: frozenset[str]) -> Patch:
+    """Nothing where all is there already. `variables` are the names of those that the pod's own containers set."""
     patch = Patch([], [])
-    gift = gift_of(tuple([(part.volumes, part.touches) for part in parts if part.volumes or part.touches]))
     containers = [cast("Container", getattr(pod.spec, _FIELDS[place])[index]) for place, index in gift.places]
-    if gift.beside(pod.spec.volumes, containers):
+    if gift.beside(pod.spec.volumes, containers, variables):
         _usual(pod, gift, containers, patch)
     else:
-        patch.add(_given(pod, gift, containers, frozenset[str]().union(*[part.ours for part in parts]), patch.warnings))
-    if joining := [one for part in parts for one in part.joining]:
+        patch.add(_given(pod, gift, containers, gift.ours, patch.warnings))
+    if gift.joining:
         for place in ("initContainers", "containers"):
-            _joining(place, pod, [one for one in joining if one.place == place], patch)
-    _texts("/metadata/annotations", pod.metadata.annotations, [part.annotations for part in parts if part.annotations], patch)
-    _texts("/metadata/labels", pod.metadata.labels, [part.labels for part in parts if part.labels], patch)
+            _joining(place, pod, [one for one in gift.joining if one.place == place], patch)
+    if gift.annotations:
+        _texts("/metadata/annotations", pod.metadata.annotations, gift.annotations, patch)
+    if gift.labels:
+        _texts("/metadata/labels", pod.metadata.labels, gift.labels, patch)
     return patch
 
 
@@ -170,12 +171,7 @@ def _joined(place: Place, containers: Sequence[Container] | None, new: tuple[Joi
     return known
 
 
-def _texts(pointer: str, present: Mapping[str, str] | None, parts: Iterable[Mapping[str, str]], patch: Patch) -> None:
-    new: dict[str, str] = {}
-    for part in parts:
-        new.update(part)
-    if not new:
-        return
+def _texts(pointer: str, present: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch) -> None:
     if present is None:
         patch.add([Op("add", pointer, new)])
     else:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from cwii_webhook import owners
-from cwii_webhook.injection import Origin, Place, Refused, containers
+from cwii_webhook.injection import Origin, Refused
 from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Ref
-from cwii_webhook.review import encode
+from cwii_webhook.review import Places, encode
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import on_windows
 from cwii_webhook.vocabulary import Word
@@ -28,7 +28,6 @@ MOST_ODD = 4  # unknown words of one voice that are told of
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
-Places = tuple[tuple[Place, int], ...]
 Texts = tuple[tuple[str, str], ...]
 Key = tuple[str, bool, Places, tuple[tuple[Scope, Ref, Texts], ...]]
 
@@ -57,7 +56,7 @@ class Hearing:
         if strange := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
             subject.odd = tuple([odd for voice in strange for odd in _odd(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
-        found = [one for one in containers(subject.pod) if one[2].name not in GUESTS] if self.voices else []
+        found = [one for one in subject.containers if one[2].name not in GUESTS] if self.voices else []
         self.containers = [container for _, _, container in found]
         places: Places = tuple([(place, index) for place, index, _ in found])
         self.said = _said((self.namespace, self.windows, places, tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices])))

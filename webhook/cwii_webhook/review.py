@@ -5,12 +5,16 @@ What is not declared here is not decoded, and so cannot be lost: no container is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import msgspec
 from msgspec import Struct, UnsetType, field
 
 from cwii_webhook.picture import Owner
 
 MIRROR = "kubernetes.io/config.mirror"
+Place = Literal["containers", "initContainers", "ephemeralContainers"]
 
 
 class Read(Struct, frozen=True, gc=False, rename="camel"):
@@ -118,6 +122,22 @@ class Pod(Read, frozen=True):
 
     metadata: Meta
     spec: Spec
+
+
+Places = tuple[tuple[Place, int], ...]  # of containers
+Placed = tuple[Place, int, Container]
+
+
+def containers(pod: Pod) -> Sequence[Placed]:
+    """All that run from the beginning, in the order in which they start."""
+    spec = pod.spec
+    first: list[Placed] = [("initContainers", i, container) for i, container in enumerate(spec.init_containers)] if spec.init_containers else []
+    return first + [("containers", i, container) for i, container in enumerate(spec.containers or ())]
+
+
+def names(containers: Sequence[Container]) -> frozenset[str]:
+    """Of the variables that they set themselves."""
+    return frozenset([variable.name for container in containers if container.env for variable in container.env])
 
 
 class Kind(Read, frozen=True):

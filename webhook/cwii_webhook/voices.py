@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from cwii_webhook.picture import Picture, Ref, account, space
-from cwii_webhook.review import Pod, Request
+from cwii_webhook.review import Placed, Pod, Request, containers, names
 
 Scope = Literal["pod", "owner", "account", "namespace"]
 
@@ -25,9 +25,12 @@ class Voice(Struct, frozen=True, gc=False):
 
 
 class Subject:
-    """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for."""
+    """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for.
 
-    __slots__ = ("heard", "namespace", "odd", "picture", "pod", "uid")
+    `containers` are those that run from the beginning, and `variables` the names of all that they set themselves.
+    """
+
+    __slots__ = ("_containers", "_variables", "heard", "namespace", "odd", "picture", "pod", "uid")
 
     def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
         self.pod = pod
@@ -36,6 +39,20 @@ class Subject:
         self.picture = picture
         self.heard: object = None  # what one mutator found out and the next need not
         self.odd: tuple[str, ...] = ()  # what a user would want to know of the voices, whatever is given
+        self._containers: Sequence[Placed] | None = None  # worked out for the first who asks
+        self._variables: frozenset[str] | None = None
+
+    @property
+    def containers(self) -> Sequence[Placed]:
+        if self._containers is None:
+            self._containers = containers(self.pod)
+        return self._containers
+
+    @property
+    def variables(self) -> frozenset[str]:
+        if self._variables is None:
+            self._variables = names([container for _, _, container in self.containers])
+        return self._variables
 
     @property
     def ref(self) -> Ref:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from cwii_webhook.injection import NO_TOKEN, Injection, Joining, Nothing, Origin, Refused, Touch, Variable, Volume, containers, variable
+from cwii_webhook.injection import NO_TOKEN, Injection, Nothing, Origin, Refused, Touch, Variable, Volume, more, variable, weight
+from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
 from cwii_webhook.mutators.azwi_proxy import Proxies
-from cwii_webhook.picture import Unknown
-from cwii_webhook.review import Pod
+from cwii_webhook.picture import Ref, Unknown
+from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
 from cwii_webhook.shape import for_windows, on_windows
 from cwii_webhook.vocabulary.azwi import CLIENT_ID, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
@@ -19,6 +21,8 @@ from cwii_webhook.voices import Subject, Voice
 
 LEAST, MOST = 3600, 86400
 PROXY_PORT = 8000
+HEARD = (CLIENT_ID.key, TENANT_ID.key, EXPIRATION.key)  # of a ServiceAccount
+Said = tuple[Ref, tuple[str | None, ...], Ref | None, str | None, bool, str, Places]
 
 
 class Wish(Struct, frozen=True, gc=False):
@@ -29,8 +33,15 @@ class Wish(Struct, frozen=True, gc=False):
     tenant: Origin
     expiration: Origin
     seconds: int
-    port: int | None
     bound: bool  # to the cluster's own token endpoint
+
+
+class Usual(Struct, frozen=True):
+    """What is given to a pod that asks for no proxy, and has nothing in the way. The same is asked for many pods: it is worked out once."""
+
+    injection: Injection
+    variables: tuple[Variable, ...]
+    place: Place
 
 
 class Azwi:
@@ -51,6 +62,7 @@ class Azwi:
         ends = (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", "")) if end.suffix else ()
         names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", self.authority.name)
         self.variables = frozenset({*names, *(v.name for v in ends)})
+        self._known: Memo[Said, Usual] = Memo()
 
     def skipped(self, pod: Pod) -> frozenset[str]:
         return peers.listed((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
@@ -63,11 +75,30 @@ class Azwi:
         if account is None:
             remedy = f"create ServiceAccount {subject.namespace}/{name} before pods that run as it"
             raise Refused(f"serviceaccounts {peers.quoted(name)} not found", warnings=(remedy,))
-        return self._injection(subject, self._wish(subject, account))
+        port, skipped = _port(subject), self.skipped(subject.pod)
+        usual = self._usual(subject, account, skipped)
+        own = (*_of_port(subject, port), *cautions.own_values(subject, usual.variables, skipped))
+        if port is None:
+            return more(usual.injection, (), own)
+        joining = self.proxies.joining(subject.pod, port, usual.variables, usual.place.mount, skipped)
+        volumes = (*usual.injection.volumes, NO_TOKEN) if joining else usual.injection.volumes
+        return replace(usual.injection, volumes=volumes, joining=joining, warnings=(*usual.injection.warnings, *own))
 
-    def _wish(self, subject: Subject, account: Voice) -> Wish:
-        pod = subject.itself()
-        port = _port(subject, pod)
+    def _usual(self, subject: Subject, account: Voice, skipped: frozenset[str]) -> Usual:
+        """Of the pod itself only its own expiration counts, its endpoint, how its volume is called, and which of its containers there are."""
+        said = subject.pod.metadata.annotations or {}
+        own, bound = said.get(EXPIRATION.key) or None, bool(self.endpoint) and said.get(self.endpoint, "").lower() == YES
+        places: Places = tuple([(place, index) for place, index, container in subject.containers if container.name not in skipped])
+        volume = self.plan.called(subject.pod)
+        key = account.ref, tuple(map(account.annotations.get, HEARD)), None if own is None else subject.ref, own, bound, volume, places
+        known = self._known.get(key)
+        if known is None:
+            pod = Voice("pod", subject.ref, {} if own is None else {EXPIRATION.key: own})  # it is kept: no more than what is heard
+            known = self._worked_out(self._wish(pod, account, bound=bound), volume, places)
+            self._known.keep(key, known, weight(known.injection, places))
+        return known
+
+    def _wish(self, pod: Voice, account: Voice, *, bound: bool) -> Wish:
         expiration, seconds = _expiration(pod, account)
         return Wish(
             account,
@@ -75,28 +106,21 @@ class Azwi:
             _said("AZURE_TENANT_ID", TENANT_ID.key, account) or Origin("AZURE_TENANT_ID", self.settings.tenant_id),
             expiration,
             seconds,
-            port,
-            bool(self.endpoint) and pod.annotations.get(self.endpoint, "").lower() == YES,
+            bound,
         )
 
-    def _injection(self, subject: Subject, wish: Wish) -> Injection:
-        pod = subject.pod
-        skipped = self.skipped(pod)
-        place = self.plan.place(pod)
+    def _worked_out(self, wish: Wish, volume: str, places: Places) -> Usual:
+        place = self.plan.at(volume)
         variables = self._variables(wish, place)
-        touches = [Touch(at, i, variables, (place.mount,)) for at, i, container in containers(pod) if container.name not in skipped]
-        joining: tuple[Joining, ...] = ()
-        if wish.port is not None:
-            joining = self.proxies.joining(pod, wish.port, variables, place.mount, skipped)
-        return Injection(
+        injection = Injection(
             gives="azure",
-            volumes=(self._volume(place, wish), *((NO_TOKEN,) if joining else ())),
-            touches=tuple(touches),
-            joining=joining,
+            volumes=(self._volume(place, wish),),
+            touches=tuple([Touch(*where, variables, (place.mount,)) for where in places]),
             ours=frozenset((place.mount.name,)) if self.plan.named else frozenset(),
-            warnings=(*_warnings(subject, wish), *cautions.own_values(pod, variables, skipped)),
+            warnings=tuple(_of_values(wish)),
             origins=tuple(self._origins(wish, place)),
         )
+        return Usual(injection, variables, place)
 
     def _variables(self, wish: Wish, place: Place) -> tuple[Variable, ...]:
         """In the peer's order, and none that is empty."""
@@ -134,10 +158,11 @@ def _said(what: str, key: str, *voices: Voice) -> Origin | None:
     return next((Origin(what, voice.annotations[key], key, voice) for voice in voices if key in voice.annotations), None)
 
 
-def _port(subject: Subject, pod: Voice) -> int | None:
+def _port(subject: Subject) -> int | None:
     """None where no proxy is asked for. The host's network is everybody's: its routes are not for one pod to change."""
-    if PROXY.key not in pod.annotations:
+    if PROXY.key not in (subject.pod.metadata.annotations or ()):
         return None
+    pod = subject.itself()
     if subject.pod.spec.host_network:
         remedy = f"remove {PROXY.key} of {pod}, or its hostNetwork"
         raise Refused("hostNetwork is set to true, cannot inject proxy sidecar", warnings=(remedy,))
@@ -175,15 +200,18 @@ def _unlabelled(subject: Subject) -> Iterator[str]:
         yield f'{account} has {CLIENT_ID.key}, but the pod gets nothing: it has no label {USE.key}: "{YES}"'
 
 
-def _warnings(subject: Subject, wish: Wish) -> Iterator[str]:
+def _of_values(wish: Wish) -> Iterator[str]:
     if not wish.client:
         yield f"{wish.account} has no {CLIENT_ID.key}: AZURE_CLIENT_ID is not set"
     if not wish.tenant.value:
         yield f"{wish.account} has {'an empty' if wish.tenant.voice else 'no'} {TENANT_ID.key}: AZURE_TENANT_ID is not set"
-    if wish.port is None:
+
+
+def _of_port(subject: Subject, port: int | None) -> Iterator[str]:
+    if port is None:
         return
-    if not 1 <= wish.port <= 65535:
-        yield f"{PORT.key}: the API server refuses port {wish.port}; it takes 1 to 65535"
+    if not 1 <= port <= 65535:
+        yield f"{PORT.key}: the API server refuses port {port}; it takes 1 to 65535"
     if (asked := subject.itself().annotations.get(PROXY.key, "")).lower() in {"", "false", "no"}:
         yield f"{PROXY.key} is {asked!r}, and its presence alone asks for the proxy: remove it if there should be none"
     if on_windows(subject.pod):

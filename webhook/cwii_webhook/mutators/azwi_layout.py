@@ -37,9 +37,9 @@ class Plan(Struct, frozen=True):
     def volumes(self) -> str:
         return f"{self.volume}*" if self.named else self.volume
 
-    def place(self, pod: Pod) -> Place:
-        volume = _reserved(pod) if self.named else self.volume
-        return self.at(volume)
+    def called(self, pod: Pod) -> str:
+        """The volume."""
+        return _reserved(pod) if self.named else self.volume
 
     def at(self, volume: str) -> Place:
         path = f"{self.mount_path}/{volume.removeprefix(PREFIX)}" if self.apart else self.mount_path

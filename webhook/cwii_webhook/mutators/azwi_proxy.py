@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Mount, Place, Variable
-from cwii_webhook.review import Container, Pod
+from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Mount, Variable
+from cwii_webhook.review import Container, Place, Pod
 from cwii_webhook.settings.azwi import NATIVE_SIDECARS, Settings
 from cwii_webhook.shape import limited
 

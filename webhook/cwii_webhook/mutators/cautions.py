@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cwii_webhook.injection import Variable, containers
+from cwii_webhook.injection import Variable
 from cwii_webhook.review import Pod
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import user
+from cwii_webhook.voices import Subject
 
 
 def expiration(seconds: int, key: str) -> Iterator[str]:
@@ -28,13 +29,12 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
             yield f"container {name} runs as user {number} and will not be able to read {token}: set the pod's securityContext.fsGroup"
 
 
-def own_values(pod: Pod, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
+def own_values(subject: Subject, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
     """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
-    ours = {v.name: v.value for v in variables}
-    every = [container for _, _, container in containers(pod)]
-    if ours.keys().isdisjoint([v.name for c in every if c.env for v in c.env]) and not any(c.env_from for c in every):
+    if subject.variables.isdisjoint([v.name for v in variables]) and not any(container.env_from for _, _, container in subject.containers):
         return
-    for container in every:
+    ours = {v.name: v.value for v in variables}
+    for _, _, container in subject.containers:
         if container.name in skipped or not (container.env or container.env_from):
             continue
         own = [v for v in container.env or () if v.name in ours]

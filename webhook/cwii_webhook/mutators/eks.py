@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from msgspec import Struct
 
-from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Variable, Volume, containers, variable
+from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Variable, Volume, more, variable, weight
+from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.eks_sources import Entry, Home, Identities, Roles
+from cwii_webhook.picture import Ref
 from cwii_webhook.resolve import shown
-from cwii_webhook.review import Container, Pod
+from cwii_webhook.review import Container, Place, Pod
 from cwii_webhook.settings import LEAST
 from cwii_webhook.settings.eks import DAY, Settings
 from cwii_webhook.shape import on_windows
@@ -30,7 +32,10 @@ _CSV = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
 _BOOL = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True} | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
 
 
-class Way(Struct, frozen=True):
+Touched = tuple[tuple[Place, int, frozenset[str]], ...]  # containers, and what each has already of what is given
+
+
+class Way(Struct, frozen=True, cache_hash=True):
     """One of the two ways to credentials: what is mounted where, and the two variables that lead there."""
 
     volume: str
@@ -48,8 +53,15 @@ class Wish(Struct, frozen=True):
     audience: str
     expiration: int
     regional: bool
-    voice: Voice | None
+    bearer: Ref | None
     key: str = ""
+
+
+class Usual(Struct, frozen=True):
+    """What comes of a wish for a pod in which nothing is in the way. The same is asked for many pods: it is worked out once."""
+
+    injection: Injection
+    variables: tuple[Variable, ...]
 
 
 class Eks:
@@ -67,13 +79,15 @@ class Eks:
         self.region = tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")) if settings.region else ()
         self.volumes = frozenset({self.sts.volume, self.agent.volume})
         self.variables = frozenset({*REGION, REGIONAL, self.sts.pointer, self.sts.other, self.agent.pointer, self.agent.other})
+        self._known: Memo[tuple[Wish, bool, Touched], Usual] = Memo()
 
     @property
     def sources(self) -> tuple[Source, ...]:
         return tuple([source for source in (self.roles, self.identities, self.home) if source])
 
     def skipped(self, pod: Pod) -> frozenset[str]:
-        return skipping((pod.metadata.annotations or {}).get(self.words.skip.key, ""))
+        listed = (pod.metadata.annotations or {}).get(self.words.skip.key)
+        return skipping(listed) if listed else frozenset()
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         name = subject.pod.spec.service_account_name
@@ -86,7 +100,9 @@ class Eks:
         if wish is None:
             missing = account is None and not self.roles
             return Nothing("aws", "no-account" if missing else "not-asked", f"{name} has no {self.words.role_arn.key}")
-        return self._injection(subject, wish)
+        skipped = self.skipped(subject.pod)
+        usual = self._usual(wish, on_windows(subject.pod), self._touched(subject, skipped))
+        return more(usual.injection, (), tuple(cautions.own_values(subject, usual.variables, skipped)))
 
     def _wish(self, subject: Subject, name: str, account: Voice | None) -> Wish | None:
         if self.identities and (subject.namespace, name) in self.identities.pairs:
@@ -97,14 +113,13 @@ class Eks:
         if not self.roles or entry is None or not entry.rolearn:
             return None
         lasts = self._expiration(subject, self._entered(entry))
-        voice = Voice("account", self.roles.ref, {})
-        return Wish(self.sts, self._composed(entry.rolearn), entry.audience, lasts, entry.useregionalsts, voice, f"{subject.namespace}/{name}")
+        return Wish(self.sts, self._composed(entry.rolearn), entry.audience, lasts, entry.useregionalsts, self.roles.ref, f"{subject.namespace}/{name}")
 
     def _of_account(self, subject: Subject, account: Voice) -> Wish:
         said = account.annotations
         role, audience = said[self.words.role_arn.key], said.get(self.words.audience.key, self.settings.audience)
         lasts = self._expiration(subject, self._lasting(said, max(LEAST, self.settings.expiration)))
-        return Wish(self.sts, self._composed(role), audience, lasts, self._regional(said), account, self.words.role_arn.key)
+        return Wish(self.sts, self._composed(role), audience, lasts, self._regional(said), account.ref, self.words.role_arn.key)
 
     def _of_agent(self, subject: Subject, name: str, account: Voice | None) -> Wish:
         """As much as the ServiceAccount or the ConfigMap says of it. A day is a little less for most, so that not all come at once."""
@@ -126,8 +141,11 @@ class Eks:
         return self._lasting(subject.pod.metadata.annotations or {}, otherwise)
 
     def _lasting(self, said: Mapping[str, str], otherwise: int) -> int:
+        text = said.get(self.words.expiration.key)
+        if text is None:
+            return otherwise
         try:
-            return max(LEAST, peers.whole(said.get(self.words.expiration.key, "")))
+            return max(LEAST, peers.whole(text))
         except peers.NotANumber:
             return otherwise
 
@@ -140,47 +158,63 @@ class Eks:
     def _entered(self, entry: Entry) -> int:
         return max(LEAST, entry.tokenexpiration or self.settings.expiration)
 
-    def _injection(self, subject: Subject, wish: Wish) -> Injection:
-        pod, way = subject.pod, wish.way
-        path = f"{way.mount_path}/{way.file}"
-        file = "C:" + path.replace("/", "\\") if on_windows(pod) else path
+    def _touched(self, subject: Subject, skipped: frozenset[str]) -> Touched:
+        none = frozenset[str]() if self.variables.isdisjoint(subject.variables) else None
+        return tuple([
+            (place, index, self._there(container) if none is None else none)
+            for place, index, container in subject.containers
+            if container.name not in skipped
+        ])  # fmt: skip
+
+    def _there(self, container: Container) -> frozenset[str]:
+        return self.variables.intersection([variable.name for variable in container.env or ()])
+
+    def _usual(self, wish: Wish, windows: bool, touched: Touched) -> Usual:  # noqa: FBT001 - part of a key
+        key = wish, windows, touched
+        known = self._known.get(key)
+        if known is None:
+            known = self._worked_out(*key)
+            self._known.keep(key, known, weight(known.injection, touched))
+        return known
+
+    def _worked_out(self, wish: Wish, windows: bool, touched: Touched) -> Usual:  # noqa: FBT001
+        way, path = wish.way, f"{wish.way.mount_path}/{wish.way.file}"
+        file = "C:" + path.replace("/", "\\") if windows else path
         values = (variable(way.other, wish.value), variable(way.pointer, file))
         token = {"audience": wish.audience, "expirationSeconds": wish.expiration, "path": way.file}
-        skipped = self.skipped(pod)
-        return Injection(
+        voice = Voice("account", wish.bearer, {}) if wish.bearer else None
+        injection = Injection(
             gives="aws",
             volumes=(Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),),
-            touches=tuple(self._touches(pod, wish, values, skipped)),
+            touches=tuple(self._touches(wish, values, touched)),
             labels={POD_IDENTITY: ENABLED} if way is self.agent else {},
-            warnings=tuple(self._warnings(pod, wish, values, skipped)),
-            origins=(Origin(way.other, wish.value, wish.key, wish.voice), Origin(way.pointer, file)),
+            warnings=tuple(self._warnings(wish)),
+            origins=(Origin(way.other, wish.value, wish.key, voice), Origin(way.pointer, file)),
         )
+        return Usual(injection, (*self.region, *values))
 
-    def _touches(self, pod: Pod, wish: Wish, values: tuple[Variable, Variable], skipped: Collection[str]) -> Iterator[Touch]:
+    def _touches(self, wish: Wish, values: tuple[Variable, Variable], touched: Touched) -> Iterator[Touch]:
         mounts = (Mount(wish.way.volume, wish.way.mount_path, read_only=True),)
-        for place, index, container in containers(pod):
-            if container.name not in skipped:
-                variables = self._variables(container, wish.regional, values)
-                if variables is not None:
-                    yield Touch(place, index, variables, mounts)
+        for place, index, there in touched:
+            variables = self._variables(there, wish.regional, values)
+            if variables is not None:
+                yield Touch(place, index, variables, mounts)
 
-    def _variables(self, container: Container, regional: bool, values: tuple[Variable, Variable]) -> tuple[Variable, ...] | None:  # noqa: FBT001 - one of three groups
+    def _variables(self, there: frozenset[str], regional: bool, values: tuple[Variable, Variable]) -> tuple[Variable, ...] | None:  # noqa: FBT001 - one of three groups
         """Of each group all or none: what a container has of it stays. None where it has something of each: it needs nothing of us."""
-        there = {v.name for v in container.env or ()}
-        identity = not there.isdisjoint(v.name for v in values)
+        identity = not there.isdisjoint([v.name for v in values])
         region = not there.isdisjoint(REGION)
         if identity and region and REGIONAL in there:
             return None
         sts = (Variable(REGIONAL, "regional"),) if regional and REGIONAL not in there else ()
         return (*sts, *(() if region else self.region), *(() if identity else values))
 
-    def _warnings(self, pod: Pod, wish: Wish, values: tuple[Variable, ...], skipped: Collection[str]) -> Iterator[str]:
+    def _warnings(self, wish: Wish) -> Iterator[str]:
         if wish.way is self.sts and not ROLE.fullmatch(wish.value):
             nowhere = self.home and not self.home.account
             why = "in which the account is missing: the webhook asks the instance that it runs on" if nowhere else "which is no role's ARN: AWS will refuse it"
-            yield f"{wish.key} of {wish.voice} is {shown(wish.value)}, {why}"
+            yield f"{wish.key} of {wish.bearer} is {shown(wish.value)}, {why}"
         yield from cautions.expiration(wish.expiration, self.words.expiration.key)
-        yield from cautions.own_values(pod, (*self.region, *values), skipped)
 
 
 def skipping(text: str) -> frozenset[str]:

@@ -6,24 +6,21 @@ from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from cwii_webhook.injection import Injection, Nothing, Origin, Place, Refused, Touch, Variable, Volume, containers, told, variable
+from cwii_webhook.injection import Injection, Nothing, Origin, Refused, Touch, Variable, Volume, more, told, variable, weight
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.gcpwif_layout import DIRECT, GCLOUD, MOUNTS, OURS, POINTERS, REPLACED, TOKEN, TOKEN_FILE, volumes
 from cwii_webhook.mutators.gcpwif_setup import NAME, Setup
 from cwii_webhook.mutators.gcpwif_wish import Wish, wish
 from cwii_webhook.picture import Ref
-from cwii_webhook.review import Pod
+from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.gcpwif import LEAST, Settings
 from cwii_webhook.shape import common_user, for_windows, on_windows
 from cwii_webhook.vocabulary.gcpwif import words
 from cwii_webhook.voices import Subject, Voice
 
 ALWAYS = frozenset({NAME})  # skipped
-PLACE = 256  # weight of what one container is given
-Places = tuple[tuple[Place, int], ...]
 Said = tuple[Ref, tuple[str | None, ...], Ref | None, str | None, Places]
 
 
@@ -68,14 +65,16 @@ class Gcpwif:
         pod = subject.pod
         own = (pod.metadata.annotations or {}).get(self.words.expiration.key)
         skipped = self.skipped(pod)
-        places: Places = tuple([(place, index) for place, index, container in containers(pod) if container.name not in skipped])
+        places: Places = tuple([(place, index) for place, index, container in subject.containers if container.name not in skipped])
         key = account.ref, tuple(map(account.annotations.get, self._heard)), None if own is None else subject.ref, own, places
         known = self._known.get(key)
         if known is None:
-            asked = wish(self.settings, self.words, subject.itself(), account)
+            said = Voice("pod", subject.ref, {} if own is None else {self.words.expiration.key: own})  # it is kept: no more than what is heard
+            asked = wish(self.settings, self.words, said, account)
             if asked is None:
                 return None
-            known = self._known.keep(key, self._worked_out(asked, places), len(msgspec.json.encode(key)) + PLACE * len(places))
+            known = self._worked_out(asked, places)
+            self._known.keep(key, known, weight(known.injection, places))
         return known
 
     def _unasked(self, account: Voice) -> Nothing:
@@ -104,8 +103,8 @@ class Gcpwif:
         if asked.mode == "gcloud" and for_windows(pod):
             raise Refused(f"{NAME} does not run on Windows", warnings=(f"set {self.words.mode.key} of {asked.account} to direct",))
         joining = (self.setup.joining(pod, asked),) if asked.mode == "gcloud" else ()
-        own = cautions.own_values(pod, usual.variables, self.skipped(pod), REPLACED[asked.mode])
-        return replace(usual.injection, joining=joining, warnings=(*usual.injection.warnings, *self._warnings(subject, asked), *own))
+        own = cautions.own_values(subject, usual.variables, self.skipped(pod), REPLACED[asked.mode])
+        return more(usual.injection, joining, (*self._warnings(subject, asked), *own))
 
     def _annotations(self, asked: Wish) -> dict[str, str]:
         effective = {

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from cwii_webhook import present
-from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Touch, Variable, Volume, told
+from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Touch, Variable, Volume, more, told
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
@@ -65,7 +64,7 @@ class Cloud:
         if not plan.guests and not _in_the_way(plan, heard):
             return injection
         guests = tuple([joining(guest, subject.pod) for guest in plan.guests])
-        return replace(injection, joining=guests, warnings=(*plan.warnings, *_warnings(plan, heard)))
+        return more(injection, guests, tuple(_warnings(plan, heard)))
 
     def _worked_out(self, heard: Hearing) -> Usual | Nothing:
         plan = self._planned(Wishes(heard))
