@@ -28,16 +28,16 @@ class Diary:
 
     def decided(self, dialect: str, request: Request, decision: Decision) -> None:
         count = self._decisions.add
-        if decision.outcome == "refused":
-            count(dialect, "", "refused", "")
         for injection in decision.injections:
             count(dialect, injection.gives, "injected", "")
         for nothing in decision.nothing:
             count(dialect, nothing.gives, "nothing", nothing.reason)
-        if decision.outcome == "refused":
+        if decision.outcome == "injected":
+            changes = sum([len(piece.ops) for piece in decision.pieces])
+            self._log.say("info", "injected", {**decision.audit, "changes": changes, **_pod(dialect, request)})
+        elif decision.outcome == "refused":
+            count(dialect, "", "refused", "")
             self._log.info("refused", message=decision.message, **_pod(dialect, request))
-        elif decision.outcome == "injected":
-            self._log.info("injected", **decision.audit, changes=len(decision.ops), **_pod(dialect, request))
         elif self._log.says("debug"):
             self._log.debug("nothing", why=tuple(f"{n.gives}: {n.reason}" for n in decision.nothing), **_pod(dialect, request))
 

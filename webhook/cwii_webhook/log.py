@@ -16,6 +16,8 @@ PIPE = 4096  # so much is written to a pipe as a whole, also where several proce
 TEXT = 512  # characters of one value
 MANY = 16  # parts of one value
 
+_encode = msgspec.json.Encoder().encode
+
 Value = str | int | float | bool | None | tuple[str, ...]
 
 
@@ -28,7 +30,7 @@ class Log:
     def __init__(self, file: int, level: str = "info", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.later: Callable[[Callable[[], None]], object] | None = None
         self._file = file
-        self._least = LEVELS.index(level)
+        self._said = frozenset(LEVELS[LEVELS.index(level) :])
         self._now = now
         self._lines: list[bytes] = []
         self._lost = 0
@@ -36,22 +38,22 @@ class Log:
         self._poll.register(file, select.POLLOUT)
 
     def says(self, level: str) -> bool:
-        return LEVELS.index(level) >= self._least
+        return level in self._said
 
     def debug(self, what: str, **more: Value) -> None:
-        self._say("debug", what, more)
+        self.say("debug", what, more)
 
     def info(self, what: str, **more: Value) -> None:
-        self._say("info", what, more)
+        self.say("info", what, more)
 
     def warning(self, what: str, **more: Value) -> None:
-        self._say("warning", what, more)
+        self.say("warning", what, more)
 
     def error(self, what: str, **more: Value) -> None:
-        self._say("error", what, more)
+        self.say("error", what, more)
 
-    def _say(self, level: str, what: str, more: Mapping[str, Value]) -> None:
-        if LEVELS.index(level) < self._least:
+    def say(self, level: str, what: str, more: Mapping[str, Value]) -> None:
+        if level not in self._said:
             return
         self._lines.append(line(self._now(), level, what, more))
         if self.later is None:
@@ -94,10 +96,20 @@ class Log:
 
 def line(now: datetime, level: str, what: str, more: Mapping[str, Value]) -> bytes:
     """ASCII alone: there are more characters that end a line, or drive a terminal, than JSON escapes."""
+    try:
+        text = _encode({**more, "time": now, "level": level, "what": what})
+    except UnicodeEncodeError:  # half a character
+        text = None
+    if text is None or len(text) > TEXT:
+        return _cut_line(now, level, what, more)
+    return _ascii(text) + b"\n"  # what is short as a whole has nothing that is long
+
+
+def _cut_line(now: datetime, level: str, what: str, more: Mapping[str, Value]) -> bytes:
     own = {"time": now, "level": level, "what": _cut(what)}
-    text = _ascii(msgspec.json.encode({**{key: _cut(value) for key, value in more.items()}, **own}))
+    text = _ascii(_encode({**{key: _cut(value) for key, value in more.items()}, **own}))
     if len(text) >= PIPE:
-        text = _ascii(msgspec.json.encode({"cut": True, **own}))
+        text = _ascii(_encode({"cut": True, **own}))
     return text + b"\n"
 
 
