@@ -47,7 +47,7 @@ class Vault:
             return Nothing("vault", "not-asked", f"nobody says {ROLE.key}")
         role, skipped = account.annotations[ROLE.key], self.skipped(subject.pod)
         variables, mounts = (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)), (Mount("vault-token", "/vault", read_only=True),)
-        touches = tuple(Touch(place, i, variables, mounts) for place, i, c in subject.containers if c.name not in skipped)
+        touches = tuple(Touch(*place, variables, mounts) for place in subject.places(skipped))
         return Injection(gives="vault", volumes=(self.volume,), touches=touches, origins=(Origin("VAULT_ROLE", role, ROLE.key, account),))
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from cwii_webhook import ephemeral, patch
-from cwii_webhook.gift import Gift, gift_of, made
+from cwii_webhook.gift import Gift, gift_of, letters, made
 from cwii_webhook.injection import ConfigMap, Injection, Nothing, Reason, Refused
 from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Picture
@@ -119,7 +119,7 @@ def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) 
     """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
     theirs = subject.pod.metadata.annotations or {}
     given = gift_of((*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections)
-    if 4 * (_letters(theirs) + _letters(given.annotations)) <= ROOM:
+    if 4 * (letters(theirs) + given.letters) <= ROOM:
         return given, ()  # no letter has more than four bytes: most pods need no nearer look
     if not _overfull(theirs, given.annotations):
         return given, ()
@@ -134,10 +134,6 @@ def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) 
         f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
         f"shorten them{way_out}"
     )
-
-
-def _letters(texts: Mapping[str, str]) -> int:
-    return len("".join(texts)) + len("".join(texts.values()))
 
 
 def _overfull(theirs: Mapping[str, str], ours: Mapping[str, str]) -> int:

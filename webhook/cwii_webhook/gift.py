@@ -39,6 +39,7 @@ class Gift(Struct, frozen=True):
     joining: tuple[Joining, ...]
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
+    letters: int  # of its annotations
     audit: Mapping[str, str]
     weight: int
     pieces: Memo[Shape, Sequence[Piece]]
@@ -75,6 +76,7 @@ def made(parts: tuple[Injection, ...]) -> Gift:
     for touch in [touch for part in parts for touch in part.touches]:
         touched.setdefault((touch.place, touch.index), []).append(touch)
     each = tuple(map(_each, touched.values()))
+    annotations = {key: text for part in parts for key, text in part.annotations.items()}
     return Gift(
         places=tuple(touched),
         each=each,
@@ -86,7 +88,8 @@ def made(parts: tuple[Injection, ...]) -> Gift:
         apart=all(map(_apart, each)),
         ours=frozenset[str]().union(*[part.ours for part in parts]),
         joining=tuple([one for part in parts for one in part.joining]),
-        annotations={key: text for part in parts for key, text in part.annotations.items()},
+        annotations=annotations,
+        letters=letters(annotations),
         labels={key: text for part in parts for key, text in part.labels.items()},
         audit=_audit([part for part in parts if part.gives]),
         weight=sum(map(weight, parts)),
@@ -97,6 +100,10 @@ def made(parts: tuple[Injection, ...]) -> Gift:
 def _audit(parts: Sequence[Injection]) -> dict[str, str]:
     """Keys are plain words: the API server drops those with a slash."""
     return {"injected": ",".join([part.gives for part in parts]), **{part.gives: part.told or told(part.origins) for part in parts}}
+
+
+def letters(texts: Mapping[str, str]) -> int:
+    return len("".join(texts)) + len("".join(texts.values()))
 
 
 def _each(touches: Sequence[Touch]) -> Each:

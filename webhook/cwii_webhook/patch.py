@@ -17,8 +17,6 @@ from cwii_webhook.memo import Memo
 from cwii_webhook.pieces import Op, Piece, piece
 from cwii_webhook.review import Container, Place, Pod
 
-_FIELDS: Mapping[Place, str] = {"containers": "containers", "initContainers": "init_containers", "ephemeralContainers": "ephemeral_containers"}
-
 
 class Patch(Struct, frozen=True):
     pieces: list[Piece]
@@ -32,7 +30,8 @@ class Patch(Struct, frozen=True):
 def build(pod: Pod, gift: Gift, variables: frozenset[str]) -> Patch:
     """Nothing where all is there already. `variables` are the names of those that the pod's own containers set."""
     patch = Patch([], [])
-    containers = [cast("Container", getattr(pod.spec, _FIELDS[place])[index]) for place, index in gift.places]
+    lists = _lists(pod)
+    containers = [lists[place][index] for place, index in gift.places]
     if gift.beside(pod.spec.volumes, containers, variables):
         _usual(pod, gift, containers, patch)
     else:
@@ -45,6 +44,11 @@ def build(pod: Pod, gift: Gift, variables: frozenset[str]) -> Patch:
     if gift.labels:
         _texts("/metadata/labels", pod.metadata.labels, gift.labels, patch)
     return patch
+
+
+def _lists(pod: Pod) -> Mapping[Place, Sequence[Container]]:
+    spec = pod.spec
+    return {"containers": spec.containers or (), "initContainers": spec.init_containers or (), "ephemeralContainers": spec.ephemeral_containers or ()}
 
 
 def _usual(pod: Pod, gift: Gift, containers: Sequence[Container], patch: Patch) -> None:
@@ -140,7 +144,7 @@ def _extended(pointer: str, present: Sequence[object] | None, new: Sequence[obje
 
 def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -> None:
     """The first of those that go first is the very first: they are put at the head from behind."""
-    containers: list[Container] | None = getattr(pod.spec, _FIELDS[place])
+    containers = pod.spec.containers if place == "containers" else pod.spec.init_containers
     there = {container.name: i for i, container in enumerate(containers or ())}
     new = tuple([one for one in joining if one.name not in there])
     ops: list[Op] = []

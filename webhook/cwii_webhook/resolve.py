@@ -56,9 +56,8 @@ class Hearing:
         if strange := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
             subject.odd = tuple([odd for voice in strange for odd in _odd(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
-        found = [one for one in subject.containers if one[2].name not in GUESTS] if self.voices else []
-        self.containers = [container for _, _, container in found]
-        places: Places = tuple([(place, index) for place, index, _ in found])
+        self.containers = [container for container in subject.containers if container.name not in GUESTS] if self.voices else []
+        places = subject.places(GUESTS) if self.voices else ()
         self.said = _said((self.namespace, self.windows, places, tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices])))
         self.env = frozenset([variable.name for container in self.containers if container.env for variable in container.env])
         self.from_elsewhere = [container.name for container in self.containers if container.env_from]

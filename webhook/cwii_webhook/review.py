@@ -125,14 +125,11 @@ class Pod(Read, frozen=True):
 
 
 Places = tuple[tuple[Place, int], ...]  # of containers
-Placed = tuple[Place, int, Container]
 
 
-def containers(pod: Pod) -> Sequence[Placed]:
+def containers(pod: Pod) -> Sequence[Container]:
     """All that run from the beginning, in the order in which they start."""
-    spec = pod.spec
-    first: list[Placed] = [("initContainers", i, container) for i, container in enumerate(spec.init_containers)] if spec.init_containers else []
-    return first + [("containers", i, container) for i, container in enumerate(spec.containers or ())]
+    return [*(pod.spec.init_containers or ()), *(pod.spec.containers or ())]
 
 
 def names(containers: Sequence[Container]) -> frozenset[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
 
+from cwii_webhook.memo import Memo
 from cwii_webhook.picture import Picture, Ref, account, space
-from cwii_webhook.review import Placed, Pod, Request, containers, names
+from cwii_webhook.review import Places, Pod, Request, containers, names
 
 Scope = Literal["pod", "owner", "account", "namespace"]
 
@@ -30,7 +31,7 @@ class Subject:
     `containers` are those that run from the beginning, and `variables` the names of all that they set themselves.
     """
 
-    __slots__ = ("_containers", "_variables", "heard", "namespace", "odd", "picture", "pod", "uid")
+    __slots__ = ("_variables", "containers", "heard", "namespace", "odd", "picture", "pod", "uid")
 
     def __init__(self, request: Request, pod: Pod, picture: Picture) -> None:
         self.pod = pod
@@ -39,20 +40,21 @@ class Subject:
         self.picture = picture
         self.heard: object = None  # what one mutator found out and the next need not
         self.odd: tuple[str, ...] = ()  # what a user would want to know of the voices, whatever is given
-        self._containers: Sequence[Placed] | None = None  # worked out for the first who asks
-        self._variables: frozenset[str] | None = None
-
-    @property
-    def containers(self) -> Sequence[Placed]:
-        if self._containers is None:
-            self._containers = containers(self.pod)
-        return self._containers
+        self.containers = containers(pod)
+        self._variables: frozenset[str] | None = None  # gathered for the first who asks
 
     @property
     def variables(self) -> frozenset[str]:
         if self._variables is None:
-            self._variables = names([container for _, _, container in self.containers])
+            self._variables = names(self.containers)
         return self._variables
+
+    def places(self, skipped: frozenset[str]) -> Places:
+        """Of all containers but those of these names."""
+        every = _places(len(self.pod.spec.init_containers or ()), len(self.containers))
+        if skipped.isdisjoint([container.name for container in self.containers]):
+            return every
+        return tuple([place for place, container in zip(every, self.containers, strict=True) if container.name not in skipped])
 
     @property
     def ref(self) -> Ref:
@@ -72,3 +74,16 @@ class Subject:
     def _voice(self, scope: Scope, ref: Ref) -> Voice | None:
         seen = self.picture.seen(ref)
         return None if seen is None else Voice(scope, ref, seen.annotations)
+
+
+_known: Memo[tuple[int, int], Places] = Memo(256)
+
+
+def _places(first: int, every: int) -> Places:
+    """Of so many containers, of which so many come first."""
+    known = _known.get((first, every))
+    if known is None:
+        before: Places = tuple([("initContainers", i) for i in range(first)])
+        after: Places = tuple([("containers", i) for i in range(every - first)])
+        known = _known.keep((first, every), before + after, every)
+    return known

@@ -88,8 +88,7 @@ class Azwi:
         """Of the pod itself only its own expiration counts, its endpoint, how its volume is called, and which of its containers there are."""
         said = subject.pod.metadata.annotations or {}
         own, bound = said.get(EXPIRATION.key) or None, bool(self.endpoint) and said.get(self.endpoint, "").lower() == YES
-        places: Places = tuple([(place, index) for place, index, container in subject.containers if container.name not in skipped])
-        volume = self.plan.called(subject.pod)
+        places, volume = subject.places(skipped), self.plan.called(subject.pod)
         key = account.ref, tuple(map(account.annotations.get, HEARD)), None if own is None else subject.ref, own, bound, volume, places
         known = self._known.get(key)
         if known is None:

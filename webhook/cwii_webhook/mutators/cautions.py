@@ -31,10 +31,10 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
 
 def own_values(subject: Subject, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
     """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
-    if subject.variables.isdisjoint([v.name for v in variables]) and not any(container.env_from for _, _, container in subject.containers):
+    if subject.variables.isdisjoint([v.name for v in variables]) and not any(container.env_from for container in subject.containers):
         return
     ours = {v.name: v.value for v in variables}
-    for _, _, container in subject.containers:
+    for container in subject.containers:
         if container.name in skipped or not (container.env or container.env_from):
             continue
         own = [v for v in container.env or () if v.name in ours]

@@ -15,7 +15,7 @@ from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.eks_sources import Entry, Home, Identities, Roles
 from cwii_webhook.picture import Ref
 from cwii_webhook.resolve import shown
-from cwii_webhook.review import Container, Place, Pod
+from cwii_webhook.review import Places, Pod, names
 from cwii_webhook.settings import LEAST
 from cwii_webhook.settings.eks import DAY, Settings
 from cwii_webhook.shape import on_windows
@@ -32,7 +32,7 @@ _CSV = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
 _BOOL = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True} | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
 
 
-Touched = tuple[tuple[Place, int, frozenset[str]], ...]  # containers, and what each has already of what is given
+There = tuple[frozenset[str], ...]  # of each container, what it has already of what is given; nothing where none has any
 
 
 class Way(Struct, frozen=True, cache_hash=True):
@@ -79,7 +79,7 @@ class Eks:
         self.region = tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")) if settings.region else ()
         self.volumes = frozenset({self.sts.volume, self.agent.volume})
         self.variables = frozenset({*REGION, REGIONAL, self.sts.pointer, self.sts.other, self.agent.pointer, self.agent.other})
-        self._known: Memo[tuple[Wish, bool, Touched], Usual] = Memo()
+        self._known: Memo[tuple[Wish, bool, Places, There], Usual] = Memo()
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -101,7 +101,7 @@ class Eks:
             missing = account is None and not self.roles
             return Nothing("aws", "no-account" if missing else "not-asked", f"{name} has no {self.words.role_arn.key}")
         skipped = self.skipped(subject.pod)
-        usual = self._usual(wish, on_windows(subject.pod), self._touched(subject, skipped))
+        usual = self._usual(wish, on_windows(subject.pod), subject.places(skipped), self._there(subject, skipped))
         return more(usual.injection, (), tuple(cautions.own_values(subject, usual.variables, skipped)))
 
     def _wish(self, subject: Subject, name: str, account: Voice | None) -> Wish | None:
@@ -158,26 +158,20 @@ class Eks:
     def _entered(self, entry: Entry) -> int:
         return max(LEAST, entry.tokenexpiration or self.settings.expiration)
 
-    def _touched(self, subject: Subject, skipped: frozenset[str]) -> Touched:
-        none = frozenset[str]() if self.variables.isdisjoint(subject.variables) else None
-        return tuple([
-            (place, index, self._there(container) if none is None else none)
-            for place, index, container in subject.containers
-            if container.name not in skipped
-        ])  # fmt: skip
+    def _there(self, subject: Subject, skipped: frozenset[str]) -> There:
+        if self.variables.isdisjoint(subject.variables):
+            return ()
+        return tuple([self.variables & names((container,)) for container in subject.containers if container.name not in skipped])
 
-    def _there(self, container: Container) -> frozenset[str]:
-        return self.variables.intersection([variable.name for variable in container.env or ()])
-
-    def _usual(self, wish: Wish, windows: bool, touched: Touched) -> Usual:  # noqa: FBT001 - part of a key
-        key = wish, windows, touched
+    def _usual(self, wish: Wish, windows: bool, places: Places, there: There) -> Usual:  # noqa: FBT001 - part of a key
+        key = wish, windows, places, there
         known = self._known.get(key)
         if known is None:
             known = self._worked_out(*key)
-            self._known.keep(key, known, weight(known.injection, touched))
+            self._known.keep(key, known, weight(known.injection, places))
         return known
 
-    def _worked_out(self, wish: Wish, windows: bool, touched: Touched) -> Usual:  # noqa: FBT001
+    def _worked_out(self, wish: Wish, windows: bool, places: Places, there: There) -> Usual:  # noqa: FBT001
         way, path = wish.way, f"{wish.way.mount_path}/{wish.way.file}"
         file = "C:" + path.replace("/", "\\") if windows else path
         values = (variable(way.other, wish.value), variable(way.pointer, file))
@@ -186,19 +180,19 @@ class Eks:
         injection = Injection(
             gives="aws",
             volumes=(Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),),
-            touches=tuple(self._touches(wish, values, touched)),
+            touches=tuple(self._touches(wish, values, places, there or (frozenset[str](),) * len(places))),
             labels={POD_IDENTITY: ENABLED} if way is self.agent else {},
             warnings=tuple(self._warnings(wish)),
             origins=(Origin(way.other, wish.value, wish.key, voice), Origin(way.pointer, file)),
         )
         return Usual(injection, (*self.region, *values))
 
-    def _touches(self, wish: Wish, values: tuple[Variable, Variable], touched: Touched) -> Iterator[Touch]:
+    def _touches(self, wish: Wish, values: tuple[Variable, Variable], places: Places, there: There) -> Iterator[Touch]:
         mounts = (Mount(wish.way.volume, wish.way.mount_path, read_only=True),)
-        for place, index, there in touched:
-            variables = self._variables(there, wish.regional, values)
+        for place, own in zip(places, there, strict=True):
+            variables = self._variables(own, wish.regional, values)
             if variables is not None:
-                yield Touch(place, index, variables, mounts)
+                yield Touch(*place, variables, mounts)
 
     def _variables(self, there: frozenset[str], regional: bool, values: tuple[Variable, Variable]) -> tuple[Variable, ...] | None:  # noqa: FBT001 - one of three groups
         """Of each group all or none: what a container has of it stays. None where it has something of each: it needs nothing of us."""

@@ -64,8 +64,7 @@ class Gcpwif:
         """Of the pod itself only its own expiration counts, and which of its containers there are."""
         pod = subject.pod
         own = (pod.metadata.annotations or {}).get(self.words.expiration.key)
-        skipped = self.skipped(pod)
-        places: Places = tuple([(place, index) for place, index, container in subject.containers if container.name not in skipped])
+        places = subject.places(self.skipped(pod))
         key = account.ref, tuple(map(account.annotations.get, self._heard)), None if own is None else subject.ref, own, places
         known = self._known.get(key)
         if known is None:
