@@ -63,7 +63,7 @@ class Admission:
             return told(403, "only API servers may ask this, and the client certificate bears the name of none")
         if asked.method != b"POST":
             return told(405, "reviews are posted")
-        if asked.type.partition(b";")[0].strip() != JSON:
+        if asked.type != JSON and asked.type.partition(b";")[0].strip() != JSON:
             return told(415, "a review is application/json")
         return None
 
@@ -112,7 +112,7 @@ def response(uid: str, decision: Decision) -> Response:
         return Response(uid, False, Status(decision.message, decision.code), warnings=warnings)  # noqa: FBT003 - the wire's own order
     if not decision.pieces:
         return Response(uid, True, warnings=warnings)  # noqa: FBT003
-    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), warnings, dict(decision.audit))  # noqa: FBT003
+    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), warnings, decision.audit)  # noqa: FBT003
 
 
 def bounded(warnings: Sequence[str]) -> tuple[str, ...]:

@@ -105,8 +105,10 @@ class Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         self._silent = 0
         self._count(len(name) + len(value) + 4)
-        word = wire.WATCHED.get(name) or wire.WATCHED.get(name.lower())
-        if word is None or self._at is not Stage.HEAD:  # what trails a body changes nothing
+        word = wire.WATCHED.get(name)
+        if word is None:
+            word = wire.WATCHED.get(name.lower(), "")
+        if not word or self._at is not Stage.HEAD:  # what trails a body changes nothing
             return
         if word == "type":
             self._type = value

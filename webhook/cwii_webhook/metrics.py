@@ -154,11 +154,12 @@ class _Family:
 
 
 class _Metric:
-    __slots__ = ("_family", "_metrics")
+    __slots__ = ("_cells", "_family", "_metrics")
 
     def __init__(self, metrics: Metrics, family: _Family) -> None:
         self._metrics = metrics
         self._family = family
+        self._cells = family.cells
 
     def index(self, labels: tuple[str, ...]) -> int:
         return self._family.index(labels)
@@ -166,7 +167,8 @@ class _Metric:
 
 class Counter(_Metric):
     def add(self, *labels: str, by: float = 1.0) -> None:
-        self._metrics.mine[self._family.index(labels)] += by
+        index = self._cells.get(labels)
+        self._metrics.mine[self.index(labels) if index is None else index] += by
 
 
 class Gauge(_Metric):

@@ -5,7 +5,7 @@ What is not declared here is not decoded, and so cannot be lost: no container is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -194,7 +194,7 @@ class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True
     patch_type: str = ""
     patch: msgspec.Raw | UnsetType = msgspec.UNSET
     warnings: tuple[str, ...] = ()
-    audit_annotations: dict[str, str] = {}
+    audit_annotations: Mapping[str, str] = {}
 
 
 class Answer(Struct, frozen=True, gc=False, rename="camel"):

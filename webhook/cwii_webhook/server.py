@@ -14,6 +14,7 @@ from cwii_webhook.door import Door
 from cwii_webhook.health import Readiness
 from cwii_webhook.log import Log
 
+MOMENT = 0.002  # seconds in which lines of the log are gathered: a pipe holds all that is said in so short a time
 OCCUPIED = (Stage.HEAD, Stage.BODY, Stage.BUSY, Stage.STUCK)
 
 
@@ -42,7 +43,7 @@ class Server:
     async def run(self, leash: int | None = None) -> None:
         """Serve until SIGTERM or SIGINT, or until whoever holds the other end of `leash` is gone; a second signal ends what the first began."""
         loop = asyncio.get_running_loop()
-        self._log.later = loop.call_soon
+        self._log.later = lambda flush: loop.call_later(MOMENT, flush)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
         if leash is not None:

@@ -7,12 +7,12 @@ from typing import TypedDict, cast
 from cwii_webhook.exchange import JSON, Reply
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-# As they are mostly written: whoever writes them in another way is understood too, a little later.
+# As they are mostly written: whoever writes them in another way is understood too, a little later. What an API server sends besides means nothing here.
 WATCHED = {
     name: word
     for words, word in (((b"content-type", b"Content-Type"), "type"), ((b"content-length", b"Content-Length"), "length"), ((b"expect", b"Expect"), "expect"))
     for name in words
-}
+} | dict.fromkeys((b"Host", b"User-Agent", b"Accept", b"Accept-Encoding"), "")
 REASONS = {
     200: b"OK",
     400: b"Bad Request",
