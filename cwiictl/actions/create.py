@@ -14,6 +14,7 @@ from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.outdated import outdated
 from cwiictl.actions.result import DONE, FOUND, Result, Row, failure, kept, left_over, present, ran, removed, trusted
 from cwiictl.actions.result import doomed as rows
+from cwiictl.actions.spared import spared
 from cwiictl.actions.stage import Stage, expected, giving_back, staged
 from cwiictl.cluster_file.preset import summary
 from cwiictl.engine.holdings import Holdings, holdings, inherit, remove
@@ -179,7 +180,8 @@ def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
     handover = _handover(stage, outcome)
-    return {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
+    tree = {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
+    return spared(stage.order, tree, whole=outcome.whole)
 
 
 def _summary(stage: Stage, outcome: Outcome) -> dict[Path, bytes]:

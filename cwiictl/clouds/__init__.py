@@ -56,6 +56,9 @@ class Cloud(Protocol):
     @property
     def FORMATS(self) -> tuple[Format, ...]: ...  # noqa: N802 - a constant of a module
 
+    @property
+    def TELLS(self) -> tuple[str, ...]: ...  # noqa: N802 - how all begins that a workload is told of this cloud: keys of its Secret, and annotations
+
     def ask_of(self, section: Document, /) -> Any: ...
     def ask(self, request: Request, /) -> Any: ...
     def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Connected: ...

@@ -196,8 +196,8 @@ def test_what_was_written_is_told_from_what_was_as_it_was_and_from_what_tells_of
 
     ground.write("cluster.yaml", "apiVersion: cwii.dev/v1\nkind: Cluster\nname: demo\noutputDir: out\nclouds: {aws: {region: us-east-1}}\n")
     gone = ground.cwiictl("delete", "--file", "cluster.yaml", "--yes")
-    assert "These tell of what is gone, and are yours to remove:" in gone.out
-    assert all((ground.folder / path.strip()).exists() for path in gone.out.rpartition("remove:")[2].splitlines() if path)
+    assert "These tell of what is gone, and are yours to remove; " in gone.out
+    assert all((ground.folder / path.strip()).exists() for path in gone.out.rpartition("anew:")[2].splitlines() if path)
     assert "cluster-authentication-02-config.yaml" in gone.out
 
 

@@ -226,6 +226,39 @@ def test_a_cloud_that_is_added_later_trusts_the_issuer_that_is_there(ground: Bot
     assert ground.of_aws == before
 
 
+def test_what_the_files_tell_of_another_cloud_stays_as_one_run_for_both_would_write_it(ground: Both) -> None:
+    installers = ("--installer", "openshift", "--installer", "kubeadm")
+    assert ground.cwiictl("create-all", *AWS, *ASKING, *installers, "--bits", "2048").code == 0
+    alone = told(ground)
+    assert ground.cwiictl("create-all", *BOTH, *ASKING, *installers).code == 0
+    of_both = told(ground)
+    assert of_both != alone
+
+    for where in (AWS, AZURE):
+        exists = ("--issuer-url", aws.ISSUER, "--issuer-exists") if where == AZURE else ()
+        done = ground.cwiictl("create-all", *where, *ASKING, *installers, *exists)
+        assert done.code == 0, done.out
+        assert told(ground) == of_both
+
+
+def test_a_run_that_fails_takes_nothing_from_the_files(ground: Both) -> None:
+    assert ground.create_all("--installer", "openshift", "--installer", "kubeadm").code == 0
+    before = told(ground)
+    with ground.aws("iam") as iam:
+        iam.delete_role_policy(RoleName=aws.INGRESS, PolicyName=aws.INGRESS)
+    ground.sandbox.faults.deny = {"iam:PutRolePolicy"}
+
+    assert ground.create_all("--installer", "openshift", "--installer", "kubeadm").code == 1
+
+    assert told(ground) == before
+
+
+def told(ground: Both) -> dict[str, Any]:
+    """All objects of the output folder, by file."""
+    files = (path for path in (ground.folder / "out").rglob("*.yaml"))
+    return {str(path): list(yaml.safe_load_all(path.read_text())) for path in files}
+
+
 def test_killed_in_the_middle_both_are_finished_by_the_next_run(ground: Both) -> None:
     ground.killed(9, "create-all", *BOTH, *ASKING, "--issuer-in", "azure")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "KIND",
+    "TELLS",
     "WISHES",
     "Section",
     "Spec",
@@ -40,6 +41,7 @@ __all__ = [
 name = "aws"
 title = "AWS"
 FORMATS = ()
+TELLS = ("credentials", "cwii.dev/aws-", "eks.amazonaws.com/")
 
 
 __getattr__ = behind(__name__, "plan", "permissions")

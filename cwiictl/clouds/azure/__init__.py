@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "KIND",
+    "TELLS",
     "WISHES",
     "Section",
     "Spec",
@@ -41,6 +42,7 @@ __all__ = [
 name = "azure"
 title = "Azure"
 FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
+TELLS = ("azure_", "cwii.dev/az-", "azure.workload.identity/")
 
 
 __getattr__ = behind(__name__, "plan", "permissions")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "KIND",
+    "TELLS",
     "WISHES",
     "Section",
     "Spec",
@@ -40,6 +41,7 @@ __all__ = [
 name = "gcp"
 title = "Google Cloud"
 FORMATS = ()
+TELLS = ("service_account.json", "cwii.dev/gcp-", "cloud.google.com/")
 
 
 __getattr__ = behind(__name__, "plan", "permissions")

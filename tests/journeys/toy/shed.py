@@ -24,7 +24,7 @@ from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding, Cluster, Workload
 from cwiictl.shapes import told
 
-name, title, KIND, WISHES, FORMATS = "shed", "the Shed", "ShedProviderSpec", (), ()
+name, title, KIND, WISHES, FORMATS, TELLS = "shed", "the Shed", "ShedProviderSpec", (), (), ("shed_",)
 JWKS = "keys.json"
 
 
