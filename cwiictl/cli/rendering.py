@@ -35,7 +35,7 @@ def lines(result: Result) -> Iterator[str]:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
     yield from _files(result)
     if result.outdated:
-        yield "These tell of what is gone, and are yours to remove:"
+        yield "These tell of what is gone, and are yours to remove; of what is left, the next run of create-all writes them anew:"
     yield from (f"  {path}" for path in result.outdated)
     if result.manifest and not result.planned:
         yield "For kubectl apply:"

@@ -187,7 +187,11 @@ def env(unset: bool) -> None:  # noqa: FBT001 - an option of the command line
 
     if unset:
         return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(_home())}"]))
-    variables = running()
+    try:
+        variables = running()
+    except BadInput:
+        click.echo("false")  # so that whoever evaluates this hears that it is in no sandbox
+        raise
     click.echo("\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables))
     return click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
 

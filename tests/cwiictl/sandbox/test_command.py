@@ -125,7 +125,9 @@ def test_a_shell_finds_the_sandbox_that_runs(tmp_path: Path) -> None:
 
 
 def test_no_sandbox_is_told_and_unset_needs_none(tmp_path: Path) -> None:
-    assert "no sandbox is running" in program("env", XDG_RUNTIME_DIR=str(tmp_path)).stderr
+    none = program("env", XDG_RUNTIME_DIR=str(tmp_path))
+    assert "no sandbox is running" in none.stderr
+    assert none.stdout == "false\n", "whoever evaluates it hears of it"
     assert "unset HTTPS_PROXY" in program("env", "--unset", XDG_RUNTIME_DIR=str(tmp_path)).stdout
 
 
