@@ -67,7 +67,7 @@ class Spec:
         pool = "a name of 4 to 32 lower-case letters, digits and '-', beginning with a letter and not with gcp-"
         _check("--project", self.project, PROJECT, "the id of a project")
         _check("--region", self.region, REGION, "the location of a bucket")
-        if self.domain == PUBLIC and not (self.uploaded or self.bucket):
+        if self.domain == PUBLIC and not self.bucket:
             located(self.region)
         _check("--workload-identity-pool", self.pool, POOL, pool)
         _check("--workload-identity-provider", self.provider, POOL, pool)

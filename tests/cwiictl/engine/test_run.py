@@ -138,7 +138,7 @@ def test_what_is_as_wanted_is_known_as_it_is_there_to_the_last_field(act: Act) -
 # --- a plan without any cloud ---
 
 
-def test_what_is_beforeis_made_of_words_for_what_nobody_knows() -> None:
+def test_what_is_before_is_made_of_words_for_what_nobody_knows() -> None:
     places = Places()
     base = Node("base", places.bulk)
     top = Node("top", places.single, on=(Node("b", places.bulk, "b", glad=(base,)),))

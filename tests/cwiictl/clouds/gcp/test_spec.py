@@ -56,6 +56,9 @@ def test_a_location_that_google_does_not_have_is_told_with_the_one_that_may_be_m
 
     assert meant in raised.value.remedy
     assert "--gcs-bucket" in raised.value.remedy
+    with pytest.raises(BadInput, match="has no location"):
+        a_spec(region=told, key_storage="pool-jwk-file")  # a bucket has the documents all the same
+    assert a_spec(region=told, bucket="mine").region == told  # which is there
     assert a_spec(region=told, domain="universe.example").region == told  # elsewhere they are called otherwise
 
 

@@ -138,6 +138,7 @@ def test_the_seconds_that_google_asks_for_are_handed_on() -> None:
         (RefreshError("invalid_grant: Token has been expired or revoked.", {"error": "x"}), BadInput, "expired or revoked$"),
         (RefreshError("try again", retryable=True), NotYet, "not ready to give out a token"),
         (DefaultCredentialsError("Your default credentials were not found. To set up ..."), BadInput, "there are no Google credentials"),
+        (DefaultCredentialsError("File x was not found."), BadInput, "not whole: File x was not found"),
         (DefaultCredentialsError("The file x does not have a valid type."), BadInput, "not whole"),
     ],
 )
