@@ -183,15 +183,32 @@ def _host(order: Order, sites: tuple[Site, ...]) -> Site:
 
 
 def _standing(order: Order, sites: tuple[Site, ...], pace: Pace) -> Home:
-    """Of a run that makes no issuer: there must be one. A cloud that asks for patience gets it."""
-    host, found = _host(order, sites), list[Home]()
+    """Of a run that makes no issuer: there must be one, and trust in it wherever identities are made. A cloud that asks for patience gets it."""
+    host, url = _host(order, sites), checked(order.issuer_url) if order.issuer_url else ""
+    asked = {site.cloud.name: site for site in sites if site is host or site.asks}
+    found: dict[str, Home | None] = {}
 
-    def look(_name: str, _tried: int) -> str:
-        found.append(host.cloud.standing(host.spec, order.cluster, host.stores, checked(order.issuer_url) if order.issuer_url else ""))
+    def look(name: str, _tried: int) -> str:
+        site = asked[name]
+        ask = site.cloud.standing if site is host else site.cloud.trusted
+        found[name] = ask(site.spec, order.cluster, site.stores, url)
         return "read"
 
-    run(Job({host.cloud.name: ()}, look, patience=lambda _name: BUSY, verb="reading"), pace).checked()
-    return found[-1]
+    run(Job(dict.fromkeys(asked, ()), look, patience=lambda _name: BUSY, verb="reading"), pace).checked()
+    return _agreed(host, [(site, home) for name, site in asked.items() if (home := found[name])])
+
+
+def _agreed(host: Site, found: Iterable[tuple[Site, Home]]) -> Home:
+    """The tokens of a cluster are of one issuer: an identity in a cloud that believes another could never be used."""
+    homes = {site.cloud.title: home for site, home in found}
+    home = homes[host.cloud.title]
+    for title, other in homes.items():
+        if other != home:
+            raise BadInput(
+                f"{host.cloud.title} says that the cluster's issuer is {home.text}, and {title} believes {other.text}",
+                remedy="say which it is with --issuer-url URL --issuer-exists, and have each cloud believe it with create-identity-provider --move-issuer",
+            )
+    return home
 
 
 def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:

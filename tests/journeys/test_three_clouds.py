@@ -14,6 +14,7 @@ from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.azure.world import SUBSCRIPTION, TENANT
 from cwiictl.sandbox.gcp.world import PROJECT
 from tests.examples import ACCOUNT, two_azure_requests, two_gcp_requests, two_requests
+from tests.journeys import asked
 from tests.journeys import ground as aws
 from tests.journeys.azure import ground as azure
 from tests.journeys.azure.ground import AzureGround
@@ -21,10 +22,16 @@ from tests.journeys.cuts import after
 from tests.journeys.gcp import by_hand, pod
 from tests.journeys.gcp import ground as gcp
 from tests.journeys.gcp.ground import GcpGround
-from tests.journeys.ground import NAME, Ground, public_pem
+from tests.journeys.ground import NAME, Done, Ground, public_pem
 
 CLOUDS = ("aws", "azure", "gcp")
 EACH = ("--aws-region", "us-east-1", "--azure-region", "eastus", "--subscription-id", SUBSCRIPTION, "--project", PROJECT)
+OWN = {"aws": EACH[:2], "azure": EACH[2:6], "gcp": EACH[6:]}
+WISHES = {"aws": ("--managed-policy-arn", asked.MANAGED), "azure": ("--role", "Reader"), "gcp": ("--predefined-role", "roles/dns.admin")}
+MISSING = {
+    "aws": f"AWS IAM has no OIDC provider of {NAME}, so nobody could assume a role that trusts it.",
+    "gcp": f"There is no provider {NAME}/{NAME} of cluster {NAME} in the Google Cloud project {PROJECT}, so nobody's tokens would be believed.",
+}
 HOSTS = {"aws": aws.ISSUER, "azure": azure.ISSUER, "gcp": gcp.ISSUER}
 HOSTING = {"aws": "aws/bucket/", "azure": "azure/storage-account/", "gcp": "gcp/bucket/"}
 GROUPS = (f"azure/resource-group/{NAME}", f"azure/resource-group/{NAME}-oidc")
@@ -157,6 +164,85 @@ def test_google_is_added_later_and_trusts_the_issuer_that_is_there(ground: All) 
     assert after_["gcp"]["buckets"] == {}
     assert {**after_, "gcp": before["gcp"]} == before
     assert ground.create_all().but("as wanted", "repaired") == {}  # the bucket learns that Google trusts it too
+
+
+def identity(ground: All, *clouds: str, further: tuple[str, ...] = ()) -> Done:
+    """For one workload, in these clouds; the first is taken to host the issuer."""
+    where = [word for cloud in clouds for word in ("--cloud", cloud, *OWN[cloud])]
+    wishes = [word for cloud in clouds for word in WISHES[cloud]]
+    return ground.cwiictl("create-identity", *where, "--name", NAME, "-n", "shop", "--service-account", "billing", *wishes, *further)
+
+
+@pytest.mark.parametrize("clouds", [("aws", "gcp"), ("gcp", "aws")], ids="-".join)
+@pytest.mark.parametrize("trusting", ["aws", "gcp"])
+def test_a_cloud_that_does_not_trust_the_issuer_refuses_for_all_as_it_does_by_itself(ground: All, clouds: tuple[str, str], trusting: str) -> None:
+    """Whoever hosts: an identity there could never be used."""
+    (other,) = set(clouds) - {trusting}
+    assert ground.cwiictl("create-all", "--cloud", trusting, "--name", NAME, *OWN[trusting], *ground.asking).code == 0
+    before = ground.clouds()
+    ground.fresh()
+    alone = identity(ground, other)
+
+    both = identity(ground, *clouds)
+    where = [word for cloud in clouds for word in ("--cloud", cloud, *OWN[cloud])]
+    requested = ground.cwiictl("create-identities", *where, "--name", NAME, *ground.asking)
+
+    assert MISSING[other] in alone.err
+    assert [(done.code, done.err) for done in (both, requested)] == [(2, alone.err)] * 2
+    assert ground.mutating() == []
+    assert ground.clouds() == before
+
+
+def test_azure_as_host_refuses_for_a_cloud_that_has_no_provider(ground: All) -> None:
+    assert ground.cwiictl("create-all", *AzureGround.where, *ground.asking).code == 0
+    before = ground.clouds()
+
+    done = identity(ground, "azure", "gcp")
+
+    assert (done.code, MISSING["gcp"] in done.err) == (2, True), done.err
+    assert ground.clouds() == before
+
+
+@pytest.mark.parametrize("clouds", [CLOUDS, CLOUDS[::-1]], ids="-".join)
+def test_an_identity_is_made_in_all_that_trust_the_issuer_and_azure_needs_no_provider(ground: All, clouds: tuple[str, ...]) -> None:
+    assert ground.create_all("--issuer-in", "gcp").code == 0
+
+    done = identity(ground, *clouds, further=("--issuer-in", "gcp", "-o", "json"))
+
+    assert (done.code, done.but("created", "as wanted", "updated")) == (0, {}), done.out
+    assert {thing.partition("/")[0] for thing, condition in done.things.items() if condition == "created"} == set(CLOUDS)
+
+
+def test_a_cloud_that_nobody_asks_for_an_identity_need_not_trust_the_issuer(ground: All) -> None:
+    ground.requests(two_requests())
+    assert ground.cwiictl("create-identity-provider", *Ground.where, "--output-dir", "out").code == 0
+
+    where = ("--cloud", "gcp", "--cloud", "aws", "--issuer-in", "aws", "--name", NAME, *OWN["aws"], *OWN["gcp"])
+    done = ground.cwiictl("create-identities", *where, *ground.asking)
+
+    assert done.code == 0, done.err
+    assert aws.INGRESS in ground.clouds()["aws"]["roles"]
+
+
+def test_clouds_that_believe_different_issuers_are_given_no_identity_until_they_believe_one(ground: All) -> None:
+    """The tokens of a cluster are of one issuer, and would be worth something in one of them."""
+    for cloud in ("aws", "gcp"):
+        where = ("--cloud", cloud, "--name", NAME, *OWN[cloud])
+        ground.keys(cloud)
+        assert ground.cwiictl("create-identity-provider", *where, "--output-dir", cloud).code == 0
+    ground.fresh()
+
+    done = identity(ground, "gcp", "aws")
+
+    assert done.code == 2
+    assert f"Google Cloud says that the cluster's issuer is {gcp.ISSUER}, and AWS believes {aws.ISSUER}.\n" in done.err
+    assert ground.mutating() == []
+
+    it = ("--issuer-url", gcp.ISSUER, "--issuer-exists")
+    where = ("--cloud", "aws", "--name", NAME, *OWN["aws"])
+    moved = ("--move-issuer", "--public-key-file", "gcp/serviceaccount-signer.public", "--output-dir", "out")
+    assert ground.cwiictl("create-identity-provider", *where, *it, *moved).code == 0
+    assert identity(ground, "gcp", "aws", further=it).code == 0
 
 
 def test_keys_that_only_google_has_are_refused_for_others_before_the_first_call(ground: All) -> None:

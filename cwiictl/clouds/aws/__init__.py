@@ -11,7 +11,7 @@ from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from cwiictl.clouds.aws.permissions import least
-    from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
+    from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, walk
     from cwiictl.clouds.aws.stores import Stores
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "permitted",
     "standing",
     "title",
+    "trusted",
     "trusting",
     "walk",
 ]

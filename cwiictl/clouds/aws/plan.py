@@ -74,11 +74,16 @@ def _own_url(spec: Spec, origin: str) -> str:
 
 def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
     """Where the issuer is that was made before: as the user says, or as the provider says that bears the cluster's mark."""
+    if not (spec.provider or url) and spec.bucket:
+        url = _own_url(spec, f"{spec.bucket}.s3.{spec.region}.{stores.partition.suffix}")
+    return trusted(spec, cluster, stores, url)
+
+
+def trusted(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
+    """Whom the provider believes that roles are to trust: the one that is named, or of this URL, or that bears the cluster's mark."""
     told = PROVIDER_ARN.fullmatch(spec.provider)
     if told and told["account"] != stores.account:
         raise BadInput(f"--identity-provider-arn is of account {told['account']}, and roles trust providers of their own", remedy="name one of this account")
-    if not (told or url) and spec.bucket:
-        url = _own_url(spec, f"{spec.bucket}.s3.{spec.region}.{stores.partition.suffix}")
     return Home(stores.standing(cluster.name, told["place"] if told else url.removeprefix("https://")))
 
 

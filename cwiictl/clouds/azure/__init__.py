@@ -12,7 +12,7 @@ from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from cwiictl.clouds.azure.permissions import least
-    from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusting, walk
+    from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, walk
     from cwiictl.clouds.azure.stores import Stores
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "permitted",
     "standing",
     "title",
+    "trusted",
     "trusting",
     "walk",
 ]

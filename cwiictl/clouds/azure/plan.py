@@ -129,6 +129,10 @@ def _stands(spec: Spec, cluster: Cluster, stores: Stores, title: str, home: Home
         )
 
 
+def trusted(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> None:
+    """Nobody by a provider: each identity says for itself whom it believes."""
+
+
 def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[Resource[Any]]:  # noqa: ARG001 - as for all clouds
     """Nothing: each identity says for itself whom it believes."""
     return iter(())

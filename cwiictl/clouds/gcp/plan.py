@@ -132,7 +132,7 @@ def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
     ours = have and have.owner and names.own(have.owner.cluster) == cluster.name
     if have is None or have.deleted or not (ours or spec.provider):
         raise BadInput(
-            f"there is no provider {name} of cluster {cluster.name} in {spec.project}, so nobody's tokens would be believed",
+            f"there is no provider {name} of cluster {cluster.name} in the Google Cloud project {spec.project}, so nobody's tokens would be believed",
             remedy="make it with create-identity-provider, or name the one that is there with --workload-identity-pool and --workload-identity-provider",
         )
     if url and url != have.issuer:
@@ -140,6 +140,9 @@ def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
             f"the provider {name} believes {have.issuer}, and not {url}", remedy=f"say so with --issuer-url {have.issuer}, or leave --issuer-url out"
         )
     return Home(have.issuer)
+
+
+trusted = standing  # whoever hosts the issuer, its provider says who is believed
 
 
 def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[Resource[Any]]:  # noqa: ARG001 - whoever comes later asks the same provider

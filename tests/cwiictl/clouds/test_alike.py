@@ -24,7 +24,7 @@ FILES = {
     "stores/permissions",
 }
 WORDS: dict[str, tuple[str, ...]] = {
-    "plan": ("judged", "brings", "host", "standing", "trusting", "identities", "permitted", "walk", "bindings"),
+    "plan": ("judged", "brings", "host", "standing", "trusted", "trusting", "identities", "permitted", "walk", "bindings"),
     "spec": ("KIND", "PLACING", "ISSUING", "IDENTITIES", "Spec", "Ask", "ask"),
     "section": ("WISHES", "Section", "ask_of"),
     "permissions": ("READ", "WRITE", "DROP", "COMMANDS", "Grant", "making", "least"),

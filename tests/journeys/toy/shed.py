@@ -110,10 +110,10 @@ connect = Stores
 
 
 def brings(*_asked: object) -> None:
-    """Nobody has a place of their own for it, and nobody can be asked who may do what."""
+    """Nobody has a place of their own for it, and nobody can be asked who may do what, or whom they believe."""
 
 
-leaving = brings
+leaving = trusted = brings
 
 
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:

@@ -109,14 +109,14 @@ class Standing:
         found = self._found(lambda: sorted(self.providers.get([place])) if place else self._marked(cluster))
         if not found:
             raise BadInput(
-                f"IAM has no OIDC provider {place or f'of {cluster}'}, so nobody could assume a role that trusts it",
+                f"AWS IAM has no OIDC provider {place or f'of {cluster}'}, so nobody could assume a role that trusts it",
                 remedy="see that it is written right, or make it with create-identity-provider"
                 if place
                 else "make it with create-identity-provider, or say where the cluster's issuer is with --issuer-url URL --issuer-exists",
             )
         if len(found) > 1:
             raise BadInput(
-                f"IAM has {len(found)} OIDC providers of {cluster}: {', '.join(found)}",
+                f"AWS IAM has {len(found)} OIDC providers of {cluster}: {', '.join(found)}",
                 remedy="say with --issuer-url URL --issuer-exists which one the roles are to trust; create-all --prune drops what is left over",
             )
         return f"https://{found[0]}"
