@@ -47,6 +47,11 @@ def folded(id_: str) -> str:
     return id_.rstrip("/").lower()
 
 
+def region(text: str) -> str:
+    """`West Europe` is `westeurope`."""
+    return "".join(text.lower().split())
+
+
 def same(one: str, other: str) -> bool:
     return folded(one) == folded(other)
 

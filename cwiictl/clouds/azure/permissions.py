@@ -28,9 +28,9 @@ READ: Mapping[str, tuple[str, ...]] = {
     "role": (f"{ROLE}/read",),
     "assignment": (f"{ASSIGNMENT}/read",),
 }
+PLACE: Mapping[str, tuple[str, ...]] = {"region": ("Microsoft.Resources/subscriptions/locations/read",)}
 WRITE: Mapping[str, tuple[str, ...]] = {
     "caller": ("Microsoft.Authorization/permissions/read",),
-    "region": ("Microsoft.Resources/subscriptions/locations/read",),
     "group": (f"{GROUP}/write",),
     "account": (f"{ACCOUNT}/write",),
     "container": (f"{CONTAINER}/write",),
@@ -55,8 +55,8 @@ DATA: Mapping[str, tuple[str, ...]] = {
 }
 
 COMMANDS: Mapping[str, tuple[Mapping[str, tuple[str, ...]], ...]] = {
-    "create": (READ, WRITE),
-    "status": (READ,),
+    "create": (READ, PLACE, WRITE),
+    "status": (READ, PLACE),
     "delete": (READ, DROP),
     "rotate": (READ,),
 }

@@ -96,12 +96,12 @@ def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hos
 
 
 def _group(spec: Spec, cluster: Cluster, stores: Stores) -> ResourceGroup:
-    return ResourceGroup(spec.home(cluster), stores.groups, cluster, spec.region, named=bool(spec.group))
+    return ResourceGroup(spec.home(cluster), stores.groups, cluster, spec.region, named=bool(spec.group), places=(KnownRegion(spec.region, stores.regions),))
 
 
 def _installation(spec: Spec, cluster: Cluster, stores: Stores) -> ResourceGroup:
     """Whoever has one already lends it to us, whatever told us its name."""
-    return ResourceGroup(spec.site(cluster), stores.groups, cluster, spec.region, named=True)
+    return ResourceGroup(spec.site(cluster), stores.groups, cluster, spec.region, named=True, places=(KnownRegion(spec.region, stores.regions),))
 
 
 def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
@@ -238,7 +238,7 @@ def _held_within_limits(workload: Workload, scopes: Collection[str]) -> None:
         raise BadInput(f"{where}: a role of its own can hold in one management group", remedy="name one, or subscriptions, or give a role that is there")
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions | KnownRegion]:
+def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
     """Asked where each kind is made. Who was given a resource group and nothing around it need not be allowed to make one."""
     whole = ids.subscription(stores.account)
     groups = tuple(thing for thing in things if isinstance(thing, ResourceGroup))
@@ -247,15 +247,8 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     kinds = {"account": StorageAccount, "container": Container, "identity": Identity, "role": CustomRole, "assignment": RoleAssignments}
     scopes = {kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)})) for kind, of in kinds.items()}
     made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())))
-    placed = [(_region(thing), thing) for thing in things if isinstance(thing, ResourceGroup | StorageAccount | Identity)]
-    for region in sorted({of for of, _ in placed}):
-        yield KnownRegion(region, stores.regions, tuple(thing for of, thing in placed if of == region))
     if made:
         yield Permissions(stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made)
-
-
-def _region(thing: ResourceGroup | StorageAccount | Identity) -> str:
-    return thing.subscription.region if isinstance(thing, Identity) else thing.region
 
 
 def _place(thing: Resource[Any], whole: str) -> str:

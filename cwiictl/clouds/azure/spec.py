@@ -74,7 +74,7 @@ class Spec:
     def __post_init__(self) -> None:
         for name in ("subscription", "tenant", "group", "account", "container", "installation", DNS, NETWORK):
             object.__setattr__(self, name, getattr(self, name).lower())
-        object.__setattr__(self, "region", "".join(self.region.lower().split()))
+        object.__setattr__(self, "region", ids.region(self.region))
         object.__setattr__(self, "environment", environment(self.environment).name)
         _check_region(self.region)
         _check("--subscription-id", self.subscription, GUID, "the id of a subscription", required=True)

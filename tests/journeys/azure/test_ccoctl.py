@@ -140,3 +140,17 @@ def test_a_takeover_that_is_killed_goes_on_when_it_is_run_again(made: AzureGroun
     assert pruned.code == 0, pruned.out
     assert {pruned.things[thing] for thing in LEFT} == {"dropped"}
     assert made.status().code == 0
+
+
+@pytest.mark.parametrize("how", [(), ADOPT], ids=["shown", "taken over"])
+def test_what_is_in_another_region_is_not_taken_over(made: AzureGround, how: tuple[str, ...]) -> None:
+    before = made.clouds()
+
+    for done in (made.create_all(*how, "--region", "westeurope"), made.create_all(*how, "--region", "westeurope", "--dry-run")):
+        assert done.code == 4
+        remedies = {one["thing"]: one["remedy"] for one in done.data["things"] if "remedy" in one}
+        for thing in (f"azure/storage-account/{GROUP}/{ACCOUNT}", f"azure/identity/{GROUP}/{INGRESS}", f"azure/identity/{GROUP}/{REGISTRY}"):
+            assert remedies[thing] == "give --region eastus, or another --name"
+
+    assert made.mutating() == []
+    assert made.clouds() == before

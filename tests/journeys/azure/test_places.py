@@ -6,11 +6,12 @@ import signal
 
 import pytest
 
+from cwiictl.sandbox.azure import Azure
 from cwiictl.sandbox.azure.world import OPERATOR
 from tests.journeys.azure import by_hand
-from tests.journeys.azure.by_hand import BLOBS, JWKS, LENDING, container_id, tags
+from tests.journeys.azure.by_hand import BLOBS, HOUSE, JWKS, LENDING, SHELF, STORE, container_id, tags
 from tests.journeys.azure.conftest import Enter
-from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, NOTHING, SITE, WHOLE, AzureGround
+from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, NOTHING, REGION, SITE, WHOLE, AzureGround
 
 # --- elsewhere ---
 
@@ -25,7 +26,98 @@ def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_o
     made = ground.clouds()
     assert {each["location"] for each in made["groups"].values()} == {"westeurope"}
     assert {each["location"] for each in (*made["accounts"].values(), *made["identities"].values())} == {"eastus"}
-    assert ground.create_all("--region", "westus2").but("as wanted") == {}  # nothing moves
+    assert ground.create_all().but("as wanted") == {}  # nothing moves
+    assert ground.status().code == 0
+
+
+MISSPELT = (("--region", "eastsu"), "Azure has no region eastsu for the subscription", "did you mean --region eastus?")
+CHANGED = (("--region", "westeurope"), "what is there already is in eastus, and does not move", "give --region eastus, or another --name")
+COMMANDS = ("create-all", "status", "create-identity-provider", "create-identities", "create-identity", "create-all --dry-run")
+
+
+def asking(ground: AzureGround, command: str) -> tuple[str, ...]:
+    """What is asked, without a region."""
+    where = tuple(word for word in ground.where if word not in {"--region", REGION})
+    name, *more = command.split()
+    own = ("--namespace", "shop", "--service-account", "billing") if name == "create-identity" else ground.asking
+    if name == "create-identity-provider":
+        own = ("--output-dir", "out")
+    return (name, *where, *map(str, own), *more)
+
+
+@pytest.mark.parametrize(("region", "problem", "remedy"), [MISSPELT, CHANGED], ids=["misspelt", "changed"])
+def test_another_region_than_a_clusters_is_refused_by_every_command_and_nothing_is_written(
+    ground: AzureGround, region: tuple[str, str], problem: str, remedy: str
+) -> None:
+    assert ground.create_all().code == 0
+    assert ground.cwiictl(*asking(ground, "create-identity"), "--region", REGION, "-o", "json").code == 0
+    before = ground.everything()
+    ground.fresh()
+
+    for command in COMMANDS:
+        done = ground.cwiictl(*asking(ground, command), *region, "-o", "json")
+        assert (done.code, command) == (2, command), done.out
+        told = {(thing["problem"], thing["remedy"]) for thing in done.data["things"] if thing["condition"] == "failed"}
+        assert told == {(problem, remedy)}, command
+
+    assert ground.mutating() == []
+    assert ground.everything() == before
+
+
+def test_a_misspelt_region_is_refused_by_status_where_nothing_is(ground: AzureGround) -> None:
+    region, problem, remedy = MISSPELT
+
+    done = ground.status(*region)
+
+    assert done.code == 2
+    assert [(thing["problem"], thing["remedy"]) for thing in done.data["things"] if thing["condition"] == "failed"] == [(problem, remedy)]
+
+
+def test_a_changed_region_is_said_once_for_all_that_is_there(ground: AzureGround) -> None:
+    assert ground.create_all().code == 0
+
+    done = ground.status(*CHANGED[0], "-o", "text")
+
+    assert done.code == 2
+    assert done.err == "Error: What is there already is in eastus, and does not move.\n  Give --region eastus, or another --name.\n"
+
+
+def test_where_the_regions_may_not_be_read_what_is_there_says_where_it_is(ground: AzureGround) -> None:
+    assert ground.create_all().code == 0
+    ground.sandbox.faults.deny = {"Microsoft.Resources/subscriptions/locations/read"}
+
+    for look in (ground.status, ground.create_all):
+        done = look("--region", "eastsu")
+        assert done.code == 2, done.out
+        assert {thing["problem"] for thing in done.data["things"] if thing["condition"] == "failed"} == {CHANGED[1]}
+    assert ground.status().code == 0
+
+
+def test_a_region_that_azure_writes_large_is_the_same(ground: AzureGround) -> None:
+    assert ground.create_all().code == 0
+    place = ground.sandbox._places.find("management.azure.com")  # pyright: ignore[reportPrivateUsage] - no API of Azure's can be made to write so
+    assert isinstance(place, Azure)
+    world = place._realms["AzureCloud"]._world  # pyright: ignore[reportPrivateUsage] - the same
+    for thing in (*world.accounts.values(), *world.identities.values()):
+        thing.location = "East US"
+
+    for look in (ground.status, ground.create_all):
+        assert look().code == 0
+        assert look("--region", "westeurope").code == 2
+
+
+def test_an_account_of_the_users_own_may_be_in_another_region(ground: AzureGround) -> None:
+    by_hand.a_house(ground)
+    by_hand.a_shelf(ground)
+    own = ("--oidc-resource-group-name", HOUSE, "--storage-account-name", STORE, "--blob-container-name", SHELF, "--region", "westeurope")
+
+    done = ground.create_all(*own)
+
+    assert done.code == 0, done.out
+    made = ground.clouds()
+    assert made["accounts"][STORE]["location"] == REGION
+    assert {each["location"] for each in made["identities"].values()} == {"westeurope"}
+    assert ground.status(*own).code == 0
 
 
 # --- names ---

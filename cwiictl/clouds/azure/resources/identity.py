@@ -9,6 +9,7 @@ from cwiictl import names
 from cwiictl.clouds.azure.environments import Environment
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
 from cwiictl.engine.resource import Known, Resource, State, assigned, part
+from cwiictl.errors import Problem
 from cwiictl.issuer.home import Home
 from cwiictl.model import Cluster, Workload
 
@@ -28,7 +29,7 @@ class Credential:
 class IdentityState(State):
     """Its credentials have no life of their own. They are found by what they say: a name is only what one is written under."""
 
-    region: str = field(compare=False)  # where it is made; one that is there stays where it is
+    region: str = field(compare=False)  # where it is made; one that is elsewhere is objected to
     credentials: frozenset[Credential]  # all of them, for each is trust
     tags: Mapping[str, str] = part()
     client_id: str = assigned()
@@ -87,3 +88,8 @@ class Identity(Resource[IdentityState]):
         issuer = {names.ISSUER_KEY: url} if len(url) <= TAG_VALUE else {}  # of all identities at once, their credentials cannot be read
         tags = {**names.tags(self.cluster), **issuer, **outside}
         return IdentityState(region=self.subscription.region, credentials=frozenset(titles), titles=titles, tags=tags)
+
+    def objection(self, found: Known) -> Problem | None:
+        """Its workload is told the region that was asked for."""
+        have = found.get(self)
+        return self.group.stays(have.region, have.owner, found) if have else None

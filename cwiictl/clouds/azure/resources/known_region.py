@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from cwiictl.engine.resource import Known, Resource, State, gladly
-from cwiictl.errors import BadInput, Problem
+from cwiictl.engine.resource import Known, Mark, Resource, State
+from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.shapes import nearest
 
 
@@ -18,9 +18,7 @@ class KnownRegionState(State):
 
 @dataclass(frozen=True)
 class KnownRegion(Resource[KnownRegionState]):
-    """What is there stays where it is: the region is judged only if something is to be made in it."""
-
-    things: tuple[Resource[Any], ...] = gladly()
+    """Judged whatever is there: workloads are told the region too."""
 
     @property
     def quiet(self) -> bool:
@@ -31,6 +29,12 @@ class KnownRegion(Resource[KnownRegionState]):
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
-        if have is None or not have.others or all(thing in found for thing in self.things):
+        if have is None or not have.others:
             return None
         return BadInput(f"Azure has no region {self.name} for the subscription", remedy=nearest(self.name, have.others, key="--region "))
+
+
+def elsewhere(region: str, owner: Mark | None, cluster: str) -> Problem:
+    """Of what is there in another region than was asked for. The same for all of a cluster, so that it is said once."""
+    kind = BadInput if owner and owner.cluster == cluster else Conflict
+    return kind(f"what is there already is in {region}, and does not move", remedy=f"give --region {region}, or another --name")

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from cwiictl import names
-from cwiictl.engine.resource import Difference, Known, Resource, State, differences, part
+from cwiictl.clouds.azure.resources.known_region import KnownRegion, elsewhere
+from cwiictl.engine.resource import Difference, Known, Mark, Resource, State, differences, gladly, part
+from cwiictl.errors import Problem
 from cwiictl.model import Cluster
 
 S = TypeVar("S", bound=State)
@@ -26,6 +28,7 @@ class ResourceGroup(Resource[ResourceGroupState]):
     cluster: Cluster
     region: str
     named: bool = False  # by the user: then one that is there is the user's own
+    places: tuple[KnownRegion, ...] = gladly()  # the region, to be judged with whatever is in a group
 
     @property
     def brought(self) -> bool:
@@ -36,6 +39,12 @@ class ResourceGroup(Resource[ResourceGroupState]):
 
     def differing(self, want: ResourceGroupState, have: ResourceGroupState) -> tuple[Difference, ...]:
         return () if theirs(self, have, self.cluster) else differences(want, have)
+
+    def stays(self, region: str, owner: Mark | None, found: Known) -> Problem | None:
+        """What is said of a thing in it that is in this region. Where there is none of the name that was asked for, that is all there is to say."""
+        if region == self.region or any(place.objection(found) for place in self.places):
+            return None
+        return elsewhere(region, owner, self.cluster.name)
 
 
 def theirs(resource: Resource[Any], have: State, cluster: Cluster) -> bool:

@@ -24,7 +24,7 @@ class StorageAccountState(State):
     """Of one that is marked as brought only the mark is ours to write: `due` says so."""
 
     id: str = field(compare=False)  # the found one's says in which group it is; empty if it is somebody else's in the world
-    region: str = field(compare=False)  # where it is made; one that is there stays where it is
+    region: str = field(compare=False)  # where it is made; one of ours that is elsewhere is objected to
     minimum_tls: str = "TLS1_2"
     https_only: bool = True
     public: bool | None = True  # allowBlobPublicAccess; None if it was never said
@@ -67,7 +67,7 @@ class StorageAccount(Resource[StorageAccountState]):
     def objection(self, found: Known) -> Problem | None:
         """Its name is the world's; and what it forbids, its containers cannot allow."""
         have = found.get(self)
-        return self._elsewhere(have) or self._closed(have) if have else None
+        return self._elsewhere(have) or self._moved(have, found) or self._closed(have) if have else None
 
     def _elsewhere(self, have: StorageAccountState) -> Problem | None:
         if not have.id:
@@ -77,6 +77,10 @@ class StorageAccount(Resource[StorageAccountState]):
             group = ids.group_of(have.id)
             return Conflict(f"{self.title} is in the resource group {group}", remedy=f"give --oidc-resource-group-name {group}, or another account")
         return None
+
+    def _moved(self, have: StorageAccountState, found: Known) -> Problem | None:
+        """The user's own may be anywhere."""
+        return None if theirs(self, have, self.cluster) else self.group.stays(have.region, have.owner, found)
 
     def _closed(self, have: StorageAccountState) -> Problem | None:
         if self.fronted or not theirs(self, have, self.cluster):

@@ -120,7 +120,7 @@ class Identities:
         found = tags.read(seen.tags)
         owner = names.mark(found, self.cluster)
         return IdentityState(
-            region=seen.location,
+            region=ids.region(seen.location),
             credentials=frozenset(titles),
             tags=names.apart(found, owner),
             client_id=seen.client_id or "",

@@ -175,7 +175,7 @@ class StorageAccounts:
         owner = names.mark(found, self.cluster)
         return StorageAccountState(
             id=seen.id,
-            region=seen.location,
+            region=ids.region(seen.location),
             minimum_tls=plain(seen.minimum_tls_version) or "TLS1_0",
             https_only=bool(seen.enable_https_traffic_only),
             public=seen.allow_blob_public_access,

@@ -69,3 +69,8 @@ def test_what_is_above_all_subscriptions_is_in_none_and_in_no_group() -> None:
     assert ids.subscription_of(MANAGED) == ""
     assert ids.group_of(MANAGED) == ids.group_of(f"/subscriptions/{SUBSCRIPTION}") == ""
     assert ids.assignment(MANAGED, OTHER) == f"{MANAGED}/providers/Microsoft.Authorization/roleAssignments/{OTHER}"
+
+
+@pytest.mark.parametrize("text", ["westeurope", "West Europe", " WestEurope "])
+def test_a_region_is_one_however_it_is_written(text: str) -> None:
+    assert ids.region(text) == "westeurope"

@@ -139,12 +139,12 @@ def test_a_container_and_a_group_of_the_users_own_stay_as_they_are() -> None:
     assert not account_of(hosted()).group.brought
 
 
-def test_where_a_thing_is_does_not_matter_and_it_is_not_moved() -> None:
+def test_where_a_thing_is_is_no_drift_for_it_is_not_moved() -> None:
     account, group = account_of(hosted()), account_of(hosted()).group
 
     assert account.differing(wanted(account), replace(wanted(account), region="westus")) == ()
     assert group.differing(wanted(group), replace(wanted(group), region="westus")) == ()
-    assert account.objection(found((account, replace(wanted(account), region="westus", owner=OWN)))) is None
+    assert isinstance(account.objection(found((account, replace(wanted(account), region="westus", owner=OWN)))), BadInput)
 
 
 def test_a_name_that_is_somebody_elses_in_the_world_stands_against_all_writing() -> None:
@@ -164,7 +164,7 @@ def test_an_account_in_another_group_is_named_with_it() -> None:
 
     assert isinstance(problem, Conflict)
     assert "--oidc-resource-group-name other-group" in problem.remedy
-    assert account.objection(found((account, theirs(account, id=account.id.upper())))) is None
+    assert account.objection(found((account, theirs(account, id=account.id.upper(), region="eastus")))) is None
 
 
 @pytest.mark.parametrize(("change", "word"), [({"public": False}, "anonymously"), ({"network": "Disabled"}, "public networks")])
@@ -177,7 +177,7 @@ def test_an_account_of_the_users_own_that_nobody_can_read_is_refused_unless_a_ho
     assert word in problem.problem
     assert "--issuer-url" in problem.remedy
     assert fronted.objection(found((fronted, theirs(fronted, **change)))) is None
-    assert account.objection(found((account, theirs(account, owner=OWN, **change)))) is None, "ours is repaired"
+    assert account.objection(found((account, theirs(account, owner=OWN, region="eastus", **change)))) is None, "ours is repaired"
 
 
 def test_a_container_of_the_users_own_that_nobody_can_read_is_refused_unless_a_host_stands_before_it() -> None:

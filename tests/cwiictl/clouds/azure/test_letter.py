@@ -286,12 +286,34 @@ def test_a_container_that_can_serve_the_issuer_is_not_refused() -> None:
 
 def test_a_group_or_a_region_that_is_not_there_is_refused_in_these_words() -> None:
     group = told(StandingGroup("apps", STORE), None)
-    there = told(KnownRegion("estus", STORE, (GROUP,)), KnownRegionState(others=("eastus", "westeurope")))
+    there = told(KnownRegion("estus", STORE), KnownRegionState(others=("eastus", "westeurope")))
 
     assert group.problem == "there is no resource group apps in the subscription, and a role is to hold in it"
     assert group.remedy == "see that it is written right, or make it"
     assert told(StandingGroup("apps", STORE), StandingGroupState()) is None
     assert there.problem == "Azure has no region estus for the subscription"
     assert "--region eastus" in there.remedy
-    assert told(KnownRegion("eastus", STORE, (GROUP,)), KnownRegionState()) is None
-    assert told(KnownRegion("estus", STORE, ()), KnownRegionState(others=("eastus",))) is None, "nothing is to be made there"
+    assert told(KnownRegion("eastus", STORE), KnownRegionState()) is None
+    assert told(KnownRegion("estus", STORE), KnownRegionState()) is None, "who could not be asked has every region"
+
+
+@pytest.mark.parametrize(("owner", "kind"), [(Mark("demo"), BadInput), (Mark("demo", "adopted"), BadInput), (Mark("other"), Conflict), (None, Conflict)])
+def test_what_is_in_another_region_than_was_asked_for_is_refused_in_these_words(owner: Mark | None, kind: type) -> None:
+    for thing in (an_account(), an_identity()):
+        want: Any = thing.want(Known())
+        refusal = told(thing, replace(want, region="westeurope", owner=owner))
+
+        assert type(refusal) is kind
+        assert refusal.problem == "what is there already is in westeurope, and does not move"
+        assert refusal.remedy == "give --region westeurope, or another --name"
+        assert told(thing, replace(want, owner=owner)) is None
+        assert told(thing, None) is None
+
+
+@pytest.mark.parametrize(("owner", "refused"), [(None, False), (Mark("demo", "brought"), False), (Mark("other"), False), (Mark("demo"), True)])
+def test_an_account_of_the_users_own_may_be_anywhere(owner: Mark | None, *, refused: bool) -> None:
+    assert (told(an_account(named=True), account_state(region="westeurope", owner=owner)) is not None) == refused
+
+
+def test_a_group_may_be_anywhere() -> None:
+    assert told(GROUP, ResourceGroupState(region="westeurope", owner=Mark("demo"))) is None

@@ -14,11 +14,11 @@ from cwiictl.clouds.azure.resources.custom_role import Powers
 from cwiictl.clouds.azure.resources.known_region import KnownRegion, KnownRegionState
 from cwiictl.clouds.azure.spec import Ask, Role, Spec
 from cwiictl.clouds.permissions import Permissions, PermissionsState
-from cwiictl.engine.resource import Known, Mark, Resource
+from cwiictl.engine.resource import Known, Mark, Plan, Resource
 from cwiictl.errors import BadInput, Denied
 from cwiictl.model import Cluster
 from tests.contracts.shelf import Shelf, Thing, World
-from tests.cwiictl.clouds.azure.planned import OWN, found, given, identity, wanted, whole
+from tests.cwiictl.clouds.azure.planned import OWN, found, given, identity, things, wanted, whole
 from tests.cwiictl.clouds.azure.told import SUBSCRIPTION, TENANT, a_group, a_spec, the_stores
 from tests.examples import a_cluster, a_workload
 
@@ -43,20 +43,36 @@ def test_tags_that_azure_takes_are_taken() -> None:
 
 
 def asked_about(things: Sequence[Resource[Any]]) -> list[Permissions]:
-    return [asked for asked in plan.permitted(the_stores(), things) if isinstance(asked, Permissions)]
+    return list(plan.permitted(the_stores(), things))
 
 
-def test_a_region_that_there_is_not_stands_against_a_run_only_if_something_is_to_be_made_in_it() -> None:
-    (region,) = (asked for asked in plan.permitted(the_stores(), tuple(whole(a_workload()).values())) if isinstance(asked, KnownRegion))
+def test_a_region_that_there_is_not_stands_against_a_run_whatever_is_there() -> None:
+    things = whole(a_workload())
+    (region,) = (thing for thing in things.values() if isinstance(thing, KnownRegion))
     seen = found((region, KnownRegionState(others=("eastus2", "westus"))))
 
     assert region.objection(Known()) is None
-    for thing in region.things:
+    for thing in things.values():
         problem = region.objection(seen)
         assert isinstance(problem, BadInput)
         assert (problem.problem, problem.remedy) == ("Azure has no region eastus for the subscription", "did you mean --region eastus2?")
-        seen.learn(thing, KnownRegionState())
-    assert region.objection(seen) is None, "what is there stays where it is"
+        if thing is not region:
+            seen.learn(thing, KnownRegionState())
+
+
+def test_the_region_is_asked_for_by_whoever_makes_only_a_part() -> None:
+    for part in (whole(), Plan(things())):
+        assert [thing.name for thing in part.values() if isinstance(thing, KnownRegion)] == ["eastus"]
+
+
+def test_of_what_is_in_another_region_nothing_is_said_where_there_is_none_of_the_name() -> None:
+    who = identity()
+    there = (who, replace(wanted(who), region="westus", owner=OWN))
+    (region,) = who.group.places
+
+    assert who.objection(found(there, (region, KnownRegionState(others=("westus",))))) is None
+    for seen in (found(there), found(there, (region, KnownRegionState()))):
+        assert isinstance(who.objection(seen), BadInput)
 
 
 def test_a_lacking_permission_stands_against_a_run_only_if_something_is_missing() -> None:
