@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
 
+from cwiictl.actions.result import Result, Row
 from cwiictl.cli.options import PATH, stacked
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import Option, Wish, options
@@ -58,7 +60,7 @@ def taken(option: Option, command: str) -> bool:
 
 def spec(cloud: str, command: str, chosen: Collection[str], given: Mapping[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a cloud's Spec, from the command line or else from the file."""
-    flags = {option.flag: flag for name, option, flag in spelled(command) if name == cloud}
+    flags = _flags(command, cloud)
     filled: dict[str, Any] = {}
     for field, option in options(ALL[cloud].Spec).items():
         if option.flag in flags:
@@ -77,6 +79,21 @@ def _judged(cloud: str, filled: Mapping[str, Any], flags: Mapping[str, str]) -> 
         ALL[cloud].Spec(**filled)
     except BadInput as e:
         raise BadInput(_respelled(e.problem, flags), remedy=_respelled(e.remedy, flags)) from e
+
+
+def told(result: Result, command: str, chosen: Collection[str]) -> Result:
+    """The same of what only came to light there."""
+    flags = {cloud: _flags(command, cloud) for cloud in chosen} if len(chosen) > 1 else {}
+
+    def of(row: Row) -> Row:
+        own = flags.get(row.thing.partition("/")[0], {})
+        return replace(row, problem=_respelled(row.problem, own), remedy=_respelled(row.remedy, own)) if row.remedy else row
+
+    return replace(result, rows=tuple(map(of, result.rows)))
+
+
+def _flags(command: str, cloud: str) -> dict[str, str]:
+    return {option.flag: flag for name, option, flag in spelled(command) if name == cloud}
 
 
 def _respelled(text: str, flags: Mapping[str, str]) -> str:

@@ -19,7 +19,8 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
     preset.judge(given)
     what = declaring.ordered(preset.ordered(order(parts, clouds, given, command), given), given)
     with Console(given["form"], yes=given.get("yes", False)) as console:
-        console.show(create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed))
+        result = create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed)
+        console.show(cloud_options.told(result, command, what.clouds))
 
 
 @click.command("create-all", cls=cloud_options.Command)

@@ -43,10 +43,8 @@ def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **
     """
     what = declaring.ordered(order(clouds, given), given)
     with Console(given["form"]) as console:
-        if given["dry_run"]:
-            console.show(identity.planned(what, console.report))
-        else:
-            console.show(identity.create_identity(what, console.report, write=write, apply=apply))
+        result = identity.planned(what, console.report) if given["dry_run"] else identity.create_identity(what, console.report, write=write, apply=apply)
+        console.show(cloud_options.told(result, "create-identity", what.clouds))
     for line in _given_nothing(what):
         click.echo(line, err=True)
 

@@ -43,4 +43,4 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
     if not (what.requests or what.workloads):
         what = replace(what, parts=ISSUER)
     with Console(given["form"]) as console:
-        console.show(create.status(what, console.report))
+        console.show(cloud_options.told(create.status(what, console.report), "status", what.clouds))

@@ -104,6 +104,29 @@ def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_ano
     assert ground.cwiictl("create-all", *AWS, *ASKING, "--issuer-url", azure.ISSUER, "--issuer-exists", "-o", "json").code == 0
 
 
+@pytest.mark.parametrize(
+    ("region", "remedy"),
+    [
+        (("--azure-region", "eastsu"), "did you mean --azure-region eastus?"),
+        (("--azure-region", "westeurope"), "give --azure-region eastus, or another --name"),
+        (("--aws-region", "eu-west-1"), "give --aws-region us-east-1, or another --name"),
+    ],
+    ids=["misspelt", "changed", "changed in AWS"],
+)
+def test_another_region_than_the_clusters_is_refused_with_the_flag_of_its_cloud(made: Callable[[str], Both], region: tuple[str, str], remedy: str) -> None:
+    ground = made("aws")
+    before = ground.everything(), ground.of_aws
+    ground.fresh()
+
+    for command in ("create-all", "status"):
+        done = ground.cwiictl(command, *BOTH, *ASKING, *region, "--issuer-in", "aws", "-o", "json")
+        assert remedy in {one.get("remedy") for one in done.data["things"]}, done.out
+        assert done.code == 2
+
+    assert ground.mutating() == []
+    assert (ground.everything(), ground.of_aws) == before
+
+
 def hosting(of: str) -> set[str]:
     return {
         "aws": {f"aws/bucket/{aws.BUCKET}"},
