@@ -9,7 +9,7 @@ from cwiictl.clouds.gcp.resources.api import ApiState
 from cwiictl.clouds.gcp.spec import Spec
 from cwiictl.clouds.gcp.stores import Stores
 from cwiictl.clouds.gcp.stores.session import connect
-from cwiictl.errors import BadInput, Denied
+from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
 from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.gcp.world import PROJECT
@@ -42,7 +42,7 @@ class TestPermissions:
 
 
 def test_nobody_acts_in_a_project_that_is_not_shown(sandbox: Sandbox) -> None:  # noqa: ARG001 - it must run first
-    with pytest.raises(Denied, match="not-a-project"):
+    with pytest.raises(BadInput, match="not-a-project"):
         connect(Spec(project="not-a-project"), Cluster(CLUSTER), 4)
 
 
