@@ -20,7 +20,7 @@ Key = tuple[str, str, str]
 def spared(order: Order, tree: Mapping[str, bytes], *, whole: bool) -> dict[str, bytes]:
     """The files of a run, with what theirs tell of clouds that are not in it. A run that failed takes nothing away."""
     words = tuple(word for name, cloud in ALL.items() if name not in order.clouds for word in cloud.TELLS)
-    merged = {path: _merged(files.found(order.output / path), text, words) for path, text in tree.items()}
+    merged = {path: _merged(_lying(order.output / path), text, words) for path, text in tree.items()}
     return {path: text for path, text in merged.items() if not (_stays(order, path, text) or (not whole and _loses(order.output / path, text)))}
 
 
@@ -36,12 +36,20 @@ def _merged(have: bytes, text: bytes, words: tuple[str, ...]) -> bytes:
 
 def _stays(order: Order, path: str, text: bytes) -> bool:
     """Of an issuer that is there already, who made it has told more."""
-    have = files.found(order.output / path)
-    return order.issuer_exists and order.issuer_url.encode() in have and order.issuer_url.encode() in text and not _told(have)
+    have = _lying(order.output / path) if order.issuer_exists else b""
+    return bool(have) and order.issuer_url.encode() in have and order.issuer_url.encode() in text and not _told(have)
 
 
 def _loses(path: Path, text: bytes) -> bool:
-    return bool(_told(files.found(path)) - _told(text))
+    return bool(_told(_lying(path)) - _told(text))
+
+
+def _lying(path: Path) -> bytes:
+    """What nobody can read tells nobody anything."""
+    try:
+        return files.found(path)
+    except Problem:
+        return b""
 
 
 def _told(text: bytes) -> set[tuple[Key, str]]:
