@@ -20,8 +20,9 @@ Key = tuple[str, str, str]
 def spared(order: Order, tree: Mapping[str, bytes], *, whole: bool) -> dict[str, bytes]:
     """The files of a run, with what theirs tell of clouds that are not in it. A run that failed takes nothing away."""
     words = tuple(word for name, cloud in ALL.items() if name not in order.clouds for word in cloud.TELLS)
-    merged = {path: _merged(_lying(order.output / path), text, words) for path, text in tree.items()}
-    return {path: text for path, text in merged.items() if not (_stays(order, path, text) or (not whole and _loses(order.output / path, text)))}
+    there = {path: _lying(order.output / path) for path in tree}
+    merged = {path: _merged(there[path], text, words) for path, text in tree.items()}
+    return {path: text for path, text in merged.items() if not (_stays(order, there[path], text) or (not whole and _loses(there[path], text)))}
 
 
 def _merged(have: bytes, text: bytes, words: tuple[str, ...]) -> bytes:
@@ -34,14 +35,14 @@ def _merged(have: bytes, text: bytes, words: tuple[str, ...]) -> bytes:
     return manifests.dump_all(merged.values()) if theirs else text
 
 
-def _stays(order: Order, path: str, text: bytes) -> bool:
+def _stays(order: Order, have: bytes, text: bytes) -> bool:
     """Of an issuer that is there already, who made it has told more."""
-    have = _lying(order.output / path) if order.issuer_exists else b""
-    return bool(have) and order.issuer_url.encode() in have and order.issuer_url.encode() in text and not _told(have)
+    url = order.issuer_url.encode()
+    return order.issuer_exists and url in have and url in text and not _told(have)
 
 
-def _loses(path: Path, text: bytes) -> bool:
-    return bool(_told(_lying(path)) - _told(text))
+def _loses(have: bytes, text: bytes) -> bool:
+    return bool(_told(have) - _told(text))
 
 
 def _lying(path: Path) -> bytes:
