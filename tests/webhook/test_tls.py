@@ -266,3 +266,41 @@ def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(authority: Aut
 
     told(story)
     assert [asked.peers for asked in seen] == [()]
+
+
+# Whose it is.
+
+
+def test_a_certificate_of_another_authority_than_lies_beside_it_is_told_until_either_is_replaced(authority: Authority, tmp_path: Path) -> None:
+    files = authority.files(tmp_path)
+    certificates = loaded(files)
+    assert certificates.state(0) == ""
+    (tmp_path / "ca.crt").write_bytes(Authority("stranger").pem)
+    certificates.refresh()
+    assert certificates.state(0).startswith(f"{files.certificate} is not of the authority in {tmp_path / 'ca.crt'} (")
+    (tmp_path / "ca.crt").write_bytes(Authority("stranger").pem + authority.pem)
+    certificates.refresh()
+    assert certificates.state(0) == ""
+
+
+def test_so_it_is_where_clients_have_to_show_who_they_are(authority: Authority, tmp_path: Path) -> None:
+    own = authority.files(tmp_path)
+    (tmp_path / "clients.crt").write_bytes(authority.pem)
+    files = Files(own.certificate, own.key, tmp_path / "clients.crt")
+    (tmp_path / "ca.crt").write_bytes(authority.pem)
+    assert loaded(files).state(0) == ""
+    (tmp_path / "ca.crt").write_bytes(Authority("stranger").pem)
+    assert "is not of the authority" in loaded(files).state(0)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense"])
+def test_a_file_beside_it_that_holds_no_authority_says_nothing(authority: Authority, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ca.crt").write_bytes(content)
+    assert loaded(authority.files(tmp_path)).state(0) == ""
+
+
+def test_a_certificate_that_has_ended_is_told_as_that(authority: Authority, tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_bytes(authority.pem)
+    certificates = loaded(authority.files(tmp_path, ends=datetime.now(UTC) - timedelta(hours=1)))
+    assert "has expired" in certificates.state(datetime.now(UTC).timestamp())
+    assert certificates.stray == ""

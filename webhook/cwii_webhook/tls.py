@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import ssl
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ ALWAYS = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY
 CERTIFICATE, KEY = b"-----BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
 # Go has a name for them and an OpenSSL of today has not: to leave them out is what whoever listed them can live with.
 GONE = ("RC4", "3DES")
+TIMES = (9, 10)  # OpenSSL's words for what has not begun, or has ended
 
 
 class Unusable(ValueError):
@@ -32,6 +34,12 @@ class Files(Struct, frozen=True):
 
     def all(self) -> list[Path]:
         return [path for path in (self.certificate, self.key, self.client_ca) if path]
+
+    @property
+    def authority(self) -> Path | None:
+        """Where a Secret of a certificate tells whose it is. It can be missing."""
+        path = self.certificate.with_name("ca.crt")
+        return None if path == self.client_ca else path
 
 
 class Terms(Struct, frozen=True):
@@ -90,6 +98,7 @@ class Certificates:
         self.problem = f"{files.certificate} has not been read yet"
         self.ends = 0.0  # seconds since 1970
         self.loads = 0
+        self.stray = ""  # why whoever trusts the authority beside it would not trust the certificate
         self._files = files
         self._terms = terms
         self._told = told
@@ -97,7 +106,7 @@ class Certificates:
 
     def refresh(self) -> None:
         """Called every second or so. Connections that are there keep what they were made with; new ones get the new certificate."""
-        seen = [_looks(path) for path in self._files.all()]
+        seen = [_looks(path) for path in (*self._files.all(), self._files.authority) if path]
         if seen == self._seen and not self.problem:
             return
         try:
@@ -106,6 +115,7 @@ class Certificates:
             self._fail(error)
             return
         self.context, self.ends, self._seen = context, ends, seen
+        self.stray = _stray(self._files, context)
         self.loads += 1
         self._say("")
 
@@ -113,7 +123,9 @@ class Certificates:
         """Why there can be no handshake that an API server accepts; empty if there can."""
         if self.context is None:
             return self.problem
-        return f"the certificate of {self._files.certificate} has expired: replace the file, and it is served at once" if self.ends <= now else ""
+        if self.ends <= now:
+            return f"the certificate of {self._files.certificate} has expired: replace the file, and it is served at once"
+        return self.stray
 
     def _fail(self, error: Exception) -> None:
         """Half of a replacement looks like this too, so it is tried again until it is good."""
@@ -147,6 +159,32 @@ def context_of(files: Files, terms: Terms) -> ssl.SSLContext:
         except ssl.SSLError as error:
             raise Unusable(f"{files.client_ca} holds no certificate of an authority: it must be PEM") from error
     return context
+
+
+def _stray(files: Files, context: ssl.SSLContext) -> str:
+    """A handshake in memory with one who trusts nobody else: `ssl` verifies in no other way."""
+    if not files.authority or not files.authority.exists():
+        return ""
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname = False
+    trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        trusting.load_verify_locations(files.authority)
+        _shake(trusting, context)
+    except ssl.SSLCertVerificationError as error:
+        if error.verify_code not in TIMES:
+            return f"{files.certificate} is not of the authority in {files.authority} ({error.verify_message}): replace both, and whom API servers trust too"
+    except (OSError, ValueError):
+        return ""  # there is nothing in it that anybody could trust
+    return ""
+
+
+def _shake(trusting: ssl.SSLContext, serving: ssl.SSLContext) -> None:
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client, server = trusting.wrap_bio(back, there), serving.wrap_bio(there, back, server_side=True)
+    for side in (client, server, client):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            side.do_handshake()
 
 
 def _present(files: Files) -> None:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 BEGIN, END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 UTC_TIME = 0x17
 VERSION = 0xA0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A certificate and its key, as PEM."""
+
+    certificate: bytes
+    key: bytes
+
+    def __repr__(self) -> str:
+        return "Pair(...)"  # the key is never logged
 
 
 def ends(pem: bytes) -> list[float]:

@@ -51,9 +51,9 @@ class Double:
         self._watchers: dict[asyncio.Queue[Happened | None], str] = {}
         self.store.listeners.append(self._spread)
 
-    def count(self, verb: str) -> Counter[str]:
-        """How often each kind was asked for so; what tests' own hands did is not counted."""
-        places = (place_of(r) for r in self.requests if r.token != ADMIN)
+    def count(self, verb: str, *, by: str = "") -> Counter[str]:
+        """How often each kind was asked for so, by whoever showed that token; else what tests' own hands did is not counted."""
+        places = (place_of(r) for r in self.requests if (r.token == by if by else r.token != ADMIN))
         return Counter(place.plural for place in places if place.verb == verb)
 
     def bookmark(self) -> None:

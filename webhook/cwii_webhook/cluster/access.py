@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from cwii_webhook.cluster.clock import Clock
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.cluster.identity import FRESH, Identity, Shown, TokenFile
-from cwii_webhook.cluster.trust import Pair, context
+from cwii_webhook.cluster.trust import context
+from cwii_webhook.x509 import Pair
 
 POD_FILES = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.clock import TimedOut, within
@@ -25,8 +26,28 @@ MOST_TOLD = 300  # characters of the API server's own words
 
 JSON: Final = "application/json"
 APPLY: Final = "application/apply-patch+yaml"
+MERGE: Final = "application/strategic-merge-patch+json"  # of lists, what has the same name
 METADATA: Final = f"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 METADATA_LIST: Final = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
+
+
+class _Question(Struct, frozen=True):
+    method: str
+    target: str
+    accept: str = JSON
+    kind: str = JSON  # of the body
+    body: bytes = b""
+
+    def request(self, server: Server, token: str) -> bytes:
+        lines = [
+            f"{self.method} {server.prefix}{self.target} HTTP/1.1",
+            f"Host: {server.authority}",
+            "User-Agent: cwii-webhook",
+            f"Accept: {self.accept}",
+            *([f"Authorization: Bearer {token}"] if token else []),
+            *([f"Content-Type: {self.kind}", f"Content-Length: {len(self.body)}"] if self.body else []),
+        ]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
 
 
 class Api:
@@ -44,19 +65,23 @@ class Api:
         return self._access.current.server
 
     async def get(self, target: str, accept: str = JSON) -> bytes:
-        return await self._whole("GET", target, accept, b"")
+        return await self._whole("GET", target, b"", accept=accept)
 
     async def post(self, target: str, body: bytes) -> bytes:
-        return await self._whole("POST", target, JSON, body)
+        return await self._whole("POST", target, body)
 
     async def apply(self, target: str, body: bytes) -> bytes:
         """Server-side apply, not forced: what another manager holds stays his."""
-        return await self._whole("PATCH", target, JSON, body)
+        return await self._whole("PATCH", target, body, kind=APPLY)
+
+    async def merge(self, target: str, body: bytes) -> bytes:
+        """With a resourceVersion in it, only where nobody has written since."""
+        return await self._whole("PATCH", target, body, kind=MERGE)
 
     @asynccontextmanager
     async def stream(self, target: str, accept: str) -> AsyncGenerator[Connection]:
         """An answer of 200, to be read chunk by chunk. It has a connection to itself, which ends with it."""
-        connection = await self._asked("GET", target, accept, b"", new=True)
+        connection = await self._asked(_Question("GET", target, accept), new=True)
         try:
             await self._accept(connection)
             self.streams += 1
@@ -86,27 +111,27 @@ class Api:
         while self._idle:
             self._idle.pop()[1].close()
 
-    async def _whole(self, method: str, target: str, accept: str, body: bytes) -> bytes:
-        connection = await self._asked(method, target, accept, body)
+    async def _whole(self, method: str, target: str, body: bytes, *, accept: str = JSON, kind: str = JSON) -> bytes:
+        connection = await self._asked(_Question(method, target, accept, kind, body))
         try:
             await self._accept(connection)
             return await self._body(connection)
         finally:
             self._give_back(connection)
 
-    async def _asked(self, method: str, target: str, accept: str, body: bytes, *, new: bool = False) -> Connection:
+    async def _asked(self, question: _Question, *, new: bool = False) -> Connection:
         """The head of an answer. Who is refused with 401 shows what is newer, once."""
-        connection = await self._once(method, target, accept, body, new=new)
+        connection = await self._once(question, new=new)
         if connection.status != 401:
             return connection
         connection.close()
         connection.access.identity.refused()
-        return await self._once(method, target, accept, body, new=True)
+        return await self._once(question, new=True)
 
-    async def _once(self, method: str, target: str, accept: str, body: bytes, *, new: bool) -> Connection:
+    async def _once(self, question: _Question, *, new: bool) -> Connection:
         access = self._access.current
         shown = await access.identity.shown()
-        request = _request(access.server, (method, target), accept, shown.token, body)
+        request = question.request(access.server, shown.token)
         while connection := None if new else self._take(access):
             try:
                 return await self._sent(connection, request, DEAD)
@@ -183,19 +208,6 @@ class Api:
         """Of what nobody will take any more, an API server need not keep its end either."""
         while self._idle and self._clock.now() - self._idle[0][0] >= self._lasts:
             self._idle.pop(0)[1].close()
-
-
-def _request(server: Server, what: tuple[str, str], accept: str, token: str, body: bytes) -> bytes:
-    method, target = what
-    lines = [
-        f"{method} {server.prefix}{target} HTTP/1.1",
-        f"Host: {server.authority}",
-        "User-Agent: cwii-webhook",
-        f"Accept: {accept}",
-        *([f"Authorization: Bearer {token}"] if token else []),
-        *([f"Content-Type: {APPLY if method == 'PATCH' else JSON}", f"Content-Length: {len(body)}"] if body else []),
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 def refusal(status: int, body: bytes, retry_after: str = "") -> Refused:

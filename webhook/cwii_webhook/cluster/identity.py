@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cwii_webhook.cluster.clock import Clock
 from cwii_webhook.cluster.errors import BadAccess
-from cwii_webhook.cluster.trust import Pair
+from cwii_webhook.x509 import Pair
 
 FRESH = 60.0  # seconds: kubelet renews a projected token long before it ends, so a minute is soon enough
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 from msgspec import Struct
 
-from cwii_webhook.cluster.access import Access
+from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.backoff import Backoff
 from cwii_webhook.cluster.errors import BadAccess, Refused, Unreachable
@@ -65,6 +65,10 @@ class Informer:
     def held(self, ref: Ref) -> Seen | None:
         """What is known of it, however old, without asking anybody."""
         return self._memory.known(ref)
+
+    def whose(self, ref: Ref) -> Server | None:
+        """The server that said so, or that there is no such object."""
+        return self._memory.whose(ref)
 
     def lacks(self) -> list[str]:
         """Why we cannot serve yet, a sentence each. Once it is empty, it stays so: an outage is no reason to stop serving."""

@@ -18,7 +18,7 @@ from cwii_webhook.cluster.clock import Clock
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.cluster.identity import Identity, PairFiles, Same, Shown, TokenFile
 from cwii_webhook.cluster.plugin import Exec, Plugin
-from cwii_webhook.cluster.trust import Pair
+from cwii_webhook.x509 import Pair
 
 
 class Cluster(Struct, rename="kebab"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from cwii_webhook.cluster.access import Server
 from cwii_webhook.cluster.clock import Clock
 from cwii_webhook.cluster.kinds import Kind
 from cwii_webhook.picture import Ref, Seen
@@ -20,6 +21,7 @@ class Shelf:
         self.kind = kind
         self.synced = False
         self.absent = False  # the cluster does not have this kind
+        self.server: Server | None = None  # whose objects these are
         self._clock = clock
         self._heard = clock.now()
         self._things: Things = {}
@@ -39,8 +41,8 @@ class Shelf:
     def hear(self) -> None:
         self._heard = self._clock.now()
 
-    def replace(self, things: Things, *, absent: bool = False) -> None:
-        self._things, self.absent, self.synced = things, absent, True
+    def replace(self, things: Things, server: Server, *, absent: bool = False) -> None:
+        self._things, self.server, self.absent, self.synced = things, server, absent, True
         self.hear()
 
     def put(self, key: tuple[str, str], seen: Seen) -> None:
@@ -68,6 +70,10 @@ class Memory:
         """However old it is."""
         shelf = self.shelf(ref)
         return shelf.get(ref) if shelf else None
+
+    def whose(self, ref: Ref) -> Server | None:
+        shelf = self.shelf(ref)
+        return shelf.server if shelf else None
 
     def ages(self) -> Mapping[str, float]:
         """For each kind, seconds since its watch was last heard from."""

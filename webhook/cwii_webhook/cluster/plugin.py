@@ -18,7 +18,7 @@ from cwii_webhook.cluster.access import Server
 from cwii_webhook.cluster.clock import Clock, TimedOut, within
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.cluster.identity import Shown
-from cwii_webhook.cluster.trust import Pair
+from cwii_webhook.x509 import Pair
 
 PATIENCE = 60.0  # seconds
 EARLY = 30.0  # seconds before it expires

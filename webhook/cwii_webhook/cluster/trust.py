@@ -7,20 +7,9 @@ import os
 import ssl
 import tempfile
 from collections.abc import Generator
-from dataclasses import dataclass
 
 from cwii_webhook.cluster.errors import BadAccess
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A client certificate and its key, as PEM."""
-
-    certificate: bytes
-    key: bytes
-
-    def __repr__(self) -> str:
-        return "Pair(...)"  # the key is never logged
+from cwii_webhook.x509 import Pair
 
 
 def context(ca: bytes | None, pair: Pair | None, *, verify: bool = True) -> ssl.SSLContext:

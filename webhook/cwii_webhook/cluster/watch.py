@@ -84,7 +84,7 @@ class Watch:
             self._version = ""
             return self._backoff.failed()
         except Absent:
-            self._shelf.replace({}, absent=True)
+            self._shelf.replace({}, self._server, absent=True)
             self._better()
             return self._clock.jitter(*ABSENT_AGAIN)
         except (Refused, Unreachable, BadAccess) as e:
@@ -158,7 +158,7 @@ class Watch:
             rest = page.metadata.rest
             if not rest:
                 break
-        self._shelf.replace(found)
+        self._shelf.replace(found, self._server)
         self._version = page.metadata.version
         self._better()
 
@@ -219,7 +219,7 @@ class Watch:
         if self._initial is not None:
             if (metadata.annotations or {}).get(INITIAL_EVENTS_END) != "true":
                 return
-            self._shelf.replace(self._initial)
+            self._shelf.replace(self._initial, self._server)
             self._initial = None
         self._version = metadata.resource_version
         self._better()
