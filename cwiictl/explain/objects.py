@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
 from cwii_webhook.picture import Owner, Ref, Seen
+from cwii_webhook.spelling import nearest
 
 from cwiictl.documents import Document, kind_of
 from cwiictl.errors import BadInput
@@ -20,6 +20,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "StatefulSet": ("spec", "template"),
     "DaemonSet": ("spec", "template"),
     "Job": ("spec", "template"),
+    "ReplicationController": ("spec", "template"),
     "Rollout": ("spec", "template"),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
@@ -54,9 +55,10 @@ class Objects:
         return self.held.get(ref)
 
     def near(self, ref: Ref) -> str:
-        """The one that may have been meant."""
-        found = difflib.get_close_matches(ref.name, [one.name for one in self.held if one.kind == ref.kind and one.namespace == ref.namespace], 1)
-        return found[0] if found else ""
+        """The one that may have been meant: of a name like it, or of its name in another namespace."""
+        alike = [one for one in self.held if one.kind == ref.kind]
+        found = nearest(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
+        return found or next((f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), "")
 
     def hold(self, body: Mapping[str, Any]) -> Ref:
         meta, kind = _meta(body), str(body.get("kind", ""))
@@ -114,7 +116,7 @@ def _single(document: Document) -> Iterator[Document]:
 def _pods(document: Document, objects: Objects) -> Iterator[Pod]:
     kind = document.value.get("kind")
     if kind == "Pod":
-        yield _pod(document, document.value, objects, [])
+        yield _pod(document, document.value, objects, _claimed(document.value, objects))
     elif kind in TEMPLATES:
         template = _below(document, TEMPLATES[str(kind)])
         yield _pod(document, template, objects, [_owner(document.value, objects)])
@@ -152,6 +154,15 @@ def _owner(workload: Mapping[str, Any], objects: Objects) -> Mapping[str, object
     name = f"{meta.get('name', '')}-x"
     objects.hold({"apiVersion": version, "kind": between, "metadata": {"name": name, "namespace": meta.get("namespace"), "ownerReferences": [own]}})
     return _reference(version, between, name, NOBODY)
+
+
+def _claimed(pod: Mapping[str, Any], objects: Objects) -> list[Mapping[str, object]]:
+    """Its owners. One that has no uid in its file is whom they name: a cluster gives uids, and a file from elsewhere has none."""
+    meta = _meta(pod)
+    space = str(meta.get("namespace") or objects.namespace)
+    given = [_object(one) for one in cast("list[object]", meta.get("ownerReferences") or [])]
+    refs = [Ref(_group(one), str(one.get("kind")), space, str(one.get("name"))) for one in given]
+    return [{**one, "uid": NOBODY} if objects.held.get(ref, Seen()).uid == NOBODY else one for one, ref in zip(given, refs, strict=True)]
 
 
 def _reference(version: str, kind: str, name: str, uid: str) -> Mapping[str, object]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from cwii_webhook.admission import response
-from cwii_webhook.admit import Decision
+from cwii_webhook.admit import Decision, admit
+from cwii_webhook.diary import Diary
+from cwii_webhook.log import Log
+from cwii_webhook.metrics import Metrics
 
-from tests.webhook.answering import ROUTES, SENSIBLE, Counter, review
+from tests.webhook.answering import ROLE, ROUTES, SENSIBLE, Counter, review
 from tests.webhook.cwii_pods import a_pod, said
+from tests.webhook.recorded import request
 
 ANSWERED = Counter(ROUTES["eks"], said(account=SENSIBLE["eks"]))
 REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
@@ -36,6 +42,38 @@ def test_what_is_no_pod_is_allowed_unchanged(kind: dict[str, str], body: object)
 
 def test_a_pod_that_is_none_is_unreadable_whatever_it_is_called() -> None:
     assert ANSWERED(review({"spec": {"containers": "x"}}, kind={"kind": "Pod"})).status == 400
+
+
+@pytest.mark.parametrize("version", ["admission.k8s.io/v1", "admission.k8s.io/v1beta1"])
+def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> None:
+    asked = json.loads(review(a_pod())) | {"apiVersion": version}
+
+    answer = json.loads(ANSWERED(json.dumps(asked).encode()).body)
+
+    assert (answer["apiVersion"], answer["kind"], answer["response"]["patchType"]) == (version, "AdmissionReview", "JSONPatch")
+
+
+@pytest.mark.parametrize(
+    ("said_by_account", "level", "why"),
+    [
+        ({"cwii.dev/aws-inject": "true"}, "info", "aws: incomplete"),
+        ({"cwii.dev/aws-role-arn": ROLE}, "info", "aws: not-asked"),
+        ({}, "debug", "aws: not-asked"),
+    ],
+    ids=["asked and incomplete", "not asked in so many words", "not asked"],
+)
+def test_why_nothing_is_given_stands_in_the_log(tmp_path: Path, said_by_account: dict[str, str], level: str, why: str) -> None:
+    decision = admit(ROUTES["cwii"], request(a_pod()), said(account=said_by_account))
+
+    lines: dict[str, Any] = {}
+    for allowed in ("info", "debug"):
+        with (tmp_path / allowed).open("w+") as file:
+            Diary(Metrics(), Log(file.fileno(), allowed), tuple(ROUTES)).decided("cwii", request(a_pod()), decision)
+            lines[allowed] = [json.loads(line) for line in (tmp_path / allowed).read_text().splitlines()]
+
+    (line,) = lines["debug"]
+    assert (line["level"], why in line["why"]) == (level, True)
+    assert len(lines["info"]) == (level == "info")
 
 
 @pytest.mark.parametrize(

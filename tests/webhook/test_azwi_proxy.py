@@ -92,14 +92,23 @@ def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
     ("spec", "resources"),
     [
         ({}, None),
-        (BURSTABLE, None),
+        (BURSTABLE, {"requests": {"cpu": "0", "memory": "0"}}),
+        (
+            {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}}]},
+            {"requests": {"cpu": "0", "memory": "128Mi"}, "limits": {"memory": "128Mi"}},
+        ),
+        ({"containers": [*BURSTABLE["containers"], {"name": "d"}]}, None),
+        (
+            {"containers": [{"name": "c", "resources": {"requests": {"cpu": "0"}, "limits": {"memory": 0}}}]},
+            {"requests": {"cpu": "0", "memory": "0"}, "limits": {"memory": "0"}},
+        ),
         (GUARANTEED, {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}),
         (LIMITED, {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}),
         ({"resources": {"limits": ONE, "requests": ONE}}, None),
     ],
-    ids=["best effort", "burstable", "guaranteed", "limited", "of the pod as a whole"],
+    ids=["best effort", "burstable", "memory is limited", "one says nothing", "nothing in so many words", "guaranteed", "limited", "of the pod as a whole"],
 )
-def test_a_pod_keeps_its_class_and_has_limits_where_it_had_them(spec: Any, resources: object) -> None:
+def test_a_pod_keeps_its_class_and_what_all_of_it_say_the_proxies_say_too(spec: Any, resources: object) -> None:
     _, pod = made(a_pod(annotations=ASKED, **spec))
 
     assert {repr(proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")} == {repr(resources)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -111,8 +111,8 @@ def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
         service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
 
 
-def spaces(uid: str = "u") -> Objects:
-    return Objects({space("shop"): Seen({}, (), uid), space("kube-system"): Seen(), space("own"): Seen()})
+def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
+    return Objects({space(name): Seen({}, (), uid) for name in ("shop", "kube-system", "own", *more)})
 
 
 class Writing:
@@ -121,12 +121,14 @@ class Writing:
     def __init__(self, apiserver: Ground) -> None:
         self.apiserver = apiserver
 
+    def access(self) -> Access:
+        return Access(Server.at(self.apiserver.url, ca=self.apiserver.ca), Same(Shown("first")), RealClock())
+
     def made(self, *rounds: tuple[str, ...], namespace: str = "shop", uids: tuple[str, ...] = ("u", "u")) -> list[list[object]]:
         """One round after the other, and all of a round at once."""
-        access = Access(Server.at(self.apiserver.url, ca=self.apiserver.ca), Same(Shown("first")), RealClock())
 
         async def every() -> list[list[object]]:
-            api = Api(access)
+            api = Api(self.access())
             maps, ended = ConfigMaps(api, RealClock(), "own"), list[list[object]]()
             for names, uid in zip(rounds, uids, strict=False):
                 things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
@@ -163,6 +165,35 @@ def test_another_namespace_of_that_name_has_nothing_yet(writing: Writing) -> Non
     writing.made(("m",), ("m",), uids=("one", "another"))
 
     assert writing.count == 2
+
+
+def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
+    with an_apiserver() as other:
+        access = writing.access()
+
+        async def story() -> None:
+            api = Api(access)
+            maps = ConfigMaps(api, RealClock())
+            for _ in range(2):
+                await maps.make(ConfigMap("shop", "m", {}), spaces())
+            access.become(Access(Server.at(other.url, ca=other.ca), Same(Shown("first")), RealClock()))
+            await maps.make(ConfigMap("shop", "m", {}), spaces())
+            await api.close()
+
+        asyncio.run(story())
+        assert (writing.count, Writing(other).count) == (1, 1)
+
+
+def test_of_namespaces_that_are_gone_nothing_is_kept(writing: Writing) -> None:
+    async def story() -> int:
+        api = Api(writing.access())
+        maps = ConfigMaps(api, RealClock())
+        for number in range(20):
+            await maps.make(ConfigMap(f"n{number}", "m", {}), spaces(more=[f"n{number}"]))
+        await api.close()
+        return len(maps)
+
+    assert asyncio.run(story()) == 1
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "nowhere", "own"])

@@ -103,6 +103,49 @@ def test_who_asks_and_does_not_say_enough_is_told_what_is_missing(said: dict[str
     assert "of ServiceAccount shop/worker asks" in warning
 
 
+VAIN = [("aws", AWS, "aws-role-arn"), ("az", AZURE, "az-client-id"), ("gcp", GCP, "gcp-audience")]
+
+
+@pytest.mark.parametrize(("cloud", "said", "telling"), VAIN, ids=[cloud for cloud, *_ in VAIN])
+@pytest.mark.parametrize("voice", VOICES)
+def test_who_says_all_but_that_it_should_be_given_is_told(cloud: str, said: dict[str, str], telling: str, voice: str) -> None:
+    """A namespace's words are for whoever asks."""
+    by: dict[str, Any] = {voice: {key: value for key, value in said.items() if key != f"cwii.dev/{cloud}-inject"}}
+
+    decision, _ = made(a_pod(by.pop("pod", None)), **by)
+
+    assert decision.outcome == "nothing"
+    assert [f"cwii.dev/{telling} of " in w and f'alone gives nothing: set cwii.dev/{cloud}-inject to "true" beside it' in w for w in decision.warnings] == [
+        True for _ in VOICES[:3] if voice != "namespace"
+    ][:1]
+
+
+def test_words_of_another_webhook_beside_our_own_are_told_of_once() -> None:
+    words = {**AZURE, "azure.workload.identity/client-id": CLIENT, "azure.workload.identity/tenant-id": TENANT}
+    del words["cwii.dev/az-inject"]
+
+    assert len(given(words)[0].warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("rest", "key", "value", "told"),
+    [
+        (AZURE, "cwii.dev/az-client-id", "foo", "is 'foo', which is no UUID: Azure will not know it"),
+        (AZURE, "cwii.dev/az-tenant-id", "foo", "is 'foo', neither a UUID nor a domain: Azure will not know it"),
+        (AZURE, "cwii.dev/az-client-id", CLIENT.upper(), ""),
+        (AZURE, "cwii.dev/az-tenant-id", "contoso.onmicrosoft.com", ""),
+        (GCP, "cwii.dev/gcp-audience", "foo", "is 'foo', which names no provider: Google Cloud knows it as //iam.googleapis.com/projects/NUMBER/"),
+        (GCP, "cwii.dev/gcp-audience", AUDIENCE.removeprefix("//"), "which names no provider"),
+        (GCP, "cwii.dev/gcp-audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q", ""),
+    ],
+)
+def test_what_no_cloud_will_know_is_given_and_told(rest: dict[str, str], key: str, value: str, told: str) -> None:
+    decision, _ = given({**rest, key: value})
+
+    assert decision.outcome == "injected"
+    assert [w.startswith(f"{key} of ServiceAccount shop/worker") and told in w for w in decision.warnings] == ([True] if told else [])
+
+
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
 def test_a_cloud_that_is_switched_off_is_not_heard(cloud: str) -> None:
     decision, pod = given(EVERYTHING, Settings(aws_enabled=cloud != "aws", az_enabled=cloud != "az", gcp_enabled=cloud != "gcp"))
@@ -309,6 +352,17 @@ def test_other_paths_are_the_servers_to_choose() -> None:
     _, pod = given(EVERYTHING, Settings(mount_root="/secrets/"))
 
     assert {m["mountPath"] for m in first(pod)["volumeMounts"]} == {"/secrets/aws", "/secrets/az", "/secrets/gcp", "/secrets/gcp-creds"}
+
+
+def test_the_region_is_the_servers_own_where_nobody_says_one() -> None:
+    settings = Settings(aws_default_region="eu-west-1")
+    decision, pod = given(AWS, settings)
+
+    assert env(first(pod))["AWS_REGION"] == "eu-west-1"
+    assert "AWS_REGION by default" in decision.audit["aws"]
+    assert env(first(given({**AWS, "cwii.dev/aws-region": "us-east-2"}, settings)[1]))["AWS_REGION"] == "us-east-2"
+    assert env(first(given(AWS, settings, containers=[{"name": "main", "env": [{"name": "AWS_REGION", "value": "mine"}]}])[1]))["AWS_REGION"] == "mine"
+    assert "AWS_REGION" not in env(first(given(AWS)[1]))
 
 
 def test_the_marker_and_the_audit_say_what_was_given_and_by_whom() -> None:

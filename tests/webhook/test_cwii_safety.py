@@ -176,6 +176,8 @@ def test_containers_of_ours_have_limits_where_all_of_the_pods_own_have_them() ->
         assert one["resources"]["limits"].keys() == {"cpu", "memory"}
     for one in guests(containers=[{"name": "c", "resources": SOME | ALL}, {"name": "d", "resources": SOME}]):
         assert one["resources"]["limits"].keys() == {"memory"}
+    for one in guests(containers=[{"name": "c", "resources": {"limits": {"cpu": "1"}}}]):
+        assert one["resources"]["limits"].keys() == {"cpu", "memory"}
 
 
 def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:

@@ -21,6 +21,7 @@ FIELDS = [
     ("gcp-delivery", "CWII_GCP_DELIVERY", "init_container", "delivery", "init-container"),
     ("gcp-init-image", "CWII_GCP_INIT_IMAGE", "i", "gcp_init_image", "i"),
     ("gcp-verify-image", "CWII_GCP_VERIFY_IMAGE", "i", "gcp_verify_image", "i"),
+    ("aws-default-region", "CWII_AWS_DEFAULT_REGION", "eu-west-1", "aws_default_region", "eu-west-1"),
     ("aws-default-audience", "CWII_AWS_DEFAULT_AUDIENCE", "a", "aws_default_audience", "a"),
     ("aws-verify-image", "CWII_AWS_VERIFY_IMAGE", "i", "aws_verify_image", "i"),
     ("az-default-audience", "CWII_AZ_DEFAULT_AUDIENCE", "a", "az_default_audience", "a"),
@@ -34,6 +35,24 @@ FIELDS = [
 def test_a_flag_is_heard_and_so_is_its_variable(flag: str, variable: str, text: str, field: str, value: object) -> None:
     for words, environ in ((["--" + flag, text], {}), ([f"--{flag}={text}"], {variable: "0"}), ([], {variable: text})):
         assert getattr(settings(parse(FLAGS, words, environ)), field) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("debug", "debug"),
+        ("WARN", "warning"),
+        ("trace", "debug"),
+        ("off", "error"),
+        ("info,cwii=debug,hyper=warn", "debug"),
+        ("cwii", "debug"),
+        ("hyper=trace", "info"),
+        ("error,hyper=trace", "error"),
+    ],
+)
+def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -> None:
+    assert serving(parse(FLAGS, [], {"RUST_LOG": text}), SERVING).log_level == level
+    assert serving(parse(FLAGS, ["--log-level=warning"], {"RUST_LOG": text}), SERVING).log_level == "warning"
 
 
 def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -> None:

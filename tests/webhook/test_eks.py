@@ -35,12 +35,12 @@ def made(
 ) -> tuple[Decision, dict[str, Any]]:
     objects = {} if account is None else {Ref("", "ServiceAccount", "shop", "billing"): Seen(account)}
     eks = Eks(settings or (Settings(identities="/identities.json") if identities else Settings()))
-    if eks.roles and config is not None:
-        eks.roles.take(config if isinstance(config, str) else json.dumps(config))
-    if eks.identities:
-        eks.identities.take(json.dumps({"identities": [{"namespace": space, "serviceAccount": name} for space, name in identities]}))
-    if eks.home:
-        eks.home.take(json.dumps({"accountId": "111122223333", "region": "cn-north-1"}))
+    if eks.wishes.roles and config is not None:
+        eks.wishes.roles.take(config if isinstance(config, str) else json.dumps(config))
+    if eks.wishes.identities:
+        eks.wishes.identities.take(json.dumps({"identities": [{"namespace": space, "serviceAccount": name} for space, name in identities]}))
+    if eks.wishes.home:
+        eks.wishes.home.take(json.dumps({"accountId": "111122223333", "region": "cn-north-1"}))
     return asked(Route("eks", "/mutate", (eks,)), pod, Objects(objects))
 
 
@@ -114,6 +114,60 @@ def test_how_long_a_token_lasts(on_account: str | None, on_pod: str | None, flag
     _, pod = made(a_pod(annotations={} if on_pod is None else {key: on_pod}), account, Settings(expiration=flag))
 
     assert token(pod)["expirationSeconds"] == lasts
+
+
+@pytest.mark.parametrize(
+    ("on_account", "on_pod", "told"),
+    [
+        ("1h", None, "{key} of ServiceAccount shop/billing is '1h', which is no number of seconds: 86400 is used"),
+        ("", None, "{key} of ServiceAccount shop/billing is '', which is no number of seconds: 86400 is used"),
+        ("3600", "1h", "{key} of Pod shop/p is '1h', which is no number of seconds: 3600 is used"),
+        ("60", None, "{key} of ServiceAccount shop/billing is 60, and no token lasts less than 600 seconds: 600 is used"),
+        ("1h", "3600", ""),
+        ("600", None, ""),
+    ],
+)
+def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(on_account: str, on_pod: str | None, told: str) -> None:
+    key = f"{P}/token-expiration"
+
+    decision, _ = made(a_pod(annotations={} if on_pod is None else {key: on_pod}), {f"{P}/role-arn": ROLE, key: on_account})
+
+    assert decision.warnings == ((told.format(key=key),) if told else ())
+
+
+@pytest.mark.parametrize(("text", "told"), [("yes", True), ("", True), ("TRUE", False), ("0", False)])
+def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa: FBT001 - a table
+    decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/sts-regional-endpoints": text})
+
+    assert any(f"is {text!r}, neither true nor false: it is taken for false" in warning for warning in decision.warnings) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("c", ""),
+        ("c,", ""),
+        ("sidecra", "skips 'sidecra', and no container is called so: did you mean 'sidecar'?"),
+        ("c, sidecar", "skips ' sidecar', and no container is called so: did you mean 'sidecar'?"),
+        ("istio", "skips 'istio', and no container is called so"),
+        ('a"b', "is 'a\"b', which is no line of CSV: nobody is skipped"),
+    ],
+)
+def test_a_list_that_skips_nobody_is_told(text: str, told: str) -> None:
+    pod = a_pod(annotations={f"{P}/skip-containers": text}, containers=[{"name": "c"}], initContainers=[{"name": "sidecar"}])
+
+    assert made(pod, {f"{P}/role-arn": ROLE})[0].warnings == ((f"{P}/skip-containers of Pod shop/p {told}",) if told else ())
+
+
+def test_each_value_says_whose_word_it_is() -> None:
+    said = {f"{P}/role-arn": ROLE, f"{P}/audience": "mine", f"{P}/sts-regional-endpoints": "true", f"{P}/token-expiration": "7200"}
+
+    decision, _ = made(a_pod(annotations={f"{P}/token-expiration": "3600"}), said, Settings(region="eu-west-1"))
+
+    assert decision.audit["aws"] == (
+        "AWS_ROLE_ARN from ServiceAccount shop/billing; AWS_WEB_IDENTITY_TOKEN_FILE by default; audience from ServiceAccount shop/billing; "
+        "expiration from Pod shop/p; AWS_STS_REGIONAL_ENDPOINTS from ServiceAccount shop/billing; AWS_DEFAULT_REGION by default; AWS_REGION by default"
+    )
 
 
 def test_what_the_api_server_will_refuse_is_told() -> None:
@@ -297,6 +351,10 @@ def test_a_mirror_pod_is_never_changed() -> None:
         ("--container-credentials-mount-path", "C:/tokens"),
         ("--container-credentials-volume-name", "Under_score"),
         ("--namespace", ""),
+        ("--annotation-prefix", "Example.com/"),
+        ("--container-credentials-token-path", "../token"),
+        ("--container-credentials-token-path", "/token"),
+        ("--container-credentials-token-path", ""),
     ],
     ids=lambda words: words[0],
 )

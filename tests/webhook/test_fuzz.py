@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import platform
+import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +40,38 @@ def test_a_few_hundred_bodies_that_are_nearly_reviews_are_all_answered() -> None
 @pytest.mark.soak
 def test_half_a_minute_of_them_is() -> None:
     assert answered(seed=2, least=1000, seconds=30).keys() == {200, 400}
+
+
+ATHERIS = "atheris==3.0.0"
+HOME = Path(__file__).parents[2] / ".tools" / "atheris"
+
+
+@pytest.fixture
+def atheris() -> Path:
+    """Fetched once. Whoever comes second waits, and finds it there."""
+    HOME.parent.mkdir(exist_ok=True)
+    with (HOME.parent / "atheris.turn").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not (HOME / "done").exists() or (HOME / "done").read_text() != ATHERIS:
+            uv = Path(sys.executable).parent / "uv"
+            subprocess.run([uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", HOME, ATHERIS], check=True, timeout=240)
+            (HOME / "done").write_text(ATHERIS)
+    return HOME
+
+
+@pytest.mark.soak
+@pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="there is no atheris for this machine")
+def test_half_a_minute_of_those_that_atheris_finds_is(atheris: Path, tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.webhook.guided", str(tmp_path), "30"],
+        env=os.environ | {"PYTHONPATH": str(atheris)},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=240,
+        check=False,
+    )
+
+    assert told.returncode == 0, told.stdout[-4000:] + told.stderr[-4000:]
+    assert int(re.findall(r"number_of_executed_units: (\d+)", told.stderr)[0]) > 1000

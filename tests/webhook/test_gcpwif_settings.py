@@ -41,6 +41,10 @@ def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
         "--setup-container-resources={",
         "--setup-container-resources=[]",
         '--setup-container-resources={"request":{}}',
+        '--setup-container-resources={"limits":{"cpu":"much"}}',
+        '--setup-container-resources={"limits":{"cpu":-1}}',
+        "--annotation-prefix=a b",
+        "--gcloud-image=",
         "--gcloud-images=x",
     ],
 )

@@ -109,8 +109,14 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
     [
         ({}, None, None),
         ({}, TOLD, TOLD),
-        ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, None, None),
-        ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, TOLD, TOLD),
+        ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, None, {"requests": {"cpu": "0", "memory": "0"}}),
+        ({"containers": [{"name": "c", "resources": {"requests": ONE}}]}, TOLD, {"requests": {"cpu": "100m", "memory": "0"}}),
+        (
+            {"containers": [{"name": "c", "resources": {"requests": ONE}}]},
+            {"limits": {"memory": "1Gi"}},
+            {"requests": {"cpu": "0"}, "limits": {"memory": "1Gi"}},
+        ),
+        ({"containers": [{"name": "c", "resources": {"requests": ONE}}, {"name": "d"}]}, None, None),
         ({"containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}, "limits": ONE}}]}, None, {"requests": NEED, "limits": NEED}),
         (GUARANTEED, None, {"requests": NEED, "limits": NEED}),
         (GUARANTEED, TOLD, {"requests": NEED | TOLD["requests"], "limits": NEED | TOLD["requests"]}),
@@ -123,6 +129,8 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         "best effort, told",
         "burstable",
         "burstable, told",
+        "burstable, told limits",
+        "burstable by one",
         "limited",
         "guaranteed",
         "guaranteed, told",
@@ -131,7 +139,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(spec: Any, annotati
         "pod's own, told",
     ],
 )
-def test_a_guaranteed_pod_stays_one_and_limits_are_kept_where_all_have_them(spec: Any, told: Any, resources: object) -> None:
+def test_a_pod_keeps_its_class_and_what_all_of_it_say_gcloud_setup_says_too(spec: Any, told: Any, resources: object) -> None:
     settings = Settings(resources=told)
 
     _, pod = made(a_pod(**spec), settings=settings)

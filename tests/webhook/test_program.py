@@ -11,11 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
+from importlib import metadata as metadata_of
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
+from cwii_webhook.dialects import ALL
+from cwii_webhook.settings.flags import parse
 
 from tests.webhook.apiserver.ground import CONFIG_MAPS, Ground, an_apiserver
 from tests.webhook.metadata import metadata
@@ -39,8 +42,10 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(apiserver: Grou
         webhook.ready()
         response = webhook.review("/mutate", POD)
         metrics = webhook.ask("/metrics", None, webhook.ports[1])[1].decode()
+        again = webhook.review("/eks/mutate", POD)
 
     assert response["allowed"]
+    assert paths(again) == paths(response), "it is also where it would be behind another dialect"
     assert paths(response) == ["/spec/volumes", "/spec/containers/0/volumeMounts", "/spec/containers/0/env"]
     assert response["auditAnnotations"]["injected"] == "aws"
     assert 'cwii_decisions_total{dialect="eks",provider="aws",outcome="injected",reason=""} 1' in metrics
@@ -83,6 +88,7 @@ def test_two_dialects_are_served_by_one_process(apiserver: Ground, tmp_path: Pat
 
         assert "/metadata/annotations" in paths(webhook.review("/mutate", POD))
         assert "/metadata/annotations" not in paths(webhook.review("/eks/mutate", POD))
+        assert "/metadata/annotations" in paths(webhook.review("/cwii/mutate", POD))  # where it is found whoever comes first
 
 
 def test_azures_own_command_line_and_environment_start_it(apiserver: Ground, tmp_path: Path) -> None:
@@ -170,6 +176,23 @@ def test_help_says_how_it_is_called_and_what_holds_by_default() -> None:
     assert "  --health-addr HOST:PORT\n        Where health is asked for, without TLS. [:9440]\n" in done.stdout
     assert "  --shutdown-delay DURATION\n        How long it goes on serving after it was told to end. [10s]\n" in done.stdout
     assert "--metrics-backend" in done.stdout.rpartition("Taken, with a warning")[2]
+
+
+@pytest.mark.parametrize("words", [["--version"], ["eks", "--version"], ["azwi", "-version"]], ids=" ".join)
+def test_it_says_which_version_it_is(words: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "cwii_webhook", *words], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout == f"cwii-webhook {metadata_of.version('cwii-webhook')}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["-v4"], ["-v", "4"], ["--v=4"], ["--log_dir=/x", "--stderrthreshold", "2"], ["-logtostderr"], ["--skip_headers=true"]], ids=" ".join
+)
+def test_what_is_told_to_gos_log_is_taken_as_go_takes_it(words: list[str]) -> None:
+    told = parse(ALL["eks"].flags, [*words, "--port=1"], {})
+
+    assert told.values == {"serving.port": 1}
+    assert all("has no meaning here" in warning for warning in told.warnings)
 
 
 def test_who_is_told_to_end_before_it_serves_ends_well(tmp_path: Path) -> None:

@@ -21,6 +21,18 @@ ROLES = '{"shop/billing": {"RoleARN": "one"}}'
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
+class Cluster:
+    def __init__(self) -> None:
+        self.server = "here"
+        self.objects: dict[Ref, Seen] = {}
+
+    def held(self, ref: Ref) -> Seen | None:
+        return self.objects.get(ref)
+
+    def whose(self, _: Ref) -> str:
+        return self.server
+
+
 class Read:
     """A reader, and what it told."""
 
@@ -28,9 +40,9 @@ class Read:
         self.metrics = Metrics()
         self._log = folder / "log"
         self._log.touch()
-        self.held: dict[Ref, Seen] = {}
+        self.known = Cluster()
         self._file = os.open(self._log, os.O_WRONLY | os.O_APPEND)
-        self._reader = Reader(sources, self.held.get, Troubles(self.metrics, Log(self._file)))
+        self._reader = Reader(sources, self.known, Troubles(self.metrics, Log(self._file)))
 
     def look(self) -> Sequence[str]:
         """The levels and sentences of what is told this time."""
@@ -143,12 +155,12 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
     assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config"]
     assert read.trouble("config-map")
 
-    read.held[roles.ref] = Seen({"config": ROLES}, (), "u")
+    read.known.objects[roles.ref] = Seen({"config": ROLES}, (), "u")
     assert read.look() == ["info what is heeded besides annotations was read"]
     assert (role(roles), read.trouble("config-map")) == ("one", False)
 
     for broken in ({"config": "{"}, {"config": '{"shop/billing": {"RoleARN": 1}}'}, {"config": f'{{"shop/billing": {{"RoleARN": {DEEP}}}}}'}, {}):
-        read.held[roles.ref] = Seen(broken, (), "u")
+        read.known.objects[roles.ref] = Seen(broken, (), "u")
         assert read.look()[0].endswith("what it said last is still heeded"), broken
         assert (role(roles), read.trouble("config-map")) == ("one", True)
 
@@ -156,13 +168,29 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
 def test_who_deletes_the_config_map_takes_nothing_away(tmp_path: Path) -> None:
     roles = Roles("eks")
     read = Read(tmp_path, roles)
-    read.held[roles.ref] = Seen({"config": ROLES}, (), "u")
+    read.known.objects[roles.ref] = Seen({"config": ROLES}, (), "u")
     read.look()
 
-    read.held.clear()
+    read.known.objects.clear()
 
     assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config: what it said last is still heeded"]
     assert role(roles) == "one"
+
+
+def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Path) -> None:
+    roles = Roles("eks")
+    read = Read(tmp_path, roles)
+    read.known.objects[roles.ref] = Seen({"config": ROLES}, (), "u")
+    read.look()
+
+    read.known.server = "there"  # where just the same stands
+    read.look()
+    assert role(roles) == "one"
+
+    read.known.server = "elsewhere"
+    read.known.objects.clear()
+    assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config"]
+    assert role(roles) == ""
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ from cwii_webhook.review import Pod
 from cwii_webhook.settings.cwii import Settings
 from cwii_webhook.shape import Quality, amount, quality
 
-from tests.webhook.cwii_pods import AWS, GCP, a_pod, made
-from tests.webhook.recorded import request
+from tests.webhook.answering import ROUTES, SENSIBLE
+from tests.webhook.cwii_pods import AWS, GCP, a_pod, made, said
+from tests.webhook.recorded import asked, request
 
 Json = dict[str, Any]
 BOTH = {"cpu": "1", "memory": "1Gi"}
 NONE = {"cpu": "0", "memory": "0"}
+PROXIED = {"azure.workload.identity/inject-proxy-sidecar": "true"}
 CLASSES: list[tuple[list[Json], Quality]] = [
     ([{}], "BestEffort"),
     ([{"requests": NONE}], "BestEffort"),
@@ -62,6 +64,7 @@ def test_what_is_said_of_the_whole_pod_goes_before_its_containers(own: Json, jud
         {},
         {"requests": NONE},
         {"requests": {"cpu": "0m"}, "limits": {"memory": 0}},
+        {"limits": NONE},
         {"limits": BOTH},
         {"requests": {"cpu": "100m"}},
         {"requests": NONE, "limits": BOTH},
@@ -75,6 +78,18 @@ def test_containers_of_ours_leave_a_pod_its_class(resources: Json) -> None:
 
     assert len(after["spec"]["initContainers"]) == 2
     assert quality(read(after)) == quality(read(pod))
+
+
+@pytest.mark.parametrize("limits", [NONE, BOTH, {"cpu": "1", "memory": "0"}], ids=str)
+@pytest.mark.parametrize("dialect", ["azwi", "gcpwif"])
+def test_containers_of_the_peers_leave_a_pod_its_class(dialect: str, limits: Json) -> None:
+    proxied = a_pod(PROXIED, containers=[{"name": "c", "resources": {"limits": limits}}])
+
+    decision, after = asked(ROUTES[dialect], proxied, said(account=SENSIBLE[dialect]))
+
+    assert decision.outcome == "injected"
+    assert len(after["spec"]["initContainers"]) == {"azwi": 2, "gcpwif": 1}[dialect]
+    assert quality(read(after)) == quality(read(proxied))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from tests.webhook.apiserver.ground import Ground
 from tests.webhook.metadata import metadata
 from tests.webhook.whole import EKS, POD, Running, a_shop, pair, running
 
+BAD = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
 
 @pytest.fixture
 def apiserver() -> Generator[Ground]:
@@ -72,17 +74,35 @@ def test_a_kubeconfig_that_is_replaced_is_heeded(apiserver: Ground, tmp_path: Pa
         decides(webhook)
 
 
-def test_a_certificate_that_is_missing_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "reason"), [(None, "there is no {}"), (b"", "{} holds no certificate"), (BAD, "{} and ")], ids=["none", "empty", "bad"])
+def test_a_certificate_that_is_missing_or_bad_is_waited_for(apiserver: Ground, tmp_path: Path, content: bytes | None, reason: str) -> None:
     file = tmp_path / "tls.crt"
     kept: list[bytes] = []
 
     def spoil() -> None:
         kept.append(file.read_bytes())
-        file.unlink()
+        file.unlink() if content is None else file.write_bytes(content)
 
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=spoil) as webhook:
-        told(webhook, f"there is no {file}")
+        told(webhook, reason.format(file))
         file.write_bytes(kept[0])
+        decides(webhook)
+
+
+def test_an_authority_of_clients_that_is_missing_is_told(apiserver: Ground, tmp_path: Path) -> None:
+    file = tmp_path / "clients.crt"
+
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), f"--client-ca={file}") as webhook:
+        told(webhook, f"there is no {file}")
+
+
+def test_a_permission_that_is_missing_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+    apiserver.double.ways.denied = {("get", "serviceaccounts")}
+
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path)) as webhook:
+        told(webhook, "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole")
+        assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
+        apiserver.double.ways.denied = set()
         decides(webhook)
 
 

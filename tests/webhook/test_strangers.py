@@ -10,13 +10,14 @@ import random
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from cwii_webhook.cluster.lookups import Bounds
 
+from tests.webhook.apiserver.double import ADMIN
 from tests.webhook.apiserver.ground import Ground
 from tests.webhook.serving import Client, post
 from tests.webhook.whole import EKS, POD, Running, a_shop, pair, running
@@ -39,8 +40,13 @@ class Siege:
     def over(self) -> bool:
         return time.monotonic() >= self.until
 
-    async def connected(self, *, tls: bool = True) -> Client:
-        return Client(*await asyncio.open_connection("127.0.0.1", self.webhook.ports[0], ssl=self.webhook.trust if tls else None))
+    @contextlib.asynccontextmanager
+    async def connected(self, *, tls: bool = True) -> AsyncGenerator[Client]:
+        client = Client(*await asyncio.open_connection("127.0.0.1", self.webhook.ports[0], ssl=self.webhook.trust if tls else None))
+        try:
+            yield client
+        finally:
+            client.writer.transport.abort()  # whose farewell is not waited for: the loop may end first
 
     async def again(self, doing: Callable[[], Awaitable[None]]) -> None:
         """Who is cut off comes back."""
@@ -50,8 +56,7 @@ class Siege:
             await asyncio.sleep(0.05)
 
     async def forge(self) -> None:
-        client = await self.connected()
-        with contextlib.closing(client.writer):
+        async with self.connected() as client:
             while not self.over:
                 pod = {**POD, "spec": {**POD["spec"], "serviceAccountName": f"random-{random.getrandbits(64):x}"}}
                 client.say(post(self.webhook.asked(pod)))
@@ -59,8 +64,7 @@ class Siege:
                 self.forged += 1
 
     async def dawdle(self) -> None:
-        client = await self.connected()
-        with contextlib.closing(client.writer):
+        async with self.connected() as client:
             for byte in post(b"x" * 1000):
                 client.say(bytes([byte]))
                 await client.writer.drain()
@@ -69,23 +73,20 @@ class Siege:
                     return
 
     async def stop_half_way(self) -> None:
-        client = await self.connected(tls=False)
-        with contextlib.closing(client.writer):
+        async with self.connected(tls=False) as client:
             client.say(b"\x16\x03\x01\x00\xf4\x01")
             await client.reader.read()
 
     async def babble(self, size: int, *, tls: bool) -> None:
         with contextlib.suppress(OSError, ssl.SSLError):
-            client = await self.connected(tls=tls)
-            with contextlib.closing(client.writer):
+            async with self.connected(tls=tls) as client:
                 for _ in range(size // 10_000):
                     client.say(random.randbytes(10_000))
                     await client.writer.drain()
 
     async def live(self) -> None:
         """As an API server does: one connection that is kept, and another where that one is gone."""
-        client = await self.connected()
-        with contextlib.closing(client.writer):
+        async with self.connected() as client:
             while not self.over:
                 self.asked += 1
                 client.say(post(self.webhook.asked(POD)))
@@ -117,18 +118,21 @@ def apiserver() -> Generator[Ground]:
 
 
 @pytest.mark.parametrize(("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)])
-def test_strangers_cost_little_and_pods_get_what_is_theirs(apiserver: Ground, tmp_path: Path, seconds: float, hostile: int) -> None:
+def test_strangers_cost_little_and_pods_get_what_is_theirs(
+    apiserver: Ground, tmp_path: Path, seconds: float, hostile: int, record_property: Callable[[str, object], None]
+) -> None:
     with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
         webhook.ready()
         began = time.monotonic()
         siege = besieged(webhook, seconds, hostile)
         took = time.monotonic() - began
         used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        reads = apiserver.do(lambda: apiserver.double.count("get"))["serviceaccounts"]
+        reads = apiserver.do(lambda: apiserver.double.count("get", by=ADMIN))["serviceaccounts"]  # who it is here
 
+    record_property("told", f"{siege.forged} forged, {len(siege.pods)} pods, {reads} reads in {took:.0f} s, {used >> 20} MiB")
     assert siege.forged >= hostile
     assert all(siege.pods)
     assert len(siege.pods) >= seconds / 2
     assert siege.asked - len(siege.pods) <= 1 + seconds / LONGEST  # none is cut off but by ourselves
     assert used < MEMORY
-    assert reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)  # each is looked for a second time
+    assert 0 < reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)  # each is looked for a second time

@@ -1,4 +1,7 @@
-"""cwii-webhook: a command line in the words of the webhook that it stands in for, and then a server until it is told to end."""
+"""cwii-webhook: a command line in the words of the webhook that it stands in for, and then a server until it is told to end.
+
+Or, once and for a moment, whoever looks after its certificates.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from cwii_webhook import workers
 from cwii_webhook.cluster.errors import BadAccess
-from cwii_webhook.dialects import ALL, Dialect, Service, Version, service
+from cwii_webhook.dialects import ALL, Dialect, Service, Version, divided, service
 from cwii_webhook.settings.flags import BadFlag, Refuse, parse, raised
 from cwii_webhook.tls import Unusable
-from cwii_webhook.usage import USAGE, usage
+from cwii_webhook.usage import RENEW, USAGE, renewing_usage, usage
 
 if TYPE_CHECKING:
     from cwii_webhook.program import Program
@@ -22,7 +25,7 @@ PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.
 # As OpenShift starts them beside a hosted kube-apiserver, with flags that nobody can add to.
 BESIDE = frozenset({"aws-pod-identity-webhook", "azure-workload-identity-webhook"})
 HELP = (["--help"], ["-h"], ["-help"])
-MORE = "+"  # begins the command line of a further dialect, which is served at /DIALECT/PATH
+VERSION = frozenset({"--version", "-version"})
 
 
 def main() -> None:
@@ -36,14 +39,21 @@ def main() -> None:
 
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     program, words = Path(argv[0]).name, list(argv[1:])
+    if not VERSION.isdisjoint(words):
+        from importlib import metadata  # noqa: PLC0415 - weighs much for what is seldom asked
+
+        print(f"cwii-webhook {metadata.version('cwii-webhook')}")
+        return 0
     if words[:1] in HELP and program not in PROGRAMS:
         print(USAGE)
         return 0
+    if words[:1] == [RENEW] and program not in PROGRAMS:
+        return _renew(words[1:], environ)
     first = PROGRAMS.get(program) or _named(words)
     if any([word] in HELP for word in words):
         print(usage(first))
         return 0
-    own, *others = _divided(words)
+    own, *others = divided(words)
 
     def offered(version: Version = (), refuse: Refuse = raised) -> list[Service]:
         made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
@@ -62,6 +72,19 @@ def _served() -> type[Program]:
             f"what serves is not installed: there is no module {e.name}", "install it with the extra server, as in pip install './webhook[server]'"
         ) from e
     return Program
+
+
+def _renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    if any([word] in HELP for word in words):
+        print(renewing_usage())
+        return 0
+    try:
+        from cwii_webhook.renew.program import renew  # noqa: PLC0415 - it needs the extra
+    except ModuleNotFoundError as e:
+        raise BadFlag(
+            f"what renews is not installed: there is no module {e.name}", "install it with both extras, as in pip install './webhook[certificates,server]'"
+        ) from e
+    return renew(words, environ)
 
 
 def _sidecar(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], program: str) -> bool:
@@ -83,16 +106,6 @@ def _further(words: Sequence[str], refuse: Refuse) -> Dialect | None:
     except BadFlag as e:
         refuse(e)
         return None
-
-
-def _divided(words: Sequence[str]) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for word in words:
-        if word == MORE:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
 
 
 if __name__ == "__main__":

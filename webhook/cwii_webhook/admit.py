@@ -19,6 +19,11 @@ from cwii_webhook.voices import Subject
 
 ROOM = 256 * 1024  # bytes: as much as an object's annotations may have together
 MOST = 500  # containers: nobody runs so many in a pod, and strangers may post what they like
+WHY: Mapping[Reason, str] = {
+    "mirror-pod": "it only shows what a node runs already, and is nobody's to change",
+    "not-created": "of a pod that is there, the API server takes no other change than containers that join",
+    "no-containers": "it has none, and the API server takes no pod without",
+}
 Outcome = Literal["injected", "nothing", "refused"]
 
 
@@ -81,22 +86,24 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     if (count := _containers(pod)) > MOST:
         return Decision("refused", message=f"a pod of {count} containers is more than is looked at: {MOST} at most", code=400)
     if reason := _left_alone(request, pod):
-        return Decision("nothing", nothing=(Nothing(route.dialect, reason),))
+        return Decision("nothing", nothing=(Nothing(route.dialect, reason, WHY[reason]),))
     if request.sub_resource:
         return _late(route, request, pod)
     subject = Subject(request, pod, picture)
     try:
         return _decided(route, subject, [mutator(subject) for mutator in route.mutators])
     except Refused as e:
-        return Decision("refused", warnings=e.warnings, message=e.message, code=e.code)
+        return Decision("refused", warnings=(*e.warnings, *subject.odd), message=e.message, code=e.code)
 
 
 def _left_alone(request: Request, pod: Pod) -> Reason | None:
-    """A mirror pod is nobody's to change; and of a pod that is there, the API server takes no other change than containers that join."""
     if MIRROR in (pod.metadata.annotations or ()):
         return "mirror-pod"
-    joining = request.sub_resource == "ephemeralcontainers"
-    return None if joining or (not request.sub_resource and request.operation in {"", "CREATE"}) else "not-created"
+    if request.sub_resource == "ephemeralcontainers":
+        return None
+    if request.sub_resource or request.operation not in {"", "CREATE"}:
+        return "not-created"
+    return None if pod.spec.containers else "no-containers"
 
 
 def _containers(pod: Pod) -> int:

@@ -10,12 +10,13 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
+from cwii_webhook.cluster.access import Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.clock import Clock, TimedOut, within
 from cwii_webhook.cluster.errors import BadAccess, Hopeless, Undecided, Unreachable
 from cwii_webhook.cluster.errors import Refused as NotTaken
 from cwii_webhook.injection import ConfigMap, Refused
-from cwii_webhook.picture import Picture, space
+from cwii_webhook.picture import Picture, Unknown, space
 
 MANAGER = "cwii"
 PATIENCE = 3.0  # seconds that one write may take
@@ -34,10 +35,9 @@ _content = msgspec.json.Decoder(Content).decode
 
 
 class Written(Struct, frozen=True):
-    """What stands under a name, in which of the namespaces that were called so, and until when that is believed."""
+    """What stands under a name, and until when that is believed."""
 
     thing: ConfigMap
-    space: str
     until: float
 
 
@@ -49,22 +49,32 @@ class Name:
         self.written: Written | None = None
 
 
+class Place(Struct, frozen=True):
+    """One of the namespaces that were called so, of one cluster, and the names in it."""
+
+    uid: str
+    server: Server
+    names: dict[str, Name]
+
+
 class ConfigMaps:
     def __init__(self, api: Api, clock: Clock, own: str = "") -> None:
         self._api = api
         self._clock = clock
         self._closed = SYSTEM | {own}  # what a stranger makes us write shall not stand beside us
-        self._names: dict[str, dict[str, Name]] = {}  # by namespace
+        self._places: dict[str, Place] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
+
+    def __len__(self) -> int:
+        """Namespaces of which something is remembered."""
+        return len(self._places)
 
     async def make(self, thing: ConfigMap, picture: Picture) -> None:
         """Its name is taken before it is written, so that many at once are no more than one after the other."""
-        seen = picture.seen(space(thing.namespace))
-        names = self._names.setdefault(thing.namespace, {}) if seen else {}
-        self._check(thing, names, there=seen is not None)
-        name, uid = names.setdefault(thing.name, Name()), seen.uid if seen else ""
+        names = self._names(thing, picture)
+        name = names.setdefault(thing.name, Name())
         async with name.lock:
-            if self._stands(name.written, thing, uid):
+            if self._stands(name.written, thing):
                 return
             try:
                 async with self._turn:
@@ -75,7 +85,7 @@ class ConfigMaps:
                 lasting = isinstance(e, NotTaken) and not e.passes
                 why = f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}"
                 raise (Hopeless if lasting else Undecided)(why) from e
-            name.written = Written(thing, uid, self._clock.now() + KEPT)
+            name.written = Written(thing, self._clock.now() + KEPT)
 
     async def _apply(self, thing: ConfigMap) -> None:
         """Who holds it against us may have written just what we would."""
@@ -85,14 +95,32 @@ class ConfigMaps:
             if e.status != CONFLICT or _content(await self._api.get(_target(thing))).data != thing.data:
                 raise
 
-    def _stands(self, written: Written | None, thing: ConfigMap, uid: str) -> bool:
-        return written is not None and (written.thing, written.space) == (thing, uid) and self._clock.now() < written.until
+    def _stands(self, written: Written | None, thing: ConfigMap) -> bool:
+        return written is not None and written.thing == thing and self._clock.now() < written.until
 
-    def _check(self, thing: ConfigMap, names: dict[str, Name], *, there: bool) -> None:
-        if thing.namespace in self._closed or not there:
+    def _names(self, thing: ConfigMap, picture: Picture) -> dict[str, Name]:
+        """Those that are written in its namespace, among which it may be one."""
+        seen = picture.seen(space(thing.namespace))
+        if thing.namespace in self._closed or seen is None:
             raise Refused(f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation", 403)
+        names = self._place(thing.namespace, seen.uid, picture).names
         if thing.name not in names and len(names) >= MOST:
             raise Refused(f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation", 403)
+        return names
+
+    def _place(self, namespace: str, uid: str, picture: Picture) -> Place:
+        place, server = self._places.get(namespace), self._api.server
+        if place is None or (place.uid, place.server) != (uid, server):
+            self._places = {name: old for name, old in self._places.items() if _there(name, picture)}  # namespaces come and go, and we stay
+            place = self._places[namespace] = Place(uid, server, {})
+        return place
+
+
+def _there(namespace: str, picture: Picture) -> bool:
+    try:
+        return picture.seen(space(namespace)) is not None
+    except Unknown:
+        return False
 
 
 def _target(thing: ConfigMap) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -29,6 +29,7 @@ from cwii_webhook.vocabulary import gcpwif as gcpwif_words
 Kind = tuple[str, str]  # group and kind
 Version = tuple[int, ...]  # of an API server, (1, 32); or empty where it is not known
 
+MORE = "+"  # begins the command line of a further dialect, which is served at /DIALECT/PATH
 ACCOUNTS: frozenset[Kind] = frozenset({("", "ServiceAccount")})
 EVERYBODY: frozenset[Kind] = ACCOUNTS | {("", "Namespace")} | OWNERS | frozenset[Kind]().union(*ABOVE.values())
 
@@ -157,3 +158,21 @@ def _mutators(dialect: Dialect, told: Told, program: str, refuse: Refuse, versio
 
 def _unheard(_bad: BadFlag) -> None:
     """It was told before."""
+
+
+def divided(words: Iterable[str]) -> list[list[str]]:
+    """The command line of each dialect."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == MORE:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def routes(offered: Iterable[Service]) -> Mapping[bytes, Route]:
+    """The first is answered at its own path, and as all others are, too: whoever comes before or behind another is found where it was."""
+    services = tuple(offered)
+    found = {f"/{each.route.dialect}{ALL[each.route.dialect].path}".encode(): each.route for each in services}
+    return found | {each.route.path.encode(): each.route for each in services}

@@ -1,4 +1,6 @@
-"""What is told of decisions: counted by dialect, by what was given, outcome and reason; and a line for each that changed something or said no."""
+"""What is told of decisions: counted by dialect, by what was given, outcome and reason; and a line for each that changed something or said no,
+or that changed nothing where somebody would want to know why.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ class Diary:
         elif decision.outcome == "refused":
             count(dialect, "", "refused", "")
             self._log.info("refused", message=decision.message, **_pod(dialect, request))
-        elif self._log.says("debug"):
-            self._log.debug("nothing", why=tuple(f"{n.gives}: {n.reason}" for n in decision.nothing), **_pod(dialect, request))
+        elif self._log.says(level := "info" if decision.warnings else "debug"):
+            self._log.say(level, "nothing", {"why": tuple(f"{n.gives}: {n.reason}" for n in decision.nothing), **_pod(dialect, request)})
 
     def undecided(self, dialect: str, request: Request, why: str) -> None:
         self._decisions.add(dialect, "", "undecided", "")

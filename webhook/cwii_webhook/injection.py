@@ -108,7 +108,7 @@ class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
     told: str = ""  # the origins as one line, where a mutator has it at hand
 
 
-Reason = Literal["not-asked", "incomplete", "no-account", "mirror-pod", "switched-off", "not-a-pod", "not-created", "nothing-there"]
+Reason = Literal["not-asked", "incomplete", "no-account", "mirror-pod", "switched-off", "not-a-pod", "not-created", "no-containers", "nothing-there"]
 
 
 class Nothing(Struct, frozen=True, gc=False):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from cwii_webhook.cluster.access import Access
+from cwii_webhook.cluster.access import Access, Server
 from cwii_webhook.cluster.api import Api
 from cwii_webhook.cluster.backoff import Backoff
 from cwii_webhook.cluster.clock import Clock
@@ -76,6 +76,9 @@ class Look:
     def held(self, ref: Ref) -> Seen | None:
         """What is known of it, however old, without asking anybody."""
         return self._informer.held(ref) if self._informer else None
+
+    def whose(self, ref: Ref) -> Server | None:
+        return self._informer.whose(ref) if self._informer else None
 
     async def make(self, thing: ConfigMap, picture: Picture) -> None:
         if self._maps is None:

@@ -11,7 +11,6 @@ from typing import Protocol
 
 from cwii_webhook import debug, health, instance, server, workers
 from cwii_webhook.admission import PATIENCE, Admission
-from cwii_webhook.admit import Route
 from cwii_webhook.cluster.access import Access, in_cluster
 from cwii_webhook.cluster.access import Server as Reached
 from cwii_webhook.cluster.clock import RealClock
@@ -21,7 +20,7 @@ from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, con
 from cwii_webhook.cluster.kubeconfig import from_kubeconfig
 from cwii_webhook.cluster.lookups import Bounds
 from cwii_webhook.connections import Connections, Limits
-from cwii_webhook.dialects import ALL, Service, Version
+from cwii_webhook.dialects import ALL, Service, Version, routes
 from cwii_webhook.diary import Diary
 from cwii_webhook.door import Door, bind
 from cwii_webhook.exchange import Handler
@@ -85,7 +84,8 @@ class Program:
             self.log.error(fault)
         count = self.serving.workers
         debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
-        sockets = [self._bound(host, port, count) for host, port in (self.serving.door, *self.serving.plain, *debugging)]
+        places = (self.serving.door, *self.serving.plain, *debugging)
+        sockets = [self._bound(host, port, count) for host, port in reversed(places)][::-1]  # who waits for a port keeps nobody waiting at the door
         self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(str(each[0].getsockname()[1]) for each in sockets))
 
         def work(number: int, leash: int | None) -> int:
@@ -105,7 +105,7 @@ class Program:
     async def _worker(self, sockets: Sequence[socket.socket], leash: int | None) -> None:
         told = health.answers(self.readiness, self.metrics)
         look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
-        admission = Admission(_routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
+        admission = Admission(routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
         looking = [asyncio.ensure_future(look.run()), asyncio.ensure_future(self._look(look, admission)), asyncio.ensure_future(self._ask())]
@@ -139,10 +139,10 @@ class Program:
     async def _look(self, look: Look, admission: Admission) -> None:
         """What is still lacking, what has changed beside annotations, how old the picture is, and whether it is the picture of another API server."""
         seen: Version | None = None
-        reader = Reader(self.sources, look.held, self.troubles)
+        reader = Reader(self.sources, look, self.troubles)
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
-                admission.routes = _routes(self._anew(seen))
+                admission.routes = routes(self._anew(seen))
             lacks = look.lacks()
             if not lacks:
                 reader.look()
@@ -242,10 +242,6 @@ class Program:
             if told != (told := str(bad)):
                 self.log.error(told)
             time.sleep(LOOK)
-
-
-def _routes(offered: Sequence[Service]) -> Mapping[bytes, Route]:
-    return {each.route.path.encode(): each.route for each in offered}
 
 
 def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from cwii_webhook.log import Log
 from cwii_webhook.metrics import Metrics
@@ -11,6 +12,14 @@ from cwii_webhook.picture import Ref, Seen
 from cwii_webhook.source import NAMES, File, Key, Machine, Source
 
 MOST = 1 << 20  # bytes: as much as a ConfigMap may hold, which such files are mounted from
+
+
+class Known(Protocol):
+    """What is known of an object without asking anybody, and who said so: another cluster's server says what holds there."""
+
+    def held(self, ref: Ref, /) -> Seen | None: ...
+    def whose(self, ref: Ref, /) -> object: ...
+
 
 Mark = Seen | tuple[int, ...] | None  # by which a change is seen
 
@@ -24,8 +33,8 @@ class Troubles:
 
 
 class Reader:
-    def __init__(self, sources: Sequence[Source], held: Callable[[Ref], Seen | None], troubles: Troubles) -> None:
-        self._all = [_Reading(source, held) for source in sources if not isinstance(source.place, Machine)]
+    def __init__(self, sources: Sequence[Source], known: Known, troubles: Troubles) -> None:
+        self._all = [_Reading(source, known) for source in sources if not isinstance(source.place, Machine)]
         self._troubles = troubles
 
     def look(self) -> None:
@@ -45,22 +54,30 @@ class Reader:
 class _Reading:
     """One source, as it was read last."""
 
-    def __init__(self, source: Source, held: Callable[[Ref], Seen | None]) -> None:
+    def __init__(self, source: Source, known: Known) -> None:
         self.source = source
         self.problem = ""
-        self._held = held
+        self._known = known
+        self._whose: object = None
         self._mark: Mark | str = "never"
 
     def again(self) -> bool:
         """Whether there was anything to read: it changed, or could not be read before."""
         match self.source.place:
             case Key(ref, key):
-                seen = self._held(ref)
+                self._forget(self._known.whose(ref))
+                seen = self._known.held(ref)
                 return self._heeded(seen, lambda: seen.annotations.get(key) if seen else None)
             case File(path):
                 return self._heeded(_looks(Path(path)), lambda: _content(Path(path)))
             case Machine():
                 return False
+
+    def _forget(self, whose: object) -> None:
+        """What was good in another cluster is not even good enough to go on with."""
+        if whose != self._whose:
+            self.source.take("")
+            self._whose, self._mark = whose, "never"
 
     def _heeded(self, mark: Mark, text: Callable[[], str | None]) -> bool:
         if mark == self._mark and not self.problem:

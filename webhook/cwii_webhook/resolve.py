@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ from cwii_webhook.picture import Ref
 from cwii_webhook.review import Places, encode
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import on_windows
+from cwii_webhook.spelling import Spelling, shown
 from cwii_webhook.vocabulary import Word
 from cwii_webhook.vocabulary.cwii import ALL, DOMAIN, HEARD
 from cwii_webhook.voices import Scope, Subject, Voice
@@ -22,9 +22,9 @@ from cwii_webhook.voices import Scope, Subject, Voice
 # Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
 GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})
 
-PREFIX = f"{DOMAIN}/"
+SPELLING = Spelling("cwii", DOMAIN, ALL, alone=True)
+PREFIX = SPELLING.prefix
 KNOWN = frozenset(word.key for word in ALL)
-MOST_ODD = 4  # unknown words of one voice that are told of
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -40,7 +40,6 @@ class Said(Struct, frozen=True, eq=False):
 
 
 _heard: Memo[Key, Said] = Memo()
-_near: Memo[str, str] = Memo(256)
 
 
 class Hearing:
@@ -53,8 +52,8 @@ class Hearing:
         self.namespace = subject.namespace
         every = list(_voices(subject))
         self.voices = tuple([voice for voice in every if not HEARD.isdisjoint(voice.annotations)])
-        if strange := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
-            subject.odd = tuple([odd for voice in strange for odd in _odd(voice)])
+        if odd := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
+            subject.odd = tuple([told for voice in odd for told in SPELLING.told(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
         self.containers = [container for container in subject.containers if container.name not in GUESTS] if self.voices else []
         places = subject.places(GUESTS) if self.voices else ()
@@ -62,20 +61,6 @@ class Hearing:
         self.env = frozenset([variable.name for container in self.containers if container.env for variable in container.env])
         self.from_elsewhere = [container.name for container in self.containers if container.env_from]
         self.volumes = {volume.name: volume for volume in spec.volumes or ()}
-
-
-def _odd(voice: Voice) -> Iterator[str]:
-    """Words in our domain that are none: somebody means something by them."""
-    unknown = [key for key in voice.annotations if key.startswith(PREFIX) and key not in KNOWN]
-    for key in unknown[:MOST_ODD]:
-        near = _near.get(key) or _near.keep(key, _nearest(key), len(key))
-        yield f"{shown(key)} of {voice} is no word of cwii's" + (f": did you mean {near}?" if near in KNOWN else ": see README for those that there are")
-
-
-def _nearest(key: str) -> str:
-    """Itself, where there is none."""
-    found = difflib.get_close_matches(key.removeprefix(PREFIX)[:64], [word.removeprefix(PREFIX) for word in HEARD if word.startswith(PREFIX)], 1)
-    return PREFIX + found[0] if found else key
 
 
 def hearing(subject: Subject) -> Hearing:
@@ -156,14 +141,15 @@ class Wishes:
                 self.warnings.append(f"{where(origin)} is {shown(origin.value)}, which is no number of seconds: {default} is used")
             self.otherwise("token expiration", str(default))
             return default
-        self._kept(origin)
         digits = origin.value.lstrip("+-").lstrip("0")
         seconds = 0 if origin.value.startswith("-") else int(digits[:40] or "0")
         if seconds > MOST:
             raise Refused(f"{where(origin)} is {shown(origin.value)}, and no token may last so long: say {LEAST} to {MOST} seconds")
         if seconds < LEAST:
             self.warnings.append(f"{where(origin)} is {origin.value}, and no token lasts less than {LEAST} seconds: {LEAST} is used")
-        return max(LEAST, seconds)
+        seconds = max(LEAST, seconds)
+        self._kept(Origin(origin.what, str(seconds), origin.key, origin.voice))
+        return seconds
 
     def either(self, word: Word, native: Word, what: str, *, honoured: bool) -> Origin | None:
         """A word of cwii's, or where it is missing the one that another webhook has for it."""
@@ -184,8 +170,3 @@ class Wishes:
 def where(origin: Origin) -> str:
     """Which annotation, and on what it is."""
     return f"{origin.key} of {origin.voice}" if origin.voice else origin.what
-
-
-def shown(text: str) -> str:
-    """As it may stand in a message: nothing that a terminal obeys, and not too much of it."""
-    return ascii(text if len(text) <= 64 else f"{text[:61]}...")

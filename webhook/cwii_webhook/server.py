@@ -100,7 +100,7 @@ class Server:
         if certificates:
             certificates.refresh()
             self._readiness.say("certificate", certificates.state(time.time()))
-            self._admission.tally.certificate(certificates.ends, new=certificates.loads != self._loads)
+            self._admission.tally.certificate(certificates.ends, new=certificates.loads != self._loads, stray=bool(certificates.stray))
             self._loads = certificates.loads
         for door in (self._admission, *self._plain):
             door.room.sweep()

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil
 from typing import Literal
 
+from msgspec import Struct
+
 from cwii_webhook.memo import Memo
-from cwii_webhook.review import Container, Pod, Requirement, Security
+from cwii_webhook.review import Container, Pod, Requirement, Resources, Security, containers
+from cwii_webhook.settings.grammar import QUANTITY
 
 Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
-Asking = Literal["nothing", "requests", "limits"]
 Amounts = Mapping[str, str | int | float]
 
-# The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
-_QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?")
 _UNITS = (
     {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
     | {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)}
     | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
 )
 _amounts: Memo[str, int] = Memo()
+
+_COUNTED = ("cpu", "memory")  # what a quota may ask of every container, and what makes a class
 
 OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
@@ -42,14 +43,26 @@ def shared(pod: Pod) -> bool:
     return bool(of_all and (of_all.requests or of_all.limits))
 
 
-def limited(pod: Pod) -> bool:
-    """Whether all its containers have limits. One more without could cost it its class; and under a quota of limits the API server asks them of each."""
-    every = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-    return not shared(pod) and all(c.resources and c.resources.limits and "cpu" in c.resources.limits and "memory" in c.resources.limits for c in every)
+class Asking(Struct, frozen=True, gc=False):
+    """Of what all of a pod's containers request, and limit: a quota may ask it of each of them, and the pod's class may hang on it."""
+
+    requests: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    quality: Quality = "BestEffort"
+
+
+def asking(pod: Pod) -> Asking:
+    """Where requests and limits are those of the pod as a whole, nobody asks them of a container."""
+    if shared(pod):
+        return Asking()
+    every = [container.resources or Resources() for container in containers(pod)]
+    limits = [name for name in _COUNTED if all(name in (said.limits or ()) for said in every)]
+    requests = [name for name in _COUNTED if all(name in (said.limits or ()) or name in (said.requests or ()) for said in every)]
+    return Asking(tuple(requests), tuple(limits), quality(pod))
 
 
 def _counted(amounts: Amounts | None) -> Mapping[str, int]:
-    counted = {name: amount(amounts[name]) for name in ("cpu", "memory") if name in amounts} if amounts else {}
+    counted = {name: amount(amounts[name]) for name in _COUNTED if name in amounts} if amounts else {}
     return {name: number for name, number in counted.items() if number > 0}
 
 
@@ -66,28 +79,26 @@ def amount(written: str | float) -> int:
 
 
 def _amount(text: str) -> int:
-    found = _QUANTITY.fullmatch(text)
+    found = QUANTITY.pattern.fullmatch(text)
     if found is None:
         return 1
     return ceil(Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1) / _UNITS["n"])
 
 
-def asking(pod: Pod) -> Asking:
-    """How much a container of ours may say of what it needs, so that the pod stays what it is and is taken as it was."""
-    if shared(pod) or quality(pod) == "BestEffort":
-        return "nothing"
-    return "limits" if limited(pod) else "requests"
+def least(asking: Asking, cpu: str, memory: str) -> dict[str, dict[str, object]]:
+    """What a container of ours has to say so that the pod stays what it is and is taken as it was. What is not limited is requested as nothing."""
+    need: dict[str, str] = dict.fromkeys(_COUNTED, "0") if asking.quality == "BestEffort" else {"cpu": cpu, "memory": memory}
+    requests: dict[str, object] = {name: need[name] if name in asking.limits else "0" for name in asking.requests}
+    limits: dict[str, object] = {name: need[name] for name in asking.limits}
+    return {key: amounts for key, amounts in (("requests", requests), ("limits", limits)) if amounts}
 
 
-def resources(asking: Asking, cpu: str, memory: str) -> dict[str, object]:
-    need = {"cpu": cpu, "memory": memory}
-    match asking:
-        case "nothing":
-            return {}
-        case "limits":
-            return {"requests": need, "limits": need}
-        case "requests":
-            return {"requests": need, "limits": {"memory": memory}}
+def ample(asking: Asking, cpu: str, memory: str) -> dict[str, dict[str, object]]:
+    """What it needs, wherever the pod stays what it is."""
+    if asking.quality != "Burstable":
+        return least(asking, cpu, memory)
+    need: dict[str, object] = {"cpu": cpu, "memory": memory}
+    return {"requests": need, "limits": {name: need[name] for name in _COUNTED if name == "memory" or name in asking.limits}}
 
 
 def common_user(pod: Pod) -> int | None:

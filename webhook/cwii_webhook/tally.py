@@ -24,6 +24,7 @@ class Tally:
         self._connections = metrics.gauge("cwii_http_connections", "Connections, by what they do.", stage=[stage.value for stage in Stage])
         self._held = metrics.gauge("cwii_http_held_bytes", "Bytes of bodies that are held.")
         self._ends = metrics.gauge("cwii_certificate_expiry_timestamp_seconds", "When the certificate that is served ends; 0 if there is none.", soonest)
+        self._stray = metrics.gauge("cwii_certificate_ca_mismatch", "1 if the certificate that is served is not of the authority beside it.", max)
         self._loads = metrics.counter("cwii_certificate_loads_total", "How often a new certificate was taken up.")
 
     def answered(self, status: int, seconds: float) -> None:
@@ -43,8 +44,9 @@ class Tally:
         where = "".join(traceback.format_tb(error.__traceback__, limit=-2))
         self._log.error("a request could not be answered", path=path.decode(errors="replace"), error=f"{type(error).__name__}: {error}", at=where)
 
-    def certificate(self, ends: float, *, new: bool) -> None:
+    def certificate(self, ends: float, *, new: bool, stray: bool) -> None:
         self._ends.set(ends)
+        self._stray.set(float(stray))
         if new:
             self._loads.add()
 

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
 from cwii_webhook.dialects import ALL, Dialect
-from cwii_webhook.settings import azwi, cwii, eks, gcpwif
+from cwii_webhook.settings import azwi, cwii, eks, gcpwif, renewing
 from cwii_webhook.settings.flags import Flag
 
-USAGE = f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]]; --help behind one of them lists its flags"
+RENEW = "renew"
+USAGE = f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]], or cwii-webhook {RENEW} [FLAG ...]; --help behind one of them lists its flags"
 SETTINGS: Mapping[str, Struct] = {"cwii": cwii.Settings(), "eks": eks.Settings(), "azwi": azwi.Settings(), "gcpwif": gcpwif.Settings()}
 WIDE = 110
 
 
 def usage(dialect: Dialect) -> str:
-    lines = [f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]", ""]
-    for flag in (flag for flag in dialect.flags if flag.field):
-        lines += [
-            f"  --{flag.name}{_value(flag)}",
-            *textwrap.wrap(_meaning(flag, _default(dialect, flag)), WIDE, initial_indent=" " * 8, subsequent_indent=" " * 8),
-        ]
+    lines = [f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]", "", *_flags(dialect.flags, lambda flag: _default(dialect, flag))]
     left_out = sorted(flag.name for flag in dialect.flags if not flag.field)
     if left_out:
         lines += ["", *textwrap.wrap("Taken, with a warning, and without a meaning here: " + ", ".join(f"--{name}" for name in left_out), WIDE)]
     return "\n".join(lines)
+
+
+def renewing_usage() -> str:
+    own = renewing.Settings()
+    about = "Looks after the certificates of a webhook that runs: once, and then it ends. What is well stays as it is."
+    flags = _flags(renewing.FLAGS, lambda flag: str(getattr(own, flag.field)) if flag.kind == "share" else _shown(getattr(own, flag.field)))
+    return "\n".join([f"Usage: cwii-webhook {RENEW} [FLAG ...]", "", about, "", *flags])
+
+
+def _flags(flags: Sequence[Flag], default: Callable[[Flag], str]) -> list[str]:
+    lines: list[str] = []
+    for flag in (flag for flag in flags if flag.field):
+        meaning = textwrap.wrap(_meaning(flag, default(flag)), WIDE, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        lines += [f"  --{flag.name}{_value(flag)}", *meaning]
+    return lines
 
 
 def _value(flag: Flag) -> str:
@@ -55,7 +66,7 @@ def _shown(value: object) -> str:
         case True:
             return "true"
         case float():
-            return f"{value:g}s"
+            return f"{value / 3600:g}h" if value >= 3600 else f"{value:g}s"
         case (str(host), int(port)):
             return f"{host}:{port}"
         case tuple():

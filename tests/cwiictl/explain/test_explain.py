@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from cwiictl.cli.explain import explain, shown
-from cwiictl.errors import BadInput, Failed
+from cwiictl.cli.explain import explain
+from cwiictl.cli.wording import shown
+from cwiictl.errors import BadInput
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 
@@ -44,6 +44,15 @@ def test_the_pod_is_shown_as_it_would_be_with_whose_word_each_value_is() -> None
     assert f"AWS_ROLE_ARN                 {ROLE}  (eks.amazonaws.com/role-arn of ServiceAccount shop/billing)" in told.stdout
 
 
+def test_on_a_terminal_what_is_added_is_green() -> None:
+    text = "\n---\n".join(json.dumps(o) for o in (an_account("a\x1b[31mb"), POD))
+
+    told = CliRunner().invoke(explain, ["-f", "-", "--dialect", "eks"], input=text, catch_exceptions=False, color=True).stdout
+
+    assert "\x1b[32m+    - name: AWS_ROLE_ARN\x1b[0m" in told
+    assert "\x1b[31m" not in told
+
+
 def test_why_there_is_nothing_is_said_and_what_was_missed() -> None:
     told = ran(POD)
 
@@ -59,6 +68,20 @@ def test_what_was_missed_is_told_with_what_may_have_been_meant() -> None:
 
 
 PASSED_BY = {**ACCOUNT, "metadata": {**ACCOUNT["metadata"], "annotations": {"eks.amazonaws.com/role-arn": ROLE, "cwii.dev/aws-injcet": "true"}}}
+
+
+def test_an_object_of_that_name_in_another_namespace_may_have_been_meant() -> None:
+    elsewhere = {**POD, "metadata": {"name": "web"}}
+
+    assert "Looked for, and not there: ServiceAccount default/billing (did you mean shop/billing?)" in ran(ACCOUNT, elsewhere).stdout
+
+
+def test_machines_get_what_was_missed_with_what_may_have_been_meant() -> None:
+    misspelt = {**POD, "spec": {**POD["spec"], "serviceAccountName": "biling"}}
+
+    assert json.loads(ran(ACCOUNT, misspelt, arguments=("--dialect", "eks", "-o", "json")).stdout)["unseen"] == [
+        {"object": "ServiceAccount shop/biling", "near": "billing"}
+    ]
 
 
 def test_a_misspelt_word_and_one_of_another_webhook_are_told_with_what_was_meant() -> None:
@@ -85,6 +108,70 @@ def test_the_exit_code_says_whether_a_pod_would_be_refused(said: dict[str, str],
     assert ran(account, POD, arguments=arguments).exit_code == code
     assert BadInput.code == 2
     assert "The exit code is 0 whether or not a pod is given something, 1 where one would be refused" in (explain.help or "").replace("\n    ", " ")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "said", "lasts"),
+    [
+        ("cwii", {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE, "cwii.dev/aws-token-expiration": "60"}, "token expiration 600"),
+        ("eks", {"eks.amazonaws.com/role-arn": ROLE, "eks.amazonaws.com/token-expiration": "60"}, "expiration 600"),
+        (
+            "gcpwif",
+            {
+                "cloud.google.com/workload-identity-provider": "projects/1/locations/global/workloadIdentityPools/p/providers/q",
+                "cloud.google.com/service-account-email": "sa@project.iam.gserviceaccount.com",
+                "cloud.google.com/token-expiration": "60",
+            },
+            "expiration 3600",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_values_are_those_that_the_pod_is_given_not_what_was_said(dialect: str, said: dict[str, str], lasts: str) -> None:
+    told = ran({**ACCOUNT, "metadata": {**ACCOUNT["metadata"], "annotations": said}}, POD, arguments=("--dialect", dialect)).stdout
+
+    (key,) = [key for key in said if key.endswith("token-expiration")]
+    assert f"{lasts} ({key} of ServiceAccount shop/billing)" in " ".join(told.split())
+    assert f"{key} of ServiceAccount shop/billing is 60" in told
+
+
+def test_all_that_a_pod_is_given_has_its_line() -> None:
+    told = ran(ACCOUNT, POD, arguments=("--dialect", "eks", "-o", "json", "--", "--aws-default-region=eu-west-1", "--sts-regional-endpoint"))
+
+    assert {value["what"]: value["value"] for value in json.loads(told.stdout)["pods"][0]["values"]} == {
+        "AWS_ROLE_ARN": ROLE,
+        "AWS_WEB_IDENTITY_TOKEN_FILE": "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
+        "audience": "sts.amazonaws.com",
+        "expiration": "86400",
+        "AWS_STS_REGIONAL_ENDPOINTS": "regional",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_REGION": "eu-west-1",
+    }
+
+
+def test_a_pod_without_containers_is_given_nothing_and_told_why() -> None:
+    told = ran(ACCOUNT, {**POD, "spec": {"serviceAccountName": "billing", "containers": []}}).stdout
+
+    assert "Pod shop/web: nothing" in told
+    assert "eks: no-containers (it has none, and the API server takes no pod without)" in told
+
+
+def test_a_flag_that_is_missing_is_said_with_where_it_goes() -> None:
+    with pytest.raises(BadInput, match="AZURE_TENANT_ID is not set") as error:
+        ran(ACCOUNT, POD, arguments=("--dialect", "azwi"))
+
+    assert "flags of the webhook stand behind --, as in: -- --tenant-id=TENANT" in error.value.remedy
+    labelled = {**POD, "metadata": {**POD["metadata"], "labels": {"azure.workload.identity/use": "true"}}}
+    assert "AZURE_TENANT_ID             t" in ran(ACCOUNT, labelled, arguments=("--dialect", "azwi", "--", "--tenant-id=t")).stdout
+
+
+def test_a_refusal_is_told_word_for_word() -> None:
+    metadata = {"labels": {"azure.workload.identity/use": "true"}, "annotations": {"azure.workload.identity/inject-proxy-sidecar": "true"}}
+    pod = {**POD, "metadata": {**POD["metadata"], **metadata}, "spec": {**POD["spec"], "hostNetwork": True}}
+
+    told = ran(ACCOUNT, pod, arguments=("--dialect", "azwi", "--", "--tenant-id=t"))
+
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (1, "Error: hostNetwork is set to true, cannot inject proxy sidecar")
 
 
 def test_the_webhooks_own_flags_count() -> None:
@@ -179,57 +266,3 @@ def test_what_would_move_the_terminal_is_shown_and_not_sent(text: str, seen: str
 
 def test_a_hostile_annotation_does_not_reach_the_terminal() -> None:
     assert "\x1b" not in ran(an_account("a\x1b]0;x\x07"), POD).stdout
-
-
-KUBECTL = """#!/bin/sh
-# As kubectl gets objects, of those in this folder.
-[ "$1" = get ] || exit 9
-here=$(dirname "$0") words=$*
-while [ "$1" != -- ]; do shift; done
-file="$here/$(echo "$2" | tr / -)$3.json"
-case "$2" in Rollout.*) echo "error: the server doesn't have a resource type \"Rollout\"" >&2; exit 1 ;; esac
-[ -e "$file" ] && exec cat "$file"
-case "$words" in *--ignore-not-found*) exit 0 ;; *) echo "Error from server (NotFound): not found" >&2; exit 1 ;; esac
-"""
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What kubectl finds: a folder of objects."""
-    (tmp_path / "kubectl").write_text(KUBECTL)
-    (tmp_path / "kubectl").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    (tmp_path / "pod-web.json").write_text(json.dumps(POD))
-    return tmp_path
-
-
-def test_a_pod_of_the_cluster_is_explained_with_what_the_cluster_has(cluster: Path) -> None:
-    (cluster / "ServiceAccountbilling.json").write_text(json.dumps(ACCOUNT))
-
-    told = CliRunner().invoke(explain, ["pod/web", "-n", "shop", "--dialect", "eks", "--", "--aws-default-region=eu-west-1"], catch_exceptions=False)
-
-    assert told.exit_code == 0
-    assert "eks.amazonaws.com/role-arn of ServiceAccount shop/billing" in told.stdout
-    assert "AWS_REGION" in told.stdout
-
-
-@pytest.mark.usefixtures("cluster")
-def test_what_the_cluster_has_not_is_said() -> None:
-    assert "Looked for, and not there: ServiceAccount shop/billing" in CliRunner().invoke(explain, ["pod/web", "-n", "shop", "--dialect", "eks"]).stdout
-    with pytest.raises(Failed, match="kubectl does not get pod/other of namespace shop: Error from server"):
-        CliRunner().invoke(explain, ["pod/other", "-n", "shop"], catch_exceptions=False)
-
-
-def test_a_pods_owner_says_nothing_to_kubectl(cluster: Path) -> None:
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "--kubeconfig=evil", "uid": "u", "controller": True}
-    (cluster / "pod-web.json").write_text(json.dumps({**POD, "metadata": {"name": "web", "namespace": "shop", "ownerReferences": [owner]}}))
-    (cluster / "ReplicaSet.apps--kubeconfig=evil.json").write_text("{}")
-
-    assert "ReplicaSet shop/--kubeconfig=evil" in CliRunner().invoke(explain, ["pod/web", "-n", "shop"], catch_exceptions=False).stdout
-
-
-def test_without_kubectl_there_is_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-
-    with pytest.raises(BadInput, match="kubectl is not here"):
-        CliRunner().invoke(explain, ["pod/web"], catch_exceptions=False)

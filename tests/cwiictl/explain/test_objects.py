@@ -41,6 +41,7 @@ def test_a_pod_gets_what_the_api_server_fills_in() -> None:
         ("DaemonSet", "apps/v1", "DaemonSet"),
         ("ReplicaSet", "apps/v1", "ReplicaSet"),
         ("Job", "batch/v1", "Job"),
+        ("ReplicationController", "v1", "ReplicationController"),
         ("Deployment", "apps/v1", "ReplicaSet"),
         ("Rollout", "argoproj.io/v1alpha1", "ReplicaSet"),
         ("CronJob", "batch/v1", "Job"),
@@ -59,6 +60,18 @@ def test_a_workloads_pod_belongs_to_whoever_makes_it(kind: str, version: str, ow
     assert kind == owner or [(o.kind, o.name, o.uid) for o in seen.owners] == [(kind, "web", "u")]
     assert (found := objects.seen(above)) is not None
     assert (found.uid, found.annotations) == ("u", {"a": "b"})
+
+
+@pytest.mark.parametrize(("uid", "followed"), [({}, True), ({"uid": "real"}, True), ({"uid": "another"}, False)], ids=["none", "the same", "another"])
+def test_an_owner_that_has_no_uid_in_its_file_is_whom_the_pod_names(uid: dict[str, str], followed: bool) -> None:
+    reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "real", "controller": True}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop", "ownerReferences": [reference]}, "spec": SPEC}
+
+    pods, objects = given(pod, a_workload("StatefulSet", **uid))
+
+    seen = objects.seen(Ref("apps", "StatefulSet", "shop", "web"))
+    assert seen
+    assert (pods[0].body["metadata"]["ownerReferences"][0]["uid"] == seen.uid) == followed
 
 
 def test_what_is_looked_for_in_vain_is_remembered() -> None:

@@ -44,8 +44,8 @@ ALL: tuple[Difference, ...] = (
     Difference(
         "proxies leave a pod its class",
         "adds containers without requests and limits, and a Guaranteed pod becomes Burstable",
-        "gives them requests and limits where all of the pod's containers have limits, and only there",
-        "Who asks for that class is evicted last, and may count on CPUs of his own; and where there is a quota of limits, no container may be without.",
+        "gives them limits, and requests alike, where all of the pod's containers have limits; where all have requests alone, requests of 0",
+        "Who asks for that class is evicted last, and may count on CPUs of his own; and where there is a quota, no container may be without.",
     ),
     Difference(
         "dollars arrive",

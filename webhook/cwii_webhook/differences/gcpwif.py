@@ -32,8 +32,8 @@ ALL: tuple[Difference, ...] = (
     Difference(
         "gcloud-setup leaves a pod its class",
         "adds it as --setup-container-resources says or without any, and a Guaranteed pod becomes Burstable",
-        "gives it limits that equal its requests where all of the pod's containers have limits, and neither where the pod says what it may take as a whole",
-        "Who asks for that class is evicted last, and may count on CPUs of his own; and where there is a quota of limits, no container may be without.",
+        "gives it limits, and requests alike, where all of the pod's containers have limits; where all have requests alone, requests of 0, or as it is told",
+        "Who asks for that class is evicted last, and may count on CPUs of his own; and where there is a quota, no container may be without.",
     ),
     Difference(
         "what runs on Linux alone is not given to a Windows pod",

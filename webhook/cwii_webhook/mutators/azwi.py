@@ -11,12 +11,13 @@ from cwii_webhook.injection import NO_TOKEN, Injection, Nothing, Origin, Refused
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
-from cwii_webhook.mutators.azwi_proxy import Proxies
+from cwii_webhook.mutators.azwi_proxy import INIT, SIDECAR, Proxies
 from cwii_webhook.picture import Ref, Unknown
 from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
 from cwii_webhook.shape import for_windows, on_windows
-from cwii_webhook.vocabulary.azwi import CLIENT_ID, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
+from cwii_webhook.spelling import Spelling
+from cwii_webhook.vocabulary.azwi import CLIENT_ID, DOMAIN, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
 from cwii_webhook.voices import Subject, Voice
 
 LEAST, MOST = 3600, 86400
@@ -59,6 +60,7 @@ class Azwi:
         self.audiences = {False: settings.audience or AUDIENCE, True: end.audience}
         self.authorities = {False: (), True: tuple(_authorities(end))}
         self.proxies = Proxies(settings)
+        self.spelling = Spelling("azwi", DOMAIN, (USE, CLIENT_ID, TENANT_ID, EXPIRATION, SKIP, PROXY, PORT, *([endpoint(end.suffix)] if end.suffix else ())))
         ends = (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", "")) if end.suffix else ()
         names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", self.authority.name)
         self.variables = frozenset({*names, *(v.name for v in ends)})
@@ -69,15 +71,18 @@ class Azwi:
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         if self.settings.label and (subject.pod.metadata.labels or {}).get(USE.key) != YES:
+            subject.odd = self.spelling.of(subject, None)
             return Nothing("azure", "not-asked", f'the pod has no label {USE.key}: "{YES}"', tuple(_unlabelled(subject)))
         name = subject.pod.spec.service_account_name or "default"
         account = subject.account(name)
         if account is None:
             remedy = f"create ServiceAccount {subject.namespace}/{name} before pods that run as it"
             raise Refused(f"serviceaccounts {peers.quoted(name)} not found", warnings=(remedy,))
+        subject.odd = self.spelling.of(subject, account)
         port, skipped = _port(subject), self.skipped(subject.pod)
         usual = self._usual(subject, account, skipped)
-        own = (*_of_port(subject, port), *cautions.own_values(subject, usual.variables, skipped))
+        joined = () if port is None else (SIDECAR, INIT)
+        own = (*_of_port(subject, port), *cautions.skipped(subject, SKIP.key, skipped, joined), *cautions.own_values(subject, usual.variables, skipped))
         if port is None:
             return more(usual.injection, (), own)
         joining = self.proxies.joining(subject.pod, port, usual.variables, usual.place.mount, skipped)

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Mount, Variable
 from cwii_webhook.review import Container, Place, Pod
 from cwii_webhook.settings.azwi import NATIVE_SIDECARS, Settings
-from cwii_webhook.shape import limited
+from cwii_webhook.shape import asking, least
 
 SIDECAR, INIT = "azwi-proxy", "azwi-proxy-init"
-_NEED = {"cpu": "100m", "memory": "128Mi"}  # said only where a container that says nothing would cost the pod its class
+_CPU, _MEMORY = "100m", "128Mi"  # said only where a container that says nothing would cost the pod its class, or its place under a quota
 
 
 class Proxies:
@@ -55,7 +55,8 @@ def _names(pod: Pod, place: Place) -> set[str]:
 
 
 def _resources(pod: Pod) -> dict[str, object]:
-    return {"resources": {"requests": _NEED, "limits": _NEED}} if limited(pod) else {}
+    said = least(asking(pod), _CPU, _MEMORY)
+    return {"resources": said} if said else {}
 
 
 def _sidecar(image: str, *, native: bool) -> dict[str, object]:

@@ -8,7 +8,10 @@ from cwii_webhook.injection import Variable
 from cwii_webhook.review import Pod
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.shape import user
+from cwii_webhook.spelling import nearest, shown
 from cwii_webhook.voices import Subject
+
+NAMES = 4  # of a list that are told of
 
 
 def expiration(seconds: int, key: str) -> Iterator[str]:
@@ -27,6 +30,17 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
     for name, number in users.items():
         if number:
             yield f"container {name} runs as user {number} and will not be able to read {token}: set the pod's securityContext.fsGroup"
+
+
+def skipped(subject: Subject, key: str, names: Collection[str], ours: Collection[str] = ()) -> Iterator[str]:
+    """Whoever is to be skipped and is not there: misspelt perhaps, or of another webhook, and yet to come."""
+    if not names or names is ours:
+        return
+    there = [container.name for container in subject.containers]
+    strange = sorted({*names} - {*there, *ours, ""})
+    for name in strange[:NAMES]:
+        near = nearest(name, there)
+        yield f"{key} of {subject.ref} skips {shown(name)}, and no container is called so{f': did you mean {shown(near)}?' if near else ''}"
 
 
 def own_values(subject: Subject, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:

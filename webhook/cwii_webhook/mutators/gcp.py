@@ -6,18 +6,20 @@ from functools import partial
 
 from cwii_webhook.injection import Mount, Nothing, Refused, variable
 from cwii_webhook.mutators import credentials
-from cwii_webhook.mutators.grammar import SERVICE_ACCOUNT, checked
+from cwii_webhook.mutators.grammar import PROVIDER, SERVICE_ACCOUNT, checked
 from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
 from cwii_webhook.mutators.verify import Check
-from cwii_webhook.resolve import Wishes, shown, where
+from cwii_webhook.resolve import Wishes, where
 from cwii_webhook.settings.cwii import Delivery, Settings, delivery
 from cwii_webhook.settings.grammar import AUDIENCE
+from cwii_webhook.spelling import shown
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "gcp"
 POINTER = "GOOGLE_APPLICATION_CREDENTIALS"
 NATIVE = words.NATIVE_GCP_SERVICE_ACCOUNT
+EXAMPLE = "//iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER"
 COMMAND = "gcloud auth application-default print-access-token >/dev/null"
 
 
@@ -29,7 +31,7 @@ def gcp(settings: Settings) -> Cloud:
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
     natives = (Native(NATIVE, honoured=settings.native_annotations), Native(words.FOREIGN_GCP_PROVIDER, "gcpwif"))
-    nothing = declined(GIVES, words.GCP, wishes, *natives)
+    nothing = declined(GIVES, words.GCP, wishes, (words.GCP.audience, words.GCP_SERVICE_ACCOUNT), *natives)
     if nothing:
         return nothing
     audience = wishes.text(words.GCP.audience, "token audience")
@@ -37,6 +39,8 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
         audience = wishes.otherwise("token audience", settings.gcp_default_audience)
     if audience is None:
         return incomplete(GIVES, wishes, words.GCP.audience.key)
+    if audience.voice and not PROVIDER.fullmatch(checked(audience, AUDIENCE)):
+        wishes.warnings.append(f"{where(audience)} is {shown(audience.value)}, which names no provider: Google Cloud knows it as {EXAMPLE}")
     volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.expiration))
     mounts = (token.mount, Mount(credentials.NAME, f"{settings.root}/gcp-creds", read_only=True))
     path = wishes.otherwise(POINTER, found(f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows)).value

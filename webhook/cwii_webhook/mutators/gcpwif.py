@@ -17,7 +17,8 @@ from cwii_webhook.picture import Ref
 from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.gcpwif import LEAST, Settings
 from cwii_webhook.shape import common_user, for_windows, on_windows
-from cwii_webhook.vocabulary.gcpwif import words
+from cwii_webhook.spelling import Spelling
+from cwii_webhook.vocabulary.gcpwif import Words, words
 from cwii_webhook.voices import Subject, Voice
 
 ALWAYS = frozenset({NAME})  # skipped
@@ -43,6 +44,9 @@ class Gcpwif:
         self.region = variable("CLOUDSDK_COMPUTE_REGION", settings.region)
         self.more = volumes(self.words.credentials.key, settings.file_mode)
         self.setup = Setup(settings.image, settings.resources)
+        every = [getattr(self.words, name) for name in Words.__struct_fields__]
+        written = (self.words.provider, self.words.email, self.words.audience)
+        self.spelling = Spelling("gcpwif", settings.domain, every, written=[word.key for word in written])
         self._heard = tuple([getattr(self.words, name).key for name in ("provider", "email", "audience", "expiration", "user", "mode")])
         self._known: Memo[Said, Usual] = Memo()
 
@@ -57,8 +61,9 @@ class Gcpwif:
         account = subject.account(name)
         if account is None:
             return Nothing("gcp", "no-account", f"there is no ServiceAccount {subject.namespace}/{name}")
+        subject.odd = self.spelling.of(subject, account)
         usual = self._usual(subject, account)
-        return self._injection(subject, usual) if usual else self._unasked(account)
+        return self._injection(subject, usual) if usual else self._unasked(subject, account)
 
     def _usual(self, subject: Subject, account: Voice) -> Usual | None:
         """Of the pod itself only its own expiration counts, and which of its containers there are."""
@@ -76,11 +81,14 @@ class Gcpwif:
             self._known.keep(key, known, weight(known.injection, places))
         return known
 
-    def _unasked(self, account: Voice) -> Nothing:
+    def _unasked(self, subject: Subject, account: Voice) -> Nothing:
+        """On the pod itself they are but written, for others to read."""
         pair = f"{self.words.provider.key} and {self.words.email.key}"
         if self.words.mode.key in account.annotations or self.words.user.key in account.annotations:
             return Nothing("gcp", "incomplete", f"{account} lacks {pair}", (f"{account} is annotated for Google's credentials, but lacks {pair}",))
-        return Nothing("gcp", "not-asked", f"{account} has no {self.words.provider.key}")
+        own = subject.pod.metadata.annotations or {}
+        astray = [f"{key} of {subject.ref} is not heard there: write it on {account}" for key in (self.words.provider.key, self.words.email.key) if key in own]
+        return Nothing("gcp", "not-asked", f"{account} has no {self.words.provider.key}", tuple(astray))
 
     def _worked_out(self, asked: Wish, places: Places) -> Usual:
         variables = (*POINTERS[asked.mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
@@ -102,8 +110,9 @@ class Gcpwif:
         if asked.mode == "gcloud" and for_windows(pod):
             raise Refused(f"{NAME} does not run on Windows", warnings=(f"set {self.words.mode.key} of {asked.account} to direct",))
         joining = (self.setup.joining(pod, asked),) if asked.mode == "gcloud" else ()
-        own = cautions.own_values(subject, usual.variables, self.skipped(pod), REPLACED[asked.mode])
-        return more(usual.injection, joining, (*self._warnings(subject, asked), *own))
+        skipped = self.skipped(pod)
+        own = cautions.own_values(subject, usual.variables, skipped, REPLACED[asked.mode])
+        return more(usual.injection, joining, (*self._warnings(subject, asked), *cautions.skipped(subject, self.words.skip.key, skipped, ALWAYS), *own))
 
     def _annotations(self, asked: Wish) -> dict[str, str]:
         effective = {
@@ -136,8 +145,8 @@ class Gcpwif:
             yield f"{self.words.audience.key} of {asked.account} is empty: the token is for the API server, and Google will refuse it"
         if not asked.email:
             yield f"{self.words.email.key} of {asked.account} is empty: there is nobody to act as"
-        if expiration.voice and int(expiration.value) < LEAST:
-            yield f"{expiration.key} of {expiration.voice} is {expiration.value}: the token lasts {LEAST} seconds, the least that there is"
+        if expiration.voice and asked.said < LEAST:
+            yield f"{expiration.key} of {expiration.voice} is {asked.said}: the token lasts {LEAST} seconds, the least that there is"
         yield from cautions.expiration(asked.seconds, self.words.expiration.key)
         if asked.mode == "gcloud" and asked.user is not None and not 0 <= asked.user < 1 << 31:
             yield f"{self.words.user.key}: the API server refuses user {asked.user}; it takes 0 to {(1 << 31) - 1}"

@@ -11,7 +11,7 @@ from cwii_webhook.mutators import guest
 from cwii_webhook.mutators.gcpwif_layout import CONFIG, FILE, MOUNTS, TOKEN_FILE
 from cwii_webhook.mutators.gcpwif_wish import Wish
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import limited, shared
+from cwii_webhook.shape import Asking, asking, least, shared
 
 NAME = "gcloud-setup"
 
@@ -25,7 +25,7 @@ gcloud iam workload-identity-pools create-cred-config \\
 gcloud auth login --cred-file="$CLOUDSDK_CONFIG/{FILE}"
 """
 
-_NEED = {"cpu": "500m", "memory": "256Mi"}  # said only where a container that says nothing would cost the pod its class
+_CPU, _MEMORY = "500m", "256Mi"  # said only where a container that says nothing would cost the pod its class, or its place under a quota
 
 
 class Setup:
@@ -35,29 +35,30 @@ class Setup:
         self._resources = resources
         self._body = {"name": NAME, "image": image, "command": ["sh", "-c", SCRIPT], "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT]}
 
-        self._known: Memo[tuple[Wish, int | None, bool, bool], Joining] = Memo()
+        self._known: Memo[tuple[Wish, int | None, bool, Asking], Joining] = Memo()
 
     def joining(self, pod: Pod, asked: Wish) -> Joining:
         """The user that the ServiceAccount names goes before the one that the pod's containers share."""
         runs_as = guest.user(pod) if asked.user is None else asked.user
-        key = asked, runs_as, shared(pod), limited(pod)
+        key = asked, runs_as, shared(pod), asking(pod)
         return self._known.get(key) or self._known.keep(key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email))
 
-    def _joining(self, asked: Wish, user: int | None, shared: bool, limited: bool) -> Joining:  # noqa: FBT001 - parts of a key
+    def _joining(self, asked: Wish, user: int | None, shared: bool, asking: Asking) -> Joining:  # noqa: FBT001 - part of a key
         env = [
             variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
             variable("GCP_SERVICE_ACCOUNT", asked.email),
             CONFIG,
             variable("CLOUDSDK_CORE_PROJECT", asked.project),
         ]
-        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, limited=limited)}
+        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, asking)}
         return Joining(NAME, body, first=True, renewed=True)
 
 
-def _resources(asked: Json | None, *, limited: bool) -> dict[str, object]:
-    """What the webhook was told, and limits where all of the pod's own containers have them."""
-    if not limited:
-        return {"resources": asked} if asked else {}
+def _resources(asked: Json | None, asking: Asking) -> dict[str, object]:
+    """What the webhook was told, and what has to be said beside it. What is limited is requested alike."""
     told = cast("Mapping[str, Mapping[str, object]]", asked or {})
-    amounts = {**_NEED, **told.get("requests", {}), **told.get("limits", {})}
-    return {"resources": {**told, "requests": amounts, "limits": amounts}}
+    more, requests, limits = least(asking, _CPU, _MEMORY), told.get("requests", {}), told.get("limits", {})
+    limited = {name: {**requests, **limits}.get(name, amount) for name, amount in more.get("limits", {}).items()}
+    unsaid = {name: amount for name, amount in more.get("requests", {}).items() if name not in limits}
+    said = {**told, "requests": {**unsaid, **requests, **limited}, "limits": {**limits, **limited}}
+    return {"resources": {key: amounts for key, amounts in said.items() if amounts}} if any(said.values()) else {}

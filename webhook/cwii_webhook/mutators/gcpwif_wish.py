@@ -31,6 +31,7 @@ class Wish(Struct, frozen=True, gc=False, eq=False):
     audience: Origin
     expiration: Origin
     seconds: int
+    said: int  # instead of which it lasts so many seconds
     user: int | None
     mode: Mode
 
@@ -60,8 +61,9 @@ def wish(settings: Settings, words: Words, pod: Voice, account: Voice) -> Wish |
         said[words.provider.key],
         said[words.email.key],
         _audience(settings, words.audience, account),
-        Origin("expiration", str(seconds), words.expiration.key if bearer else "", bearer),
+        Origin("expiration", str(max(LEAST, seconds)), words.expiration.key if bearer else "", bearer),
         max(LEAST, seconds),
+        seconds,
         user,
         mode,
     )

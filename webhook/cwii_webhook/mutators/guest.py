@@ -7,7 +7,7 @@ from msgspec import Struct
 from cwii_webhook.injection import NO_TOKEN_MOUNT, Joining, Json, Mount, Variable
 from cwii_webhook.memo import Memo
 from cwii_webhook.review import Pod
-from cwii_webhook.shape import Asking, asking, common_user, resources
+from cwii_webhook.shape import Asking, ample, asking, common_user
 
 WEIGHT = 2048  # of one, without its script
 NOBODY = 65532  # for a pod that says that it is not root, but not who it is
@@ -45,7 +45,7 @@ def _joining(guest: Guest, user: int | None, asking: Asking) -> Joining:
         "env": guest.variables,
         "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
         "securityContext": {**security(user), "readOnlyRootFilesystem": True} if guest.writer else security(user),
-        "resources": resources(asking, guest.cpu, guest.memory),
+        "resources": ample(asking, guest.cpu, guest.memory),
     }
     return Joining(guest.name, body, first=guest.writer)
 

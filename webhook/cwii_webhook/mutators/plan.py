@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -145,8 +145,11 @@ class Native(Struct, frozen=True):
         return f"{where(said)} is not heeded by this webhook: it would be {' or '.join(filter(None, (flag, dialect)))}"
 
 
-def declined(gives: str, common: Common, wishes: Wishes, *natives: Native) -> Nothing | None:
-    """Why there is nothing to give; None where there is: it was asked for in so many words, or by the word of another webhook."""
+def declined(gives: str, common: Common, wishes: Wishes, telling: Sequence[Word], *natives: Native) -> Nothing | None:
+    """Why there is nothing to give; None where there is: it was asked for in so many words, or by the word of another webhook.
+
+    `telling` are words that nobody says in vain, but on a namespace, where they are for whoever asks.
+    """
     asked = wishes.flag(common.inject)
     if asked:
         if asked.value == "true":
@@ -155,6 +158,10 @@ def declined(gives: str, common: Common, wishes: Wishes, *natives: Native) -> No
     asking = [(native, said) for native in natives if (said := wishes.heard(native.word, "inject"))]
     if any(native.honoured for native, _ in asking):
         return None
+    vain = [said for word in telling if (said := wishes.heard(word, "inject")) and said.voice and said.voice.scope != "namespace"]
+    if vain:
+        text = f'{where(vain[0])} alone gives nothing: set {common.inject.key} to "true" beside it'
+        return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, text))
     unheeded = [native.unheeded(said) for native, said in asking]
     return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, *unheeded))
 

@@ -7,9 +7,10 @@ from msgspec import Struct
 from cwii_webhook.injection import Mount, Origin, Refused, Variable
 from cwii_webhook.mutators.grammar import checked
 from cwii_webhook.mutators.guest import Guest
-from cwii_webhook.resolve import Wishes, shown, where
+from cwii_webhook.resolve import Wishes, where
 from cwii_webhook.settings.cwii import Settings
 from cwii_webhook.settings.grammar import IMAGE
+from cwii_webhook.spelling import shown
 from cwii_webhook.vocabulary.cwii import Common
 
 # The tools keep what they learn at home, and whoever the pod runs as can write there.

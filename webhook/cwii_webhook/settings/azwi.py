@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.grammar import NAME, TAKEN_IMAGE, told
 from cwii_webhook.settings.serving import COMMON, Serving
 
 Layout = Literal["v1.5", "v1.6", "next"]
@@ -42,6 +43,10 @@ class Proxy(Struct, frozen=True):
     init_image: str = f"{REGISTRY}/proxy-init:{RELEASE}"
     log_level: str = ""
 
+    def __post_init__(self) -> None:
+        told("proxy-image", self.image, TAKEN_IMAGE)
+        told("proxy-init-image", self.init_image, TAKEN_IMAGE)
+
 
 class Endpoint(Struct, frozen=True):
     """Where else than at Entra ID tokens may be exchanged, and how that place is known to be right."""
@@ -64,6 +69,8 @@ class Endpoint(Struct, frozen=True):
             raise BadFlag(f"--custom-token-endpoint-audience is {self.audience}, the default audience", "choose another")
         if sum(map(bool, (self.ca_data, self.ca_config_map, self.ca_signer))) > 1:
             raise BadFlag("the custom token endpoint's authority is said more than once", "give its data, or a ConfigMap, or a signer")
+        if self.ca_config_map:
+            told("kubernetes-ca-configmap-name", self.ca_config_map, NAME)
         if self.ca_selector is not None and not self.ca_signer:
             raise BadFlag("AZURE_KUBERNETES_CA_CTB_LABEL_SELECTOR is set without a signer", "set AZURE_KUBERNETES_CA_CTB_SIGNER_NAME too")
 

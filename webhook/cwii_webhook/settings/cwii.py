@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
-from cwii_webhook.settings.grammar import AUDIENCE, IMAGE, told
+from cwii_webhook.settings.grammar import AUDIENCE, IMAGE, REGION, told
 from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving, unheeded
 
 Delivery = Literal["annotation", "config-map", "init-container"]
@@ -32,6 +32,7 @@ class Settings(Struct, frozen=True):
     gcp_init_image: str = "busybox:1.38.0"
     gcp_verify_image: str = "google/cloud-sdk:572.0.0-slim"
     aws_default_audience: str = "sts.amazonaws.com"
+    aws_default_region: str = ""
     aws_verify_image: str = "amazon/aws-cli:2.35.4"
     az_default_audience: str = "api://AzureADTokenExchange"
     az_verify_image: str = "mcr.microsoft.com/azure-cli:2.84.0"
@@ -47,6 +48,8 @@ class Settings(Struct, frozen=True):
             raise BadFlag(f"--gcp-delivery is {self.gcp_delivery!r}", f"use one of {', '.join(get_args(Delivery))}")
         if self.gcp_default_audience:
             told("gcp-default-audience", self.gcp_default_audience, AUDIENCE)
+        if self.aws_default_region:
+            told("aws-default-region", self.aws_default_region, REGION)
         told("aws-default-audience", self.aws_default_audience, AUDIENCE)
         told("az-default-audience", self.az_default_audience, AUDIENCE)
         for flag in ("gcp-init-image", "gcp-verify-image", "aws-verify-image", "az-verify-image"):
@@ -93,11 +96,13 @@ FLAGS: tuple[Flag, ...] = (
     Flag("tls-cert", "text", "File of the certificate.", "serving.cert", "CWII_TLS_CERT"),
     Flag("tls-key", "text", "File of its key.", "serving.key", "CWII_TLS_KEY"),
     Flag("port", "number", "Port of the webhook, instead of the address's.", "serving.port"),
+    Flag("health-addr", "address", "Where health and metrics are asked for, without TLS.", "serving.health"),
     Flag("mount-root", "text", "Where tokens are mounted.", "mount_root", "CWII_MOUNT_ROOT"),
     Flag("token-expiration", "number", "How long tokens last, in seconds.", "token_expiration", "CWII_TOKEN_EXPIRATION"),
     Flag("native-annotations", "switch", "Hear some words of other webhooks too.", "native_annotations", "CWII_NATIVE_ANNOTATIONS", explicit=True),
     *_cloud("gcp", "For whom tokens for Google Cloud are; without it, pods have to say."),
     *_cloud("aws", "For whom tokens for AWS are."),
+    Flag("aws-default-region", "text", "Region, for AWS_REGION, of pods for which nobody says one.", "aws_default_region", "CWII_AWS_DEFAULT_REGION"),
     *_cloud("az", "For whom tokens for Azure are."),
     Flag("gcp-delivery", "text", f"How Google's credentials come to a pod: {', '.join(get_args(Delivery))}.", "gcp_delivery", "CWII_GCP_DELIVERY"),
     Flag("gcp-init-image", "text", "Image that writes them, where a container does.", "gcp_init_image", "CWII_GCP_INIT_IMAGE"),
@@ -105,7 +110,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("authority-hosts", "words", "Hosts that annotations may name for Azure, besides its clouds'.", "authority_hosts", "CWII_AUTHORITY_HOSTS"),
     Flag("otel-enabled", "switch", "metrics are there to be scraped", env="CWII_OTEL_ENABLED", explicit=True),
     *unheeded("otel-endpoint", "metrics are there to be scraped"),
-    LOG_LEVEL,
+    Flag("log-level", "level", LOG_LEVEL.meaning, LOG_LEVEL.field, "RUST_LOG"),
     *COMMON,
 )
 SERVING = Serving(address=("0.0.0.0", 8443), cert="/tls/tls.crt", key="/tls/tls.key")  # noqa: S104 - as cwii does, in a pod of its own

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.settings.flags import BadFlag, Flag
+from cwii_webhook.settings.grammar import DOMAIN as ANNOTATIONS
+from cwii_webhook.settings.grammar import FILE, told
 from cwii_webhook.settings.serving import COMMON, KLOG, LOG_LEVEL, Serving, unheeded
 from cwii_webhook.vocabulary.eks import DOMAIN
 
@@ -42,6 +44,8 @@ class Settings(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """The API server would refuse every pod that is given something."""
+        told("annotation-prefix", self.domain, ANNOTATIONS)
+        told("container-credentials-token-path", self.container.token_path, FILE)
         if not _LABEL.fullmatch(self.namespace):
             raise BadFlag(f"--namespace is {self.namespace!r}, which is no namespace", "use up to 63 small letters, digits and -")
         if not _LABEL.fullmatch(self.container.volume_name):

@@ -10,9 +10,10 @@ from typing import Literal, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-Kind = Literal["text", "number", "switch", "duration", "words", "json", "address"]
+Kind = Literal["text", "number", "share", "switch", "duration", "words", "json", "address", "level"]
 
 S = TypeVar("S", bound=Struct)
+Words = tuple[str, ...]
 
 _UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
@@ -28,6 +29,7 @@ class Flag(Struct, frozen=True):
     field: str = ""
     env: str = ""
     explicit: bool = False  # a switch that is followed by true or false, as clap has them
+    adds: bool = False  # words: said again, it adds to what was said
 
 
 class Told(Struct, frozen=True):
@@ -70,9 +72,11 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
             warnings.append(f"--{flag.name} has no meaning here and is left out: {flag.meaning}")
     for flag, text, where in spoken:
         try:
-            values[flag.field] = value(flag, text, where)
+            said = value(flag, text, where)
         except BadFlag as e:
             refuse(e)
+            continue
+        values[flag.field] = (*cast("Words", values.get(flag.field, ())), *cast("Words", said)) if flag.adds else said
     return Told(values, tuple(warnings))
 
 
@@ -93,7 +97,7 @@ def _said(table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse) -> It
         if not word.startswith("-") or not word.lstrip("-"):
             refuse(BadFlag(f"{word!r} is no flag", "flags begin with --; see --help"))
             continue
-        name, equals, text = word.lstrip("-").partition("=")
+        name, equals, text = _parted(table, word)
         flag = table.get(name)
         if name in {"help", "h"} or (equals and flag):
             yield name, text
@@ -105,6 +109,14 @@ def _said(table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse) -> It
             yield name, value
         else:
             refuse(BadFlag(f"--{flag.name} is followed by nothing", "say true or false behind it" if flag.explicit else "give its value behind it"))
+
+
+def _parted(table: Mapping[str, Flag], word: str) -> tuple[str, str, str]:
+    """Name and value, where there is one: -v4 is -v=4, and Go's log has underscores in its names where others have dashes."""
+    if word[1:2] in table and word[2:].isdigit():
+        return word[1], "=", word[2:]
+    name, equals, text = word.lstrip("-").partition("=")
+    return (name.replace("_", "-") if name not in table else name), equals, text
 
 
 def _unknown(table: Mapping[str, Flag], name: str) -> BadFlag:
@@ -144,6 +156,13 @@ def duration(text: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in found)
 
 
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("say a part of one, such as 0.67") from None
+
+
 def _json(text: str) -> object:
     try:
         return msgspec.json.decode(text)
@@ -159,16 +178,32 @@ def _address(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _words(text: str) -> Words:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+def _level(text: str) -> str:
+    """A level, or what Rust's programs are told: one for each part of them, of which cwii's counts, or else the one for all."""
+    said = {part: level for part, _, level in (word.strip().rpartition("=") for word in text.split(","))}
+    level = said.get("cwii") or said.get("") or "info"
+    return _LEVELS.get(level.lower(), level)
+
+
+_LEVELS: Mapping[str, str] = {
+    **{level: level for level in ("debug", "info", "warning", "error")},
+    "trace": "debug",
+    "warn": "warning",
+    "off": "error",
+    "cwii": "debug",  # all of that part
+}
 _PARSERS: Mapping[Kind, Callable[[str], object]] = {
     "text": str,
     "number": _number,
+    "share": _share,
     "switch": _switch,
     "duration": duration,
     "words": _words,
     "json": _json,
     "address": _address,
+    "level": _level,
 }

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from cwii_webhook.settings import MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
+from cwii_webhook.settings.grammar import DOMAIN as ANNOTATIONS
+from cwii_webhook.settings.grammar import QUANTITY, TAKEN_IMAGE, told
 from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, ZAP, Serving
 from cwii_webhook.vocabulary.gcpwif import DOMAIN
 
@@ -27,6 +29,11 @@ class Settings(Struct, frozen=True):
     file_mode: int = 0o440
     mode: Mode = "gcloud"
     resources: Mapping[str, object] | None = None  # of the container that sets gcloud up
+
+    def __post_init__(self) -> None:
+        """The API server would refuse every pod that is given something."""
+        told("annotation-prefix", self.domain, ANNOTATIONS)
+        told("gcloud-image", self.image, TAKEN_IMAGE)
 
 
 FLAGS: tuple[Flag, ...] = (
@@ -65,7 +72,13 @@ def settings(told: Told) -> Settings:
 
 def _resources(text: str) -> object:
     """Empty, there are none."""
+    example = 'say it as {"requests": {"cpu": "100m"}}'
     try:
-        return msgspec.json.decode(text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]) if text else None
+        found = msgspec.json.decode(text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]) if text else None
     except msgspec.MsgspecError as e:
-        raise BadFlag(f"--setup-container-resources is {text!r}: {e}", 'say it as {"requests": {"cpu": "100m"}}') from e
+        raise BadFlag(f"--setup-container-resources is {text!r}: {e}", example) from e
+    for kind, amounts in (found or {}).items():
+        for name, amount in amounts.items():
+            if str(amount).startswith("-") or not QUANTITY.pattern.fullmatch(str(amount)):
+                raise BadFlag(f"--setup-container-resources has {amount!r} for {name} of its {kind}, which is no quantity", example)
+    return found

@@ -20,6 +20,17 @@ def grammar(pattern: str, what: str, example: str) -> Grammar:
 
 
 AUDIENCE = grammar(r"[\w!#%*+,./:=?@\[\]^{}~-]{1,1024}", "audience", "sts.amazonaws.com")
+REGION = grammar(r"[a-z]{2}[a-z0-9-]{1,30}", "region", "eu-west-1")
+DOMAIN = grammar(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", "domain", "example.com")
+NAME = grammar(DOMAIN.pattern.pattern, "object's name", "my-bundle")
+FILE = grammar(r"(?!\.\.)[^/:]+(/(?!\.\.(/|$))[^/:]+)*", "path below a mount", "token")
+QUANTITY = grammar(
+    # The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
+    r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?",
+    "quantity",
+    "100m",
+)
+TAKEN_IMAGE = grammar(r"\S(.*\S)?", "image", "registry.example.com/tools:1")  # by the API server: a node may know better
 IMAGE = grammar(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
 
 

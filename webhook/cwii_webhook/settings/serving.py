@@ -9,6 +9,7 @@ from msgspec import Struct
 from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, made, raised
 
 Address = tuple[str, int]
+LOOPBACK, ANY = "127.0.0.1", frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - what is not taken for an address of its own
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -38,7 +39,9 @@ class Serving(Struct, frozen=True):
 
     @property
     def door(self) -> Address:
-        return (self.address[0], self.address[1] if self.port is None else self.port)
+        """Who asks a sidecar is beside it. Whoever wants others to ask names an address of its own for that."""
+        host = LOOPBACK if self.sidecar and self.address[0] in ANY else self.address[0]
+        return (host, self.address[1] if self.port is None else self.port)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -106,7 +109,13 @@ COMMON: tuple[Flag, ...] = (
     Flag("lookup-grace", "duration", "How long an object that is not there yet is looked for.", "serving.grace"),
     Flag("shutdown-delay", "duration", "How long it goes on serving after it was told to end.", "serving.delay"),
     Flag("workers", "number", "Processes that share the port.", "serving.workers"),
-    Flag("sidecar", "switch", "Beside a kube-apiserver: never exit for what can be mended, but answer 503, and say why.", "serving.sidecar", "CWII_SIDECAR"),
+    Flag(
+        "sidecar",
+        "switch",
+        "Beside a kube-apiserver: listen on the loopback, and never exit for what can be mended, but answer 503, and say why.",
+        "serving.sidecar",
+        "CWII_SIDECAR",
+    ),
     Flag("debug-port", "number", "Port on the loopback where tasks, memory and the picture are told.", "serving.debug_port"),
     Flag("otlp-endpoint", "text", "Where metrics are pushed to as well, by OTLP over HTTP; needs the extra otlp.", "serving.otlp"),
 )

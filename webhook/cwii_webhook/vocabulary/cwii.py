@@ -37,7 +37,7 @@ AZURE = _common("az", "Azure", "For whom the token is.")
 GCP = _common("gcp", "Google Cloud", "For whom the token is, and the provider in the credentials file. Required.")
 
 AWS_ROLE_ARN = Word(f"{DOMAIN}/aws-role-arn", "Role to assume. Required.")
-AWS_REGION = Word(f"{DOMAIN}/aws-region", "Region, for AWS_REGION.")
+AWS_REGION = Word(f"{DOMAIN}/aws-region", "Region, for AWS_REGION.", default="--aws-default-region")
 AWS_SESSION_NAME = Word(f"{DOMAIN}/aws-role-session-name", "Name of the role's sessions.")
 
 AZURE_CLIENT_ID = Word(f"{DOMAIN}/az-client-id", "Client id of the managed identity or application. Required.")

@@ -31,7 +31,9 @@ def words(domain: str) -> Words:
     )
 
 
+AGENT = Word(POD_IDENTITY, "On pods that use EKS Pod Identity's agent.", ("pod",), place="label", written=True)
+
 ALL: tuple[Word, ...] = (
     *(getattr(words(DOMAIN), name) for name in Words.__struct_fields__),
-    Word(POD_IDENTITY, "On pods that use EKS Pod Identity's agent.", ("pod",), place="label", written=True),
+    AGENT,
 )
