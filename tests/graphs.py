@@ -12,7 +12,7 @@ from cwiictl.engine.resource import Difference, Known, Mark, Plan, Resource, Sta
 from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import NotYet, Problem, Throttled
 from tests.clock import a_pace
-from tests.contracts.shelf import Board, Boards, Child, Children, Shelf, Thing, World
+from tests.contracts.shelf import Board, Boards, Child, Children, Oven, Shelf, Thing, World
 
 OURS = Mark("ours")
 THEIRS = Mark("theirs")
@@ -93,17 +93,18 @@ class Places:
         self.single = Shelf(self.world, "single", bulk=False, patience=600.0)
         self.unmarked = Shelf(self.world, "unmarked", late_mark=True)
         self.late = Shelf(self.world, "late", bulk=False)
+        self.oven = Oven(self.world, "oven", bulk=False)
         self.part = Children(self.bulk, "part")
         self.board = Boards(self.world)
 
     @property
     def shelves(self) -> tuple[Shelf, ...]:
-        return self.bulk, self.single, self.unmarked, self.late, self.part
+        return self.bulk, self.single, self.unmarked, self.late, self.oven, self.part
 
     @property
     def walk(self) -> Walk:
         """What is in bulk serves an issuer, what is late lies in a place of the user's own, and what is single believes the issuer."""
-        return Walk((self.bulk, self.part), (self.late,), (self.single,), (self.unmarked, self.board))
+        return Walk((self.bulk, self.part), (self.late,), (self.single,), (self.unmarked, self.oven, self.board))
 
     def __iter__(self) -> Iterator[tuple[Shelf, str]]:
         return ((shelf, name) for shelf in self.shelves for name in list(shelf.things))
@@ -130,7 +131,9 @@ def resources(asked: Collection[Asked], places: Places) -> list[Resource[Any]]:
             case "late":
                 made.append(Late(f"n{i}", places.late, ask.value, on, glad))
             case kind:
-                made.append(Node(f"n{i}", {"bulk": places.bulk, "single": places.single, "unmarked": places.unmarked}[kind], ask.value, on, glad))
+                made.append(
+                    Node(f"n{i}", {"bulk": places.bulk, "single": places.single, "unmarked": places.unmarked, "oven": places.oven}[kind], ask.value, on, glad)
+                )
     return made
 
 
@@ -138,7 +141,7 @@ def resources(asked: Collection[Asked], places: Places) -> list[Resource[Any]]:
 def graphs(draw: st.DrawFn, most: int = 8) -> tuple[Asked, ...]:
     asked: list[Asked] = []
     for i in range(draw(st.integers(1, most))):
-        kind = draw(st.sampled_from(["bulk", "single", "unmarked", "board", "late", "part"]))
+        kind = draw(st.sampled_from(["bulk", "single", "unmarked", "oven", "board", "late", "part"]))
         earlier = st.lists(st.sampled_from(range(i)), unique=True, max_size=3) if i else st.just([])
         needs, likes = draw(earlier), draw(earlier)
         first = [n for n, a in enumerate(asked) if (a.kind != "board" if kind == "late" else a.kind == "bulk" and is_childless(asked, n))]
@@ -164,7 +167,7 @@ def behind(plan: Plan, bad: Collection[str], *, glad: bool = False) -> set[str]:
 @st.composite
 def weather(draw: st.DrawFn, addresses: st.SearchStrategy[str] | None = None) -> Mapping[str, Any]:
     """Calls that did nothing and calls whose answer was lost, all of which pass; and how long a new thing is not seen."""
-    address = addresses or st.builds("{}/n{}".format, st.sampled_from(["bulk", "single", "unmarked", "late", "part", "board"]), st.integers(0, 7))
+    address = addresses or st.builds("{}/n{}".format, st.sampled_from(["bulk", "single", "unmarked", "oven", "late", "part", "board"]), st.integers(0, 7))
     passing = st.sampled_from([NotYet("not yet"), NotYet("in a while", after=10.0), Throttled("slowly"), Throttled("slowly", after=7.0)])
     troubles = st.dictionaries(address, st.lists(passing, max_size=2), max_size=6)
     return {"hitches": draw(troubles), "lost": draw(troubles), "lag": draw(st.sampled_from([0.0, 0.0, 2.0, 45.0]))}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from cwiictl.engine.holdings import Holdings, Listing
 from cwiictl.engine.pace import Job, Pace, Ran, run
@@ -19,6 +19,13 @@ from cwiictl.errors import Conflict, Denied
 NOBODYS = Holdings((), {}, {})
 
 Verb = Literal["create", "update", "extend", "keep", "refuse"]
+
+
+@runtime_checkable
+class Rehearsing(Protocol):
+    """A store of a place that makes something of its own of what it is told: in defaults, units, and what others hold."""
+
+    def rehearse(self, name: str, want: Any, have: Any, /) -> Any: ...  # what would be found after `put`, and nothing is written; raises what `put` would
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Outcome:
         return not (self.failed or self.skipped or self.interrupted)
 
 
-Act = Callable[[Resource[Any], Change, State, State | None], None]
+Act = Callable[[Resource[Any], Change, State, State, State | None], None]  # what is wanted, what the place would make of it, and what is there
 
 
 @dataclass
@@ -137,20 +144,28 @@ class _Run:
         """Made for this cluster by another tool, and taken over with all that it made: ours from then on as if we had."""
         return have.owner is not None and have.owner.tool in self.adopt
 
-    def compare(self, resource: Resource[Any], have: State | None) -> tuple[Change, State]:
+    def compare(self, resource: Resource[Any], have: State | None) -> tuple[Change, State, State]:
         want: State = resource.want(self.known)
+        if have is not None and self.conflict(resource, have):
+            return Change("refuse", resource.address), want, want
+        made = self.rehearsed(resource, want, have)
         if have is None:
-            return Change("create", resource.address), want
-        if self.conflict(resource, have):
-            return Change("refuse", resource.address), want
-        differing: tuple[Difference, ...] = resource.differing(want, have)
+            return Change("create", resource.address), want, made
+        differing: tuple[Difference, ...] = resource.differing(made, have)
         if not (have.markless or self.ours(have)):
             differing = (Difference("mark", whose(have), self.mark.cluster), *differing)
         elif have.owner and not have.owner.whole:
             differing = (Difference("mark", "damaged", self.mark.cluster), *differing)
         elif have.owner and resource.single and have.owner.origin != self.mark.origin:
             differing = (Difference("mark", have.owner.origin, self.mark.origin), *differing)
-        return Change(self.verb(resource, want, have) if differing else "keep", resource.address, differing, resource.remarks(want, have)), want
+        return Change(self.verb(resource, want, have) if differing else "keep", resource.address, differing, resource.remarks(want, have)), want, made
+
+    def rehearsed(self, resource: Resource[Any], want: State, have: State | None) -> State:
+        """Here, where `apply` and `preview` are still one: what is compared is what would be there, and what would be refused is refused in both."""
+        place = resource.place(self.known)
+        if not isinstance(resource.store, Rehearsing) or self.known.vague(place):
+            return want
+        return resource.store.rehearse(place, replace(want, owner=self.marking(resource, have)), have)
 
     def verb(self, resource: Resource[Any], want: State, have: State) -> Verb:
         made = [address for address, change in self.decided.items() if change.verb == "create"]
@@ -174,9 +189,9 @@ class _Run:
             have = self.read(resource, tried)
             if tried > 1 and have is not None:
                 self.judge(resource, have)
-            change, want = self.compare(resource, have)
+            change, want, made = self.compare(resource, have)
             self.decided.setdefault(address, change)
-            act(resource, change, want, have)
+            act(resource, change, want, made, have)
             self.found.learn(resource, self.known[resource])
             self.done.add(address)
             verb = self.decided[address].verb
@@ -246,7 +261,7 @@ def another_commands(resource: Resource[Any], have: State) -> Conflict:
 def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
     this = _Run(plan, mark, pace, adopt, report)
 
-    def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
+    def act(resource: Resource[Any], change: Change, want: State, _made: State, have: State | None) -> None:
         match change.verb:
             case "refuse":
                 raise this.conflict(resource, have or want) or foreign(resource, have or want)
@@ -269,13 +284,13 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
     this = _Run(plan, mark, pace, adopt, report)
     refused: dict[str, Exception] = {}
 
-    def act(resource: Resource[Any], change: Change, want: State, have: State | None) -> None:
+    def act(resource: Resource[Any], change: Change, want: State, made: State, have: State | None) -> None:
         if change.verb == "refuse":
             refused[resource.address] = this.conflict(resource, have or want) or foreign(resource, have or want)
         if have and change.verb == "keep":
             this.known.learn(resource, have)
         else:
-            this.known.foretell(resource, want, have)
+            this.known.foretell(resource, made, have)
 
     with listening():
         seen = this.survey()

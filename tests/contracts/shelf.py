@@ -129,6 +129,22 @@ class Shelf:
             return {name: thing.owner for name, thing in self.things.items() if thing.owner and thing.owner.cluster == cluster}
 
 
+class Oven(Shelf):
+    """It makes something of its own of what it is told, and can say beforehand what."""
+
+    def rehearse(self, name: str, want: Thing, have: Thing | None, /) -> Thing:
+        with self.world.call(self.address(name)):
+            if have is not None and name not in self.things:
+                raise NotYet(f"{name} is gone")
+            return self.baked(want)
+
+    def write(self, name: str, want: Thing) -> None:
+        super().write(name, self.baked(want))
+
+    def baked(self, want: Thing) -> Thing:
+        return replace(want, value=want.value.upper())
+
+
 class Children(Shelf):
     """What cannot bear a mark and goes with its parent, whose name it has."""
 

@@ -40,6 +40,11 @@ class Specimen:
     stays: bool = False  # what is everybody's, or goes with its parent, is not dropped
     sleep: Callable[[float], None] = time.sleep
 
+    @property
+    def another(self) -> str:
+        """A cluster that is nobody else's either, where several have one place in common."""
+        return f"{self.mark.cluster}-other"
+
     def patiently(self, call: Callable[[], T]) -> T:
         """As the engine would: what is not yet is tried again."""
         for _ in range(100):
@@ -141,7 +146,7 @@ class StoreContract:
         assert specimen.name not in specimen.owned(specimen.mark.cluster)
         specimen.put(specimen.want, specimen.mark)
         assert dict(specimen.owned(specimen.mark.cluster)) == {specimen.name: specimen.mark}
-        for other in ("another", specimen.mark.cluster + "-2", specimen.mark.cluster[:-1]):
+        for other in (specimen.another, specimen.mark.cluster + "-2", specimen.mark.cluster[:-1]):
             assert dict(specimen.owned(other)) == {}
 
     def test_what_cannot_bear_a_mark_is_owned_by_nobody(self, specimen: Specimen) -> None:
@@ -163,10 +168,10 @@ class StoreContract:
 
     def test_a_mark_is_put_over_another_or_none(self, specimen: Specimen) -> None:
         specimen.needs(marks=True)
-        for mark in (replace(specimen.mark, cluster="another"), specimen.mark, None, specimen.mark):
+        for mark in (replace(specimen.mark, cluster=specimen.another), specimen.mark, None, specimen.mark):
             specimen.put(specimen.want, mark)
             assert specimen.get().owner == mark
-        assert dict(specimen.owned("another")) == {}
+        assert dict(specimen.owned(specimen.another)) == {}
 
     def test_what_was_dropped_is_gone_and_dropping_twice_is_as_good_as_once(self, specimen: Specimen) -> None:
         specimen.needs(drops=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cwiictl.engine.resource import Mark
-from tests.contracts.shelf import Board, Boards, Child, Children, Shelf, Thing, World
+from tests.contracts.shelf import Board, Boards, Child, Children, Oven, Shelf, Thing, World
 from tests.contracts.store import Specimen, StoreContract
 
 
@@ -21,6 +21,12 @@ class TestShelf(StoreContract):
         shelf.things["theirs"] = Thing(value="theirs", owner=Mark("theirs"))
         shelf.things["nobody's"] = Thing(value="nobody's")
         return Specimen(shelf, "x", Thing(value="one"), Thing(value="two"))
+
+
+class TestOven(StoreContract):
+    @pytest.fixture
+    def specimen(self, world: World) -> Specimen:
+        return Specimen(Oven(world), "x", Thing(value="one"), Thing(value="two"), alike=lambda want, have: have.value == want.value.upper())
 
 
 class TestChildren(StoreContract):

@@ -15,6 +15,7 @@ from cwiictl.issuer.documents import DocumentState, Keys
 from tests.contracts.aws.ground import BUCKET, CLUSTER, InBucket, nowhere
 from tests.contracts.keys import a_key_set, key
 from tests.contracts.store import Specimen
+from tests.contracts.turning import Turning
 
 PLACE = f"{BUCKET}/keys.json"
 
@@ -61,7 +62,7 @@ class TestDocuments(InBucket):
         assert specimen.store.get(["nowhere-oidc/keys.json"]) == {}
 
 
-class TestKeySets(InBucket):
+class TestKeySets(InBucket, Turning):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         store: Any = KeySets(clients["s3"], CLUSTER, nowhere)

@@ -15,6 +15,7 @@ from cwiictl.issuer.documents import DocumentState
 from tests.contracts.azure.ground import ACCOUNT, CLUSTER, CONTAINER, DISCOVERY, JWKS
 from tests.contracts.keys import a_key_set, key
 from tests.contracts.store import Specimen, StoreContract
+from tests.contracts.turning import Turning
 
 
 class WithDocuments(StoreContract):
@@ -75,7 +76,7 @@ class TestDocuments(WithDocuments):
         assert specimen.store.get([f"{CONTAINER}/unknown"]) == {}
 
 
-class TestKeySets(WithDocuments):
+class TestKeySets(WithDocuments, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
         return Specimen(stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{CONTAINER}/unknown")

@@ -22,6 +22,7 @@ from tests.contracts.gcp.ground import (
     place,
 )
 from tests.contracts.store import Specimen
+from tests.contracts.turning import Turning
 
 
 class TestDocuments(WithBucket):
@@ -69,7 +70,7 @@ class TestDocuments(WithBucket):
         assert rival.documents.owned(CLUSTER) == {}
 
 
-class TestKeySets(WithBucket):
+class TestKeySets(WithBucket, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores, bucket: None) -> Specimen:  # noqa: ARG002 - it must be there first
         return Specimen(stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{BUCKET}/unknown")

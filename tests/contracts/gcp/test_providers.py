@@ -20,6 +20,7 @@ from tests.contracts.gcp.ground import (
     put_pool,
 )
 from tests.contracts.store import Specimen
+from tests.contracts.turning import Turning
 
 
 class TestProviders(WithPool):
@@ -108,7 +109,7 @@ class TestProviders(WithPool):
         assert stores.known_issuers.get([CLUSTER])[CLUSTER].urls == frozenset()
 
 
-class TestProviderKeys(WithPool):
+class TestProviderKeys(WithPool, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores, pool: None) -> Specimen:  # noqa: ARG002 - it must be there first
         Buried(stores.providers, PROVIDER, a_provider(), a_provider()).put(a_provider(), Mark(CLUSTER))

@@ -1,4 +1,4 @@
-"""What of a cloud is loaded by whom uses it, and not before: its plan, and its SDK, which may not be installed."""
+"""What of a cloud or a cluster is loaded by whom uses it, and not before: its plan, and its SDK, which may not be installed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,57 @@
+"""What whoever runs this must be allowed in a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cwiictl.errors import Denied
+from cwiictl.kubernetes.kinds import STAGE, Kind, Kinds
+
+APPLYING = ("get", "create", "patch")  # a preview too: what the API server would make of an object it says only to who may write it
+REMOVING = ("get", "delete")
+ACCOUNTS = "system:serviceaccount:"  # how the names of ServiceAccounts begin, of whom rights can be asked
+
+
+@dataclass(frozen=True, order=True)
+class Right:
+    verb: str
+    resource: str
+    group: str = ""
+    namespace: str = ""  # of none in particular: in all
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        what = f"{self.resource}{f'/{self.subresource}' if self.subresource else ''}{f'.{self.group}' if self.group else ''}"
+        return f"{self.verb} {what}{f' in {self.namespace}' if self.namespace else ''}"
+
+
+def needed(bodies: Iterable[Mapping[str, Any]], kinds: Kinds, verbs: Iterable[str] = APPLYING) -> tuple[Right, ...]:
+    """Each once."""
+    asked = [(kind := kinds.of(body), body["metadata"].get("namespace", "") if kind.namespaced else "") for body in bodies]
+    return tuple(dict.fromkeys(Right(verb, kind.plural, kind.group, where) for kind, where in asked for verb in verbs))
+
+
+def finding(kinds: Kinds) -> tuple[Right, ...]:
+    """What is ours is found by its mark, wherever it is: whoever may not look there would not know what is left over."""
+    return tuple(Right("list", kind.plural, kind.group) for kind in _installed(kinds))
+
+
+def removing(kinds: Kinds, things: Iterable[tuple[str, str]]) -> tuple[Right, ...]:
+    """`things` are named by the kind of their store, and as they are called there."""
+    of = {f"k8s/{kind.short}": kind for kind in _installed(kinds)}
+    asked = [(of[kind], name.rpartition("/")[0]) for kind, name in things]
+    return tuple(dict.fromkeys(Right(verb, kind.plural, kind.group, where) for kind, where in asked for verb in REMOVING))
+
+
+def _installed(kinds: Kinds) -> list[Kind]:
+    return [kind for title in STAGE if (kind := kinds.get(title))]
+
+
+def denied(who: str, lacking: Iterable[Right], what: str) -> Denied | None:
+    """`what` is what these rights are needed for."""
+    told = ", ".join(map(str, lacking))
+    return (
+        Denied(f"{who} may not {told}, which {what} needs", remedy="have a role with these rights given to them, or choose another --context") if told else None
+    )
