@@ -15,7 +15,12 @@ from urllib.parse import urlsplit
 from tests.cluster.kube.pki import Pair
 
 Object = dict[str, Any]
-_PATCHES = {"merge": "application/merge-patch+json", "strategic": "application/strategic-merge-patch+json", "json": "application/json-patch+json"}
+_PATCHES = {
+    "merge": "application/merge-patch+json",
+    "strategic": "application/strategic-merge-patch+json",
+    "json": "application/json-patch+json",
+    "apply": "application/apply-patch+yaml",
+}
 
 
 class Refused(Exception):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -67,7 +69,8 @@ class Node:
         run("ip", "link", "set", "node0", "up")
         run("ip", "route", "add", "default", "dev", "node0")  # an address of a Service needs a way before it is translated
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
-        (self.folder / "log").mkdir()
+        for name in ("log", node_files.STATIC):
+            (self.folder / name).mkdir()
         run("mount", "--bind", self.folder / "log", "/var/log")
         for name, value in _KERNEL.items():
             run("mount", "--bind", write(self.folder / name.replace("/", "-"), f"{value}\n".encode()), f"/proc/sys/{name}")
@@ -112,8 +115,24 @@ class Node:
         self._processes.start(f"relay-{port}", [sys.executable, "-I", _RELAY, address, f"ns:{self._needs.outside}:127.0.0.1:{port}"])
         return address
 
+    def static(self, pod: Object) -> None:
+        """A pod that the kubelet runs by itself, and whose mirror it shows to the API server."""
+        new = write(self.folder / "static.new", json.dumps({"apiVersion": "v1", "kind": "Pod", **pod}).encode())
+        new.rename(self.folder / node_files.STATIC / f"{pod['metadata']['name']}.json")
+
     def restart(self, program: str) -> None:
         self._processes.restart(program)
+
+    def fail(self) -> None:
+        """As if its power had gone, and come back: whatever ran in its pods, and what ran them, begins anew."""
+        for program in ("kubelet", "containerd"):
+            self._processes.stop(program)
+        for process in {line for group in self.groups for file in group.rglob("cgroup.procs") for line in file.read_text().split()}:
+            with suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+        self._processes.again("containerd")
+        self._processes.until(self._answering, "containerd to answer")  # a kubelet that finds nobody there ends
+        self._processes.again("kubelet")
 
     def _start(self, program: str, *flags: str | Path) -> None:
         self._processes.start(program, [self._needs.programs[program], *flags], {"PATH": f"{self._needs.programs['containerd'].parent}:{_PATH}"})

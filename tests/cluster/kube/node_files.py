@@ -13,6 +13,7 @@ PAUSE_IMAGE = "registry.k8s.io/pause:3.10.1"
 SHELL_IMAGE = "localhost/shell:1"  # a static shell and the usual small programs, for pods that tell what they see. In Debian 12's, `wget -T` crashes
 SOCKET = "/run/containerd/containerd.sock"  # in a /run that only this node has
 PODS = "10.88.0.0/16"
+STATIC = "manifests"  # of pods that the kubelet runs by itself
 _CONTAINERD = """version = 3
 root = {root}
 state = "/run/containerd"
@@ -74,5 +75,8 @@ def kubelet(folder: Path, authority: Path, group: str) -> dict[str, Any]:
         "failCgroupV1": False,
         "failSwapOn": False,
         "resolvConf": "/dev/null",
+        "staticPodPath": str(folder / STATIC),
+        "fileCheckFrequency": "1s",
+        "syncFrequency": "10s",  # a minute, as it is elsewhere, is long for certificates that live for two
         "volumePluginDir": str(folder / "plugins"),
     }

@@ -1,4 +1,4 @@
-"""What a node needs from the system: Debian's packages, installed where that is allowed, and one that is only looked into."""
+"""What a node and a browser need from the system: Debian's packages, installed where that is allowed, and one that is only looked into."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.cluster.kube.build import Say, cache, turn
@@ -14,6 +14,7 @@ from tests.cluster.kube.missing import Missing
 
 PLUGINS = Path("/usr/lib/cni")
 _PROGRAMS = {"runc": "runc", "iptables": "iptables", "conntrack": "conntrack", "ip": "iproute2", "mount": "mount", "unshare": "util-linux"}
+_BROWSER = {"chromium": "chromium", "chromedriver": "chromium-driver"}
 
 
 def check_root() -> None:
@@ -23,14 +24,23 @@ def check_root() -> None:
 
 def install(tell: Say) -> None:
     """runc, the CNI plugins and what kube-proxy calls."""
-    if not (lacking := _lacking()):
+    _provide("a node", lambda: _lacking(_PROGRAMS) + ([] if (PLUGINS / "bridge").exists() else ["containernetworking-plugins"]), tell)
+
+
+def browser(tell: Say) -> None:
+    """Chromium, and what drives it."""
+    _provide("a browser", lambda: _lacking(_BROWSER), tell)
+
+
+def _provide(what: str, lacking: Callable[[], list[str]], tell: Say) -> None:
+    if not (packages := lacking()):
         return
     if not shutil.which("apt-get"):
-        raise Missing(f"a node needs {', '.join(lacking)}, and there is no apt-get here: install what your system calls so")
+        raise Missing(f"{what} needs {', '.join(packages)}, and there is no apt-get here: install what your system calls so")
     with turn(cache() / "packages.turn", lambda: tell("somebody else installs packages: waiting for that")):
-        if lacking := _lacking():
-            tell(f"installing {', '.join(lacking)} with apt-get")
-            _apt("install", "-y", "-q", "--no-install-recommends", *lacking)
+        if packages := lacking():
+            tell(f"installing {', '.join(packages)} with apt-get")
+            _apt("install", "-y", "-q", "--no-install-recommends", *packages)
 
 
 def busybox(tell: Say) -> bytes:
@@ -45,9 +55,8 @@ def busybox(tell: Say) -> bytes:
     return kept.read_bytes()
 
 
-def _lacking() -> list[str]:
-    programs = [package for program, package in _PROGRAMS.items() if not shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
-    return programs + ([] if (PLUGINS / "bridge").exists() else ["containernetworking-plugins"])
+def _lacking(programs: Mapping[str, str]) -> list[str]:
+    return [package for program, package in programs.items() if not shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
 
 
 def _static(program: Path) -> bool:

@@ -77,8 +77,11 @@ class Processes:
         self._ask("stop", name=name)
 
     def restart(self, name: str) -> None:
-        """With the same words as before."""
         self.stop(name)
+        self.again(name)
+
+    def again(self, name: str) -> None:
+        """With the same words as before."""
         self.start(name, *self._started[name])
 
     def kill(self, name: str) -> None:

@@ -1,0 +1,45 @@
+"""What is put into what is another's: a container and its volumes, each found by its name, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cwiictl.install.body import APPS, Object
+from cwiictl.install.sidecar.container import container, volumes
+from cwiictl.install.sidecar.sidecar import Sidecar
+
+Body = Mapping[str, Any]
+NOTHING: Body = {}
+
+
+def patch(sidecar: Sidecar, resources: Body | None = None) -> Object:
+    """For whoever applies it, and, as it is, for a strategic merge patch."""
+    pulled = [{"name": name} for name in sidecar.values.image_pull_secrets]
+    spec: Object = {"containers": [container(sidecar, resources=resources)], "volumes": volumes(sidecar)}
+    template = {"spec": {**spec, **({"imagePullSecrets": pulled} if pulled else {})}}
+    return {
+        "apiVersion": APPS,
+        "kind": "Deployment",
+        "metadata": {"name": sidecar.deployment, "namespace": sidecar.namespace},
+        "spec": {"template": template},
+    }
+
+
+def merged(whole: Body, part: Body) -> Object:
+    """A Deployment with that in it: what has one of the names is replaced where it stands, and everything else is as it was."""
+    pod, ours = whole["spec"]["template"]["spec"], part["spec"]["template"]["spec"]
+    spec = {**pod, **{key: _named(pod.get(key) or (), ours[key]) for key in ours}}
+    return {**whole, "spec": {**whole["spec"], "template": {**whole["spec"]["template"], "spec": spec}}}
+
+
+def found(deployment: Body, name: str) -> Body:
+    """The container of that name, or nothing."""
+    containers: list[Body] = deployment["spec"]["template"]["spec"]["containers"]
+    return next((each for each in containers if each["name"] == name), NOTHING)
+
+
+def _named(there: Iterable[Body], ours: Iterable[Body]) -> list[Body]:
+    wanted = {each["name"]: each for each in ours}
+    kept = [wanted.pop(each["name"], each) for each in there]
+    return [*kept, *wanted.values()]

@@ -1,0 +1,203 @@
+"""What goes beside a kube-apiserver, in HyperShift's words where HyperShift has words for it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from cwii_webhook.settings.serving import Serving
+from cwii_webhook.x509 import Pair
+
+from cwiictl.errors import BadInput
+from cwiictl.install.body import Object
+from cwiictl.install.command import understood
+from cwiictl.install.sidecar.container import container, on_its_node
+from cwiictl.install.sidecar.flavours import FLAVOURS, PROFILES
+from cwiictl.install.sidecar.guest import guest
+from cwiictl.install.sidecar.patch import found, merged, patch
+from cwiictl.install.sidecar.secrets import Certified, secrets
+from cwiictl.install.sidecar.sidecar import Sidecar, flavour, installation, sidecar
+from cwiictl.install.values import Values
+from tests.cwiictl.install.installed import found as one_of
+from tests.cwiictl.install.installed import some
+
+NAMESPACE = "clusters-shop"
+CERTIFIED = Certified(Pair(b"crt", b"key"), Pair(b"client", b"its key"), b"root")
+TOLD: dict[str, dict[str, Any]] = {
+    "azure": {"dialects": ["azwi"], "azure": {"tenantId": "t", "environment": "AzurePublicCloud"}},
+    "aws": {"dialects": ["eks"], "aws": {"region": "us-east-1"}},
+    "gcp": {"dialects": ["gcpwif"]},
+    "cwii": {"dialects": ["cwii", "eks"]},
+}
+
+
+def of(name: str, **more: Any) -> Sidecar:
+    return sidecar(Sidecar(some(**TOLD[name]), flavour(name), NAMESPACE, **more))
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_its_command_line_is_one_that_starts_and_stays(name: str) -> None:
+    wanted = of(name)
+    args = container(wanted)["args"]
+
+    (first, *_) = understood(wanted.values, wanted.flavour.doors, ("--sidecar",))
+
+    assert first.serving.sidecar
+    assert first.serving.door == ("127.0.0.1", wanted.flavour.doors.https)
+    assert first.serving.plain[0] == ("", wanted.flavour.doors.plain)
+    assert {"--sidecar", "--kubeconfig=/var/run/app/kubeconfig/kubeconfig"} <= set(args)
+
+
+@pytest.mark.parametrize(("host", "door"), [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("10.0.0.1", "10.0.0.1")])  # noqa: S104  # what is meant by it
+def test_a_sidecar_listens_on_the_loopback_unless_it_is_told_an_address(host: str, door: str) -> None:
+    assert Serving(address=(host, 1), sidecar=True).door == (door, 1)
+    assert Serving(address=(host, 1)).door == (host, 1)
+
+
+def test_no_two_flavours_share_a_port_or_a_name() -> None:
+    kinds = FLAVOURS.values()
+    ports = [port for kind in kinds for port in {kind.doors.https, kind.doors.plain, kind.doors.metrics}]
+
+    assert len(ports) == len(set(ports))
+    assert len({kind.name for kind in kinds}) == len({kind.configuration for kind in kinds}) == len({kind.volume for kind in kinds}) == len(FLAVOURS)
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_tls_profile_can_be_served_with(name: str, profile: str) -> None:
+    wanted = of(name, profile=profile)
+
+    assert set(PROFILES[profile]) <= set(container(wanted)["args"])
+
+
+def test_the_api_server_s_pod_does_not_wait_for_it_unless_that_is_asked() -> None:
+    assert not {"readinessProbe", "startupProbe"} & container(of("azure")).keys()
+    assert {"readinessProbe", "startupProbe", "livenessProbe"} <= container(of("azure", readiness=True)).keys()
+
+
+def test_an_absent_secret_holds_up_no_pod() -> None:
+    for name in FLAVOURS:
+        for volume in patch(of(name))["spec"]["template"]["spec"]["volumes"]:
+            assert volume["secret"]["optional"]
+
+
+@pytest.mark.parametrize(("name", "server"), [("azure", "https://localhost:7443"), ("aws", "https://kube-apiserver:7443")])
+def test_secrets_are_hypershift_s(name: str, server: str) -> None:
+    container_name = FLAVOURS[name].name
+    serving, kubeconfig = secrets(of(name, port=7443), CERTIFIED)
+
+    assert (serving["metadata"]["name"], serving["metadata"]["namespace"]) == (f"{container_name}-serving-cert", NAMESPACE)
+    assert serving["data"].keys() == {"tls.crt", "tls.key", "ca.crt"}
+    assert kubeconfig["metadata"]["name"] == f"{container_name}-kubeconfig"
+    assert kubeconfig["data"].keys() == {"kubeconfig", "tls.crt", "tls.key", "ca.crt"}
+    told = json.loads(base64.b64decode(kubeconfig["data"]["kubeconfig"]))
+    assert told["clusters"][0]["cluster"]["server"] == server
+    assert told["current-context"] == told["users"][0]["name"] == "admin"
+
+
+@pytest.mark.parametrize(("said", "port"), [(443, 6443), (6443, 6443), (8443, 8443)])
+def test_port_443_of_a_hosted_api_server_is_6443_in_its_pod(said: int, port: int) -> None:
+    assert of("azure", port=said).port == port
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration", "entry", "url", "versions"),
+    [
+        (
+            "azure",
+            "azure-workload-identity-webhook",
+            "pod-identity-webhook.azure.mutate.io",
+            "https://127.0.0.1:9443/mutate-v1-pod",
+            ["v1", "v1beta1"],
+        ),
+        ("aws", "aws-pod-identity", "pod-identity-webhook.amazonaws.com", "https://127.0.0.1:4443/mutate", ["v1beta1"]),
+    ],
+)
+def test_what_the_guest_has_is_hypershift_s(name: str, configuration: str, entry: str, url: str, versions: list[str]) -> None:
+    those = guest(of(name), b"root")
+    (hook,) = one_of(those, "MutatingWebhookConfiguration", configuration)["webhooks"]
+
+    assert hook["name"] == entry
+    assert hook["clientConfig"] == {"url": url, "caBundle": base64.b64encode(b"root").decode()}
+    assert (hook["failurePolicy"], hook["sideEffects"], hook["admissionReviewVersions"]) == ("Ignore", "None", versions)
+    assert one_of(those, "ClusterRole", FLAVOURS[name].name)["rules"] == [
+        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["get", "list", "watch"]}
+    ]
+    account = {"kind": "ServiceAccount", "name": FLAVOURS[name].name, "namespace": "openshift-authentication"}
+    assert one_of(those, "ClusterRoleBinding", FLAVOURS[name].name)["subjects"] == [account]
+    (rule,) = one_of(those, "FlowSchema")["spec"]["rules"]
+    assert rule["subjects"][0]["serviceAccount"] == {"name": FLAVOURS[name].name, "namespace": "openshift-authentication"}
+
+
+def test_our_own_asks_for_all_its_dialects_and_refuses_nobody() -> None:
+    hooks = one_of(guest(of("cwii"), b"root"), "MutatingWebhookConfiguration")["webhooks"]
+
+    assert {hook["clientConfig"]["url"] for hook in hooks} == {"https://127.0.0.1:9463/cwii/mutate", "https://127.0.0.1:9463/eks/mutate"}
+    assert {hook["failurePolicy"] for hook in hooks} == {"Ignore"}
+    assert all("service" not in hook["clientConfig"] for hook in hooks)
+
+
+DEPLOYMENT: Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "kube-apiserver", "namespace": NAMESPACE},
+    "spec": {
+        "replicas": 3,
+        "template": {
+            "metadata": {"labels": {"app": "kube-apiserver"}},
+            "spec": {
+                "containers": [{"name": "kube-apiserver", "image": "a"}, {"name": "aws-pod-identity-webhook", "image": "old"}, {"name": "last", "image": "b"}],
+                "volumes": [{"name": "kas", "secret": {"secretName": "s"}}],
+                "hostNetwork": False,
+            },
+        },
+    },
+}
+
+
+def test_a_deployment_in_a_file_keeps_all_else_and_each_in_its_place() -> None:
+    ours = patch(of("aws"))
+
+    whole = merged(DEPLOYMENT, ours)
+
+    pod = whole["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["containers"]] == ["kube-apiserver", "aws-pod-identity-webhook", "last"]
+    assert pod["containers"][1] == found(ours, "aws-pod-identity-webhook")
+    assert merged(whole, ours) == whole
+    del pod["containers"][1], pod["volumes"][1:]
+    without = json.loads(json.dumps(DEPLOYMENT))
+    del without["spec"]["template"]["spec"]["containers"][1]
+    assert whole == without
+
+
+def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:
+    one, volumes = on_its_node(of("azure"), "/etc/kubernetes/azure")
+
+    assert volumes == [{"name": "azure-wi-webhook-serving-certs", "hostPath": {"path": "/etc/kubernetes/azure", "type": "DirectoryOrCreate"}}]
+    assert {"--health-addr=127.0.0.1:9440", "--metrics-addr=127.0.0.1:9441"} <= set(one["args"])
+    assert one["livenessProbe"]["httpGet"]["host"] == "127.0.0.1"
+    assert {mount["name"] for mount in one["volumeMounts"]} == {"azure-wi-webhook-serving-certs"}
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "why"),
+    [
+        ({"dialects": ["cwii"]}, "azure", "serves the dialect azwi alone"),
+        ({"dialects": ["cwii"], "require": True}, "cwii", "nobody is refused"),
+        ({"dialects": ["cwii"], "failurePolicy": "Fail"}, "cwii", "nobody is refused"),
+        ({"dialects": ["cwii"], "arguments": {"cwii": ["--strange"]}}, "cwii", "there is no flag --strange"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(said: dict[str, Any], name: str, why: str) -> None:
+    values: Values = some(**said)
+    with pytest.raises(BadInput, match=why):
+        patch(sidecar(Sidecar(values, flavour(name), NAMESPACE)))
+
+
+def test_two_namespaces_that_begin_alike_are_two_installations() -> None:
+    names = {installation("azure", f"{'a' * 62}{last}") for last in "bc"}
+
+    assert len(names) == 2
+    assert max(map(len, names)) <= 63
