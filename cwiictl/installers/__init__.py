@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from cwiictl.installers import kubeadm, openshift
+from cwiictl.installers import cluster_api, k0s, k3s, kind, kops, kubeadm, openshift, rke2, talos
 from cwiictl.manifests import Template
-from cwiictl.model import Handover, Workload
+from cwiictl.model import Handover, Succession, Workload
 
 
 class Installer(Protocol):
@@ -27,7 +27,11 @@ class Installer(Protocol):
         """Files by their path in the output directory. Without an issuer, only what tells the workloads."""
         ...
 
+    def succeeded(self, succession: Succession, template: Template) -> dict[str, bytes]:
+        """What a running cluster needs for a stage of a rotation, with the commands; nothing where it has to do nothing."""
+        ...
 
-_ALL: tuple[Installer, ...] = (openshift, kubeadm)
+
+_ALL: tuple[Installer, ...] = (openshift, kubeadm, kops, k3s, rke2, k0s, talos, cluster_api, kind)
 
 INSTALLERS: Mapping[str, Installer] = {installer.name: installer for installer in _ALL}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from cwiictl import manifests
 from cwiictl.errors import BadInput
+from cwiictl.installers import folder
 from cwiictl.manifests import Template
-from cwiictl.model import Binding, Handover, Workload
+from cwiictl.model import Binding, Handover, Succession, Workload
 
 name = "openshift"
 folders = ("manifests",)
@@ -43,6 +45,26 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
         told = {fact: FACTS[fact] for fact in FACTS if fact in handover.facts}
         tree |= {path: manifests.told(template(text), fact, handover.facts[fact]) for fact, (path, text) in told.items()}
     return {path: manifests.dump(document) for path, document in tree.items()}
+
+
+def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
+    """In its operator's own objects: a ConfigMap of the keys that are accepted, and the Secret of the pair that is to sign next."""
+    made = {"accept": _accepted, "sign": _next, "forget": _old}[succession.stage]
+    return folder.succeeded(name, succession, template, made(succession, template))
+
+
+def _accepted(succession: Succession, _template: Template) -> dict[str, bytes]:
+    patch = {"data": {f"service-account-{succession.kid}.pub": succession.public_key.decode()}}
+    return {"accepted.json": json.dumps(patch, indent=2).encode() + b"\n"}
+
+
+def _next(succession: Succession, template: Template) -> dict[str, bytes]:
+    pair = {"service-account.key": succession.private_key.decode(), "service-account.pub": succession.public_key.decode()}
+    return {"next-signing-key.yaml": manifests.dump(manifests.template(template("openshift/next-signing-key.yaml")) | {"stringData": pair})}
+
+
+def _old(succession: Succession, _template: Template) -> dict[str, bytes]:
+    return {"old.pub": succession.old}
 
 
 def _path(workload: Workload) -> str:

@@ -1,0 +1,166 @@
+"""What each installer makes of its files: the flags of kube-apiserver that are about tokens, in the order in which it gives them.
+
+kubeadm and kind are asked themselves. Of the others it is written down here as their sources have it (October 2026).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cwiictl.installers import cluster_api, k0s, k3s, kind, kops, kubeadm, openshift, rke2, talos
+from tests.cluster.installers import modules
+from tests.cluster.kube.recipe import KUBERNETES
+
+Tree = Mapping[str, bytes]
+Lines = dict[str, list[str]]  # by the dialect of the file that they are made of
+
+IN_CLUSTER = "https://kubernetes.default.svc.cluster.local"
+ENDPOINT = "https://192.0.2.1:6443"  # of a control plane of Talos
+OWN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "kubeadm": (IN_CLUSTER, (IN_CLUSTER,)),
+    "cluster-api": (IN_CLUSTER, (IN_CLUSTER,)),
+    "k3s": (IN_CLUSTER, (IN_CLUSTER, "k3s")),
+    "rke2": (IN_CLUSTER, (IN_CLUSTER, "rke2")),
+    "k0s": ("https://kubernetes.default.svc", ("https://kubernetes.default.svc", "system:konnectivity-server")),
+    "kops": ("https://api.internal.prod.example.org", ("kubernetes.svc.default",)),
+    "talos": (ENDPOINT, (ENDPOINT,)),
+}
+"""The issuer and the audiences that a cluster has of which nobody has said otherwise."""
+
+_TOLD = ("service-account-issuer", "service-account-jwks-uri", "api-audiences")
+
+
+def lines(name: str, tree: Tree, folder: Path) -> Lines:
+    """`folder` is where its files are written to."""
+    return {dialect: [line for line in made if line.removeprefix("--").startswith(_TOLD)] for dialect, made in _LINES[name](tree, folder).items()}
+
+
+def signing_key(name: str, tree: Tree) -> dict[str, bytes]:
+    """The private key, wherever it is in the files."""
+    match name:
+        case "talos":
+            return {
+                talos.OLD: base64.b64decode(_yaml(tree, talos.OLD)["cluster"]["serviceAccount"]["key"]),
+                talos.NEW: _yaml(tree, talos.NEW)["issuer"]["privateKey"].encode(),
+            }
+        case "cluster-api":
+            return {cluster_api.SECRET: base64.b64decode(_yaml(tree, cluster_api.SECRET)["data"]["tls.key"])}
+        case _:
+            return {path: text for path, text in tree.items() if path.endswith(".key")}
+
+
+def _openshift(tree: Tree, _folder: Path) -> Lines:
+    return {"": [f"--service-account-issuer={_yaml(tree, openshift.AUTHENTICATION)['spec']['serviceAccountIssuer']}"]}
+
+
+def _kubeadm(tree: Tree, folder: Path) -> Lines:
+    return {path: _by_kubeadm(tree[path], folder) for path in (kubeadm.NEW, kubeadm.OLD)}
+
+
+def _cluster_api(tree: Tree, folder: Path) -> Lines:
+    """It makes kubeadm's configuration of what is in it, and writes the files first."""
+    made: Lines = {}
+    for path, version in ((cluster_api.NEW, "v1beta4"), (cluster_api.OLD, "v1beta3")):
+        spec = _yaml(tree, path)["spec"]["kubeadmConfigSpec"]
+        for file in spec.get("files", ()):
+            place = folder / "machine" / file["path"].lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(file["content"])
+        kinds = {"ClusterConfiguration": spec["clusterConfiguration"], "InitConfiguration": spec.get("initConfiguration")}
+        documents = [{"apiVersion": f"kubeadm.k8s.io/{version}", "kind": kind, **body} for kind, body in kinds.items() if body]
+        text = yaml.safe_dump_all(documents).replace("/etc/kubernetes/patches", str(folder / "machine/etc/kubernetes/patches"))
+        made[path] = _by_kubeadm(text.encode(), folder)
+    return made
+
+
+def _kind(tree: Tree, folder: Path) -> Lines:
+    """From 1.36 on it speaks kubeadm's new dialect."""
+    made: Lines = {}
+    for version in (f"v{KUBERNETES}", "v1.35.0"):
+        done = subprocess.run([modules.kind(), version], input=tree[kind.CLUSTER], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        made[version] = _by_kubeadm(done.stdout, folder)
+    return made
+
+
+def _by_kubeadm(config: bytes, folder: Path) -> list[str]:
+    """What it writes into the pod of kube-apiserver."""
+    documents: list[dict[str, Any]] = [document for document in yaml.safe_load_all(config) if document["kind"] in {"ClusterConfiguration", "InitConfiguration"}]
+    for document in documents:
+        document.pop("metadata", None)
+        if document["kind"] == "ClusterConfiguration":
+            document.setdefault("kubernetesVersion", f"v{KUBERNETES}")
+    file = folder / "kubeadm.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    command = [modules.kubeadm(), "init", "phase", "control-plane", "apiserver", "--dry-run", "--config", file]
+    environment = {**os.environ, "KUBEADM_INIT_DRYRUN_DIR": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return yaml.safe_load((folder / "kube-apiserver.yaml").read_text())["spec"]["containers"][0]["command"]
+
+
+def _k3s(path: str) -> Callable[[Tree, Path], Lines]:
+    """Sorted by flag; of one flag in the order in which they are given."""
+
+    def made(tree: Tree, _folder: Path) -> Lines:
+        return {path: [f"--{argument}" for argument in sorted(_yaml(tree, path)["kube-apiserver-arg+"], key=lambda argument: argument.partition("=")[0])]}
+
+    return made
+
+
+def _k0s(tree: Tree, _folder: Path) -> Lines:
+    api = _yaml(tree, k0s.CONFIG)["spec"]["api"]
+    return {k0s.CONFIG: [*_flags(api["extraArgs"].items()), *api.get("rawArgs", ())]}
+
+
+def _kops(tree: Tree, _folder: Path) -> Lines:
+    """The issuers that are additional are appended; where the keys are, it says itself."""
+    server = _yaml(tree, kops.CLUSTER)["spec"]["kubeAPIServer"]
+    told = {
+        "api-audiences": ",".join(server["apiAudiences"]),
+        "service-account-issuer": server["serviceAccountIssuer"],
+        "service-account-jwks-uri": f"{server['serviceAccountIssuer']}/openid/v1/jwks",
+    }
+    more = [("service-account-issuer", issuer) for issuer in server.get("additionalServiceAccountIssuers", ())]
+    return {kops.CLUSTER: _flags([*told.items(), *more])}
+
+
+def _talos(tree: Tree, _folder: Path) -> Lines:
+    """Before 1.14 as 1.12 has it: what is extra comes before its own endpoint."""
+    extra = _yaml(tree, talos.OLD)["cluster"]["apiServer"]["extraArgs"]
+    old = _flags([*({"api-audiences": ENDPOINT} | extra).items(), ("service-account-issuer", ENDPOINT)])
+    accounts, server = yaml.safe_load_all(tree[talos.NEW])
+    issuer, accepted = accounts["issuer"]["issuerURL"], accounts.get("accepted", {})
+    issuers = [("service-account-issuer", one) for one in (issuer, *accepted.get("issuers", ()))]
+    audiences = ",".join(accepted.get("audiences") or [issuer])
+    return {talos.OLD: old, talos.NEW: _flags([*issuers, ("api-audiences", audiences), *server["extraArgs"].items()])}
+
+
+def _flags(told: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"--{flag}={value}" for flag, value in told]
+
+
+def _yaml(tree: Tree, path: str) -> dict[str, Any]:
+    """The first document."""
+    return json.loads(json.dumps(next(iter(yaml.safe_load_all(tree[path])))))
+
+
+_LINES: dict[str, Callable[[Tree, Path], Lines]] = {
+    "openshift": _openshift,
+    "kubeadm": _kubeadm,
+    "cluster-api": _cluster_api,
+    "kind": _kind,
+    "k3s": _k3s(k3s.CONFIG),
+    "rke2": _k3s(rke2.CONFIG),
+    "k0s": _k0s,
+    "kops": _kops,
+    "talos": _talos,
+}

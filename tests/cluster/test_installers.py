@@ -1,0 +1,165 @@
+"""What installers are given: a real API server, started as each would start it, signs what clouds are told of, and takes what it has signed before."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jwt
+import pytest
+import yaml
+
+from cwiictl import files, oidc
+from cwiictl.installers import INSTALLERS, cluster_api, kubeadm
+from cwiictl.model import Handover
+from tests.cluster.conftest import skipped_where_missing, started
+from tests.cluster.installers import command_lines, modules
+from tests.cluster.installers.command_lines import OWN
+from tests.cluster.kube.client import Client, Refused
+from tests.cluster.kube.cluster import Cluster, Settings
+from tests.cluster.kube.pki import write
+from tests.cluster.objects import ACCOUNTS, named
+from tests.cluster.traces import seen_within
+from tests.journeys.ground import a_key, private_pem, public_pem
+
+pytestmark = pytest.mark.soak
+ISSUER = "https://prod-oidc.s3.eu-west-1.amazonaws.com"
+JWKS_URI = f"{ISSUER}/keys.json"
+USER = "system:serviceaccount:default:billing"
+MIGRATED = sorted(OWN)
+GROUP = "controlplane.cluster.x-k8s.io"
+DEFINITION = f"controlplane/kubeadm/config/crd/bases/{GROUP}_kubeadmcontrolplanes.yaml"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A cluster whose API server is started again and again, with one account in it."""
+
+    cluster: Cluster
+    private: bytes = field(repr=False)
+    public: bytes
+
+    def start(self, flags: list[str], private: bytes, folder: Path) -> None:
+        key = write(folder / "sa.key", private)
+        (server,) = self.cluster.servers
+        server.stop()
+        server.start([*flags, f"--service-account-signing-key-file={key}", f"--service-account-key-file={write(folder / 'sa.pub', self.public)}"])
+        server.wait()
+
+    def token(self, *audiences: str) -> str:
+        spec = {"audiences": list(audiences), "expirationSeconds": 3600}
+        return self.cluster.admin.create(f"{ACCOUNTS}/billing/token", {"spec": spec})["status"]["token"]
+
+    def of_before(self, issuer: str, audience: str) -> str:
+        """As this API server would have signed it when it had another issuer."""
+        claims = jwt.decode(self.token(), options={"verify_signature": False}) | {"iss": issuer, "aud": [audience]}
+        return jwt.encode(claims, self.private.decode(), "RS256", {"kid": oidc.public_key(self.public, "").kid})
+
+    def who(self, token: str) -> str:
+        kind = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        return self.cluster.reach.bearer(token).create("/apis/authentication.k8s.io/v1/selfsubjectreviews", kind)["status"]["userInfo"]["username"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    private, public = private_pem(a_key(0)), public_pem(a_key(0))
+    with started(Settings(signing_key=private)) as cluster:
+        cluster.admin.create(ACCOUNTS, named("billing"))
+        yield Running(cluster, private, public)
+
+
+def tree(name: str, running: Running, folder: Path, *, runs: bool = False) -> dict[str, bytes]:
+    """On the disk, too."""
+    handover = Handover(ISSUER, JWKS_URI, (), running.public, None if runs else running.private, cluster="prod", former=OWN[name][0] if runs else "")
+    found = INSTALLERS[name].render(handover, files.template)
+    files.write(folder, found)
+    return found
+
+
+def lines(name: str, found: dict[str, bytes], folder: Path) -> dict[str, list[str]]:
+    with skipped_where_missing():
+        return command_lines.lines(name, found, folder)
+
+
+@pytest.mark.parametrize("name", INSTALLERS)
+def test_what_is_signed_is_what_clouds_are_told_of(running: Running, tmp_path: Path, name: str) -> None:
+    found = tree(name, running, tmp_path)
+    keys = command_lines.signing_key(name, found) or {"the output folder's own": running.private}
+    key = oidc.public_key(running.public, "")
+    assert set(keys.values()) == {running.private}
+
+    for dialect, flags in lines(name, found, tmp_path).items():
+        running.start(flags, next(iter(keys.values())), tmp_path)
+        token = running.token("sts.amazonaws.com")
+
+        assert jwt.decode(token, running.public.decode(), ["RS256"], audience="sts.amazonaws.com", issuer=ISSUER)["sub"] == USER, dialect
+        assert jwt.get_unverified_header(token)["kid"] == key.kid
+        (published,) = running.cluster.admin.get("/openid/v1/jwks")["keys"]
+        assert published.items() >= key.jwk.items()
+        discovery = running.cluster.admin.get("/.well-known/openid-configuration")
+        assert discovery["issuer"] == ISSUER
+        assert discovery["jwks_uri"] == JWKS_URI or name in {"kops", "openshift"}  # they say it themselves
+        assert running.who(running.token()) == USER
+
+
+@pytest.mark.parametrize("name", MIGRATED)
+def test_a_cluster_that_runs_signs_for_the_new_issuer_and_takes_what_its_pods_have(running: Running, tmp_path: Path, name: str) -> None:
+    issuer, audiences = OWN[name]
+
+    for dialect, flags in lines(name, tree(name, running, tmp_path, runs=True), tmp_path).items():
+        running.start(flags, running.private, tmp_path)
+
+        assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == ISSUER, dialect
+        assert [running.who(running.of_before(issuer, audience)) for audience in audiences] == [USER for _ in audiences]
+
+
+@pytest.mark.parametrize("state", ["new", "existing"])
+def test_kubeadm_itself_takes_its_files(running: Running, tmp_path: Path, state: str) -> None:
+    """Its reading is strict: it knows every key."""
+    written = tree("kubeadm", running, tmp_path, runs=state == "existing")
+    with skipped_where_missing():
+        program = modules.kubeadm()
+
+    for path in (kubeadm.OLD, kubeadm.NEW):
+        assert path in written
+        subprocess.run([program, "config", "validate", "--config", tmp_path / path], check=True)
+
+
+@pytest.fixture(scope="module")
+def managing(running: Running) -> Client:
+    """It knows Cluster API's control planes, by their own definition, rules and all."""
+    with skipped_where_missing():
+        definition = yaml.safe_load((modules.source(modules.CLUSTER_API) / DEFINITION).read_text())
+    admin = running.cluster.admin
+    admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    assert seen_within(20, lambda: all(listed(admin, f"/apis/{GROUP}/{version}/kubeadmcontrolplanes") for version in ("v1beta1", "v1beta2")))
+    return admin
+
+
+def listed(client: Client, path: str) -> bool:
+    """Its storage is made while it is asked for the first time."""
+    try:
+        return client.exists(path)
+    except Refused:
+        return False
+
+
+@pytest.mark.parametrize("state", ["new", "existing"])
+def test_cluster_api_takes_its_control_plane(running: Running, managing: Client, tmp_path: Path, state: str) -> None:
+    found = tree("cluster-api", running, tmp_path, runs=state == "existing")
+    machine = {"kind": "DockerMachineTemplate", "name": "prod"}
+    templates = {
+        cluster_api.NEW: {"spec": {"infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", **machine}}},
+        cluster_api.OLD: {"infrastructureRef": {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "namespace": "default", **machine}},
+    }
+
+    for (path, template), other in zip(templates.items(), (cluster_api.OLD, cluster_api.NEW), strict=True):
+        patch, of_other = yaml.safe_load(found[path]), yaml.safe_load(found[other])
+        where = f"/apis/{patch['apiVersion']}/namespaces/default/kubeadmcontrolplanes?dryRun=All&fieldValidation=Strict"
+        plane = patch | named("prod", spec={"version": "v1.36.0", "machineTemplate": template, **patch["spec"]})
+
+        managing.create(where, plane)
+        with pytest.raises(Refused, match=r"apiServer\.extraArgs"):
+            managing.create(where, plane | {"spec": plane["spec"] | of_other["spec"]})
