@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypedDict, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypedDict, cast, get_args
 
 from cwiictl import names, oidc
 from cwiictl.engine.resource import Difference, Known, Resource, State, Store, aside, differences
 from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KeyState, SigningKey
+from cwiictl.issuer.rotation import DROPPING, Rotation, Turn, begin, rotation
 from cwiictl.oidc import KeySet as PublishedKeys
 from cwiictl.oidc import VerificationKey
 
 JSON = "application/json"
 CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key within a minute
 
-Keys = Literal["published", "add", "replace"]
+Plain = Literal["published", "add", "replace"]
+PLAIN: tuple[Plain, ...] = get_args(Plain)
+Keys = Plain | Turn
 
 
 def hidden() -> Any:
@@ -107,6 +110,7 @@ class KeySetState(State):
     hidden: str = hidden()
     mode: Keys = field(default="published", compare=False)  # what may be done to keys that are published
     version: str = version()
+    rotation: Rotation | None = field(default=None, compare=False, metadata={"bookkeeping": True})
     keys: tuple[VerificationKey, ...] = aside()  # of the wanted one
     published: tuple[PublishedKeys, ...] = aside()  # of the found one: the document itself
 
@@ -119,14 +123,52 @@ class KeySetState(State):
             return cls(kids=frozenset(), malformed=e.problem, **headers)
         return cls(kids=frozenset(published.kids), published=(published,), **headers)
 
+    def saying(self, word: str, where: str) -> KeySetState:
+        """The same, with what is said of a rotation beside it."""
+        return replace(self, rotation=rotation(word, where))
+
     def merged(self, have: KeySetState | None) -> bytes:
         """What is to be published over what was seen: nobody's key is lost, and nobody's trust is widened, unless that was asked for."""
-        if have and self.mode == "published" and not have.serves(self):
+        wanted = self.beside(have)
+        if have and self.mode == "published" and not have.serves(self.signing):
             raise Conflict("the published key set has changed, and does not hold our key", remedy="run again, and decide with --add-key or --replace-keys")
+        if have is None and isinstance(self.mode, Turn):
+            raise Conflict(
+                "the published key set is gone, and a rotation begins with one", remedy="look what became of it, and publish the cluster's key again"
+            )
+        if not self.signing.kids <= wanted.kids:
+            raise Conflict("a rotation has taken our key away meanwhile", remedy="run again, with the key that came after it")
         document = have.published[0] if have and have.published else PublishedKeys()
-        for key in self.keys:
-            document = document.only(key) if self.mode == "replace" else document.with_key(key)
-        return oidc.dump(document.document)
+        for number, key in enumerate(wanted.keys):
+            document = document.only(key) if self.mode == "replace" and not number else document.with_key(key)
+        return oidc.dump(document.without(self.gone(document.kids)).document)
+
+    @property
+    def signing(self) -> KeySetState:
+        """Of the wanted one, the first key alone: the others are taken because the cluster takes them, and never prove whose set it is."""
+        return self._of(self.keys[:1])
+
+    def beside(self, have: KeySetState | None) -> KeySetState:
+        """What is wanted of what was seen: a cluster takes a key for a while yet that a rotation has taken away, and nobody else is to any more."""
+        if have is None or self.mode not in {"published", "add"}:
+            return self
+        return self._of(tuple(key for key in self.keys if not have.dropped(key.kid)))
+
+    def dropped(self, kid: str) -> bool:
+        """Of the found one: whether a rotation has taken this key away."""
+        return bool(self.rotation and self.rotation.drops and begin(kid) == self.rotation.old and kid not in self.kids)
+
+    def _of(self, keys: tuple[VerificationKey, ...]) -> KeySetState:
+        return replace(self, kids=frozenset(key.kid for key in keys), keys=keys)
+
+    def gone(self, kids: Iterable[str]) -> frozenset[str]:
+        """Of what is published, what a rotation takes away."""
+        return frozenset(kid for kid in kids if isinstance(self.mode, Turn) and self.mode.takes(kid))
+
+    def word(self, have: KeySetState | None) -> str:
+        """What is to be said of a rotation, over what was seen: whoever turns nothing leaves it; who replaces all keys has ended it."""
+        stands = self.rotation or (have.rotation if have and self.mode != "replace" else None)
+        return stands.word if stands else ""
 
     def serves(self, want: KeySetState) -> bool:
         """Raises where the same id stands for another key: that is nobody's wish."""
@@ -147,33 +189,40 @@ class KeySet(Resource[KeySetState]):
 
     def want(self, known: Known) -> KeySetState:
         key = known[self.key]
-        return KeySetState(kids=frozenset({key.kid}), mode=self.keys, keys=(key.verifies,))
+        turned = self.keys.to(key.kid) if isinstance(self.keys, Turn) else None
+        return KeySetState(kids=frozenset(every.kid for every in key.every), mode=self.keys, keys=key.every, rotation=turned)
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
         if have.hidden:
             return _unread(have.hidden)
-        right = want.kids == have.kids if want.mode == "replace" else have.serves(want)
-        after = want.kids if want.mode == "replace" else have.kids | want.kids
+        want = want.beside(have)
+        right = want.kids == have.kids if want.mode == "replace" else have.serves(want) and not want.gone(have.kids)
+        after = want.kids if want.mode == "replace" else (have.kids | want.kids) - want.gone(have.kids)
         told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
-        return tuple(d for d in told if d.field != "kids" or not right)
+        return (*(d for d in told if d.field != "kids" or not right), *_turned(want.rotation, have.rotation))
+
+    def remarks(self, want: KeySetState, have: KeySetState) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
+        return (have.rotation.told,) if have.rotation and self.keys in PLAIN else ()
 
     def objection(self, found: Known) -> Problem | None:
         """A key that the world does not know yet would make it forget, or doubt, the one that it knows."""
         have, key = found.get(self), found.get(self.key)
         if problem := have and _anothers(self.address, have, self.cluster):
             return problem
+        if isinstance(self.keys, Turn):
+            return _untimely(self.address, self.keys, have, key)
         if self.keys == "replace" or have is None or have.hidden:
             return None
         if have.malformed:
             return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
+        return self._unasked(have, key)
+
+    def _unasked(self, have: KeySetState, key: KeyState | None) -> Problem | None:
+        if key and have.dropped(key.kid):
+            return _taken(self.address, key)
         if self.keys == "add" or (key and key.kid in have.kids):
             return self._doubt(have, key)
-        ours = f"the key {key.kid}" if key else "a key that is yet to be made"
-        return BadInput(
-            f"{self.address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
-            remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key"
-            " create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
-        )
+        return _lacking(self.address, have, key)
 
     @staticmethod
     def _doubt(have: KeySetState, key: KeyState | None) -> Problem | None:
@@ -184,6 +233,48 @@ class KeySet(Resource[KeySetState]):
         except Problem as e:
             return e
         return None
+
+
+def _taken(address: str, key: KeyState) -> Problem:
+    return BadInput(
+        f"{address} has the key {key.kid} no more: a rotation has taken it away",
+        remedy="give the public half of the key that came after it as --public-key-file",
+    )
+
+
+def _lacking(address: str, have: KeySetState, key: KeyState | None) -> Problem:
+    """The key at hand is not among those that are published."""
+    ours = f"the key {key.kid}" if key else "a key that is yet to be made"
+    return BadInput(
+        f"{address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
+        remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key"
+        " create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
+    )
+
+
+def _untimely(address: str, turn: Turn, have: KeySetState | None, key: KeyState | None) -> Problem | None:
+    """Who else turns the same keys was first, or what they are turned from is not there."""
+    if have is None or have.hidden:
+        return BadInput(f"{address} is not there, or cannot be read", remedy="publish the cluster's key first, with create-identity-provider")
+    if have.malformed:
+        return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
+    ours = {*turn.over, *((turn.to(key.kid).word,) if key else ())}
+    if (have.rotation.word if have.rotation else "") not in ours:
+        told = f"stage {have.rotation.stage}" if have.rotation else "no rotation at all"
+        return Conflict(f"somebody else has brought {address} to {told} meanwhile", remedy="look where it stands with status, and go on from there")
+    if not (turn.stage in DROPPING or any(begin(kid) == turn.old for kid in have.kids)):
+        return BadInput(
+            f"{address} is published without the key {turn.old}... that the cluster signs with",
+            remedy="publish it first, with create-identity-provider --add-key",
+        )
+    return None
+
+
+def _turned(want: Rotation | None, have: Rotation | None) -> tuple[Difference, ...]:
+    """Since when is the clock's to say, and nobody's wish."""
+    if want is None or want == have:
+        return ()
+    return (Difference("rotation", have.stage if have else None, want.stage),)
 
 
 def _unread(why: str) -> tuple[Difference, ...]:
@@ -228,7 +319,10 @@ class Issuer(Resource[IssuerState]):
         return self.home.url(known)
 
     def want(self, known: Known) -> IssuerState:
+        """Of the keys that one alone which signs: of the others, a rotation may have taken one away."""
         return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}), remedy=self.remedy)
 
     def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
-        return tuple(d for d in differences(want, have) if d.field != "kids" or not want.kids <= have.kids)
+        """Others' keys are read there too, and stay."""
+        told = (Difference("kids", have.kids, have.kids | want.kids) if d.field == "kids" else d for d in differences(want, have))
+        return tuple(d for d in told if d.field != "kids" or d.have != d.want)

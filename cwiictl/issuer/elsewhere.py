@@ -76,7 +76,10 @@ def _unread(url: str) -> IssuerState:
 
 def checked(url: str) -> str:
     """As it will stand in every token, to the letter."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment or parts.username or url.endswith("/"):
         raise BadInput(f"--issuer-url {url} cannot be an issuer", remedy="give an https URL without query, fragment and final slash")
     return url

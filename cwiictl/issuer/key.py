@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cwiictl import names
-from cwiictl.engine.resource import Known, Resource, State, assigned
+from cwiictl.engine.resource import Known, Resource, State, aside, assigned
 from cwiictl.oidc import VerificationKey
 
 KEY = "signing-key"  # what it is called: a run has one
@@ -23,14 +23,19 @@ class KeyState(State):
     n: str = assigned()
     e: str = assigned()
     pem: str = assigned()
+    others: tuple[VerificationKey, ...] = aside()  # that a cluster which exists takes, too
 
     @classmethod
-    def of(cls, key: VerificationKey, missing: frozenset[str] = frozenset()) -> KeyState:
-        return cls(missing=missing, kid=key.kid, n=key.n, e=key.e, pem=key.pem)
+    def of(cls, key: VerificationKey, missing: frozenset[str] = frozenset(), others: tuple[VerificationKey, ...] = ()) -> KeyState:
+        return cls(missing=missing, kid=key.kid, n=key.n, e=key.e, pem=key.pem, others=others)
 
     @property
     def verifies(self) -> VerificationKey:
         return VerificationKey(self.kid, self.n, self.e, self.pem)
+
+    @property
+    def every(self) -> tuple[VerificationKey, ...]:
+        return (self.verifies, *self.others)
 
 
 @dataclass(frozen=True)

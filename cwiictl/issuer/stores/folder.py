@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from cwiictl import files, oidc
 from cwiictl.engine.resource import Mark
+from cwiictl.errors import NotYet
 from cwiictl.issuer.documents import DocumentState, KeySetState
+
+ROTATION = ".rotation"  # behind a key set's name
 
 
 class _Files:
@@ -50,9 +54,25 @@ class FolderKeySets(_Files):
         self.served = served
 
     def get(self, names: Collection[str], /) -> Mapping[str, KeySetState]:
-        return {name: KeySetState.read(text, f"{self.kind}/{name}") for name, text in self._there(names).items()}
+        return {name: self._read(name, text) for name, text in self._there(names).items()}
 
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
+        seen = self.get([name]).get(name)
+        if (seen.version if seen else "") != (have.version if have else ""):
+            raise NotYet(f"somebody else has written {self.kind}/{name}")
         text = None if have else self.served()
         self._write(name, want.merged(KeySetState.read(text, "the user's host") if text else have))
+        self._say(name, want.word(have))
         return want
+
+    def _read(self, name: str, text: bytes) -> KeySetState:
+        word = files.found(self.folder / f"{name}{ROTATION}").decode(errors="replace").strip()
+        where = f"{self.kind}/{name}"
+        return KeySetState.read(text, where, seen=hashlib.sha256(text + word.encode()).hexdigest()).saying(word, where)
+
+    def _say(self, name: str, word: str) -> None:
+        """A file has no metadata: it lies beside, and nobody needs to serve it."""
+        if word:
+            self._write(f"{name}{ROTATION}", f"{word}\n".encode())
+        else:
+            (self.folder / f"{name}{ROTATION}").unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from cwiictl import files, names, oidc
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import BadInput
 from cwiictl.issuer.key import PAIR, KeyState
+from cwiictl.issuer.served import Served
 
 KIND = "local/key"
 
@@ -99,7 +100,29 @@ class PublicKey:
         return {}
 
 
-Keys = KeyPair | PublicKey  # where the cluster's key is: `files` of the output folder, and `private`, which is none where the cluster has its own
+class ServedKeys:
+    """The public halves that a cluster tells of itself."""
+
+    kind, bulk, patience = KIND, False, 0.0
+    files: frozenset[str] = frozenset()
+    private: bytes | None = None
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+
+    def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
+        return dict.fromkeys(names_, KeyState.of(self.served.key, others=self.served.others))
+
+    def put(self, _name: str, _want: KeyState, _have: KeyState | None, /) -> KeyState:
+        raise BadInput("the cluster's own keys make no pair", remedy="leave --issuer-from-cluster out to have a pair made")
+
+    def drop(self, _name: str, /) -> None: ...
+
+    def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
+        return {}
+
+
+Keys = KeyPair | PublicKey | ServedKeys  # where the cluster's key is: `files` of the output folder, and `private`, which is none where the cluster has its own
 
 
 def _new(bits: int) -> bytes:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import re
-import socket
-import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
-from typing import Any, cast
-from urllib.parse import urlsplit
+from typing import cast
 
 from cwiictl import names, oidc
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import Failed, NotYet, Problem
 from cwiictl.issuer.documents import IssuerState
-
-MOST = 1 << 20
-SECONDS = 10.0
-UNREACHED = re.compile(r"Tunnel connection failed: 50[234]\b")  # what a proxy says of a host that it cannot find or reach
+from cwiictl.issuer.page import MOST, Page
+from cwiictl.issuer.stores.pages import Pages
 
 
 class _Absent(NotYet):
@@ -32,19 +23,12 @@ class _Busy(NotYet):
     """Its host fails for a moment, and says nothing about what it serves."""
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Clouds do not follow redirects of an issuer, so neither do we."""
-
-    def redirect_request(self, *_args: Any, **_keywords: Any) -> None:
-        return None
-
-
 class Web:
     kind, bulk = "issuer", False
 
     def __init__(self, patience: float = 300.0, remedy: str = "see that anybody may read it, over a certificate that clouds accept") -> None:
         self.patience, self.remedy = patience, remedy
-        self._opener = urllib.request.build_opener(_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        self._pages = Pages()
 
     def get(self, urls: Collection[str], /) -> Mapping[str, IssuerState]:
         found = {url: self._seen(url) for url in urls}
@@ -102,23 +86,23 @@ class Web:
         return cast("Mapping[str, object]", document) if isinstance(document, dict) else {}
 
     def _fetch(self, url: str) -> bytes:
-        if urlsplit(url).scheme != "https":
-            raise Failed(f"{url} is not https, and no cloud would read it", remedy="serve the documents over https")
-        try:
-            with self._opener.open(url, timeout=SECONDS) as answer:
-                text: bytes = answer.read(MOST + 1)
-        except urllib.error.HTTPError as e:
-            with e:
-                raise _answered(e.code)(f"{url} answers {e.code}", remedy=self.remedy) from e
-        except (OSError, http.client.HTTPException) as e:
-            reason = getattr(e, "reason", e)
-            if isinstance(reason, ssl.SSLCertVerificationError):
-                raise Failed(f"the certificate of {url} is not believed: {reason.verify_message}", remedy="name further authorities with SSL_CERT_FILE") from e
-            absent = isinstance(reason, socket.gaierror) or UNREACHED.search(str(reason)) is not None
-            raise (_Absent if absent else NotYet)(f"{url} cannot be reached: {' '.join(str(reason).split())}", remedy=self.remedy) from e
-        if len(text) > MOST:
-            raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
-        return text
+        page = self._pages.read(url)
+        match page.trouble:
+            case "insecure":
+                raise NotYet(f"{url} is not https, and no cloud would read it", remedy="serve the documents over https")
+            case "distrusted":
+                raise Failed(f"the certificate of {url} is not believed: {page.why}", remedy="name further authorities with SSL_CERT_FILE")
+            case "long":
+                raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
+            case "":
+                return self._answered(page)
+            case _:
+                raise (_Absent if page.trouble == "absent" else NotYet)(f"{url} cannot be reached: {page.why}", remedy=self.remedy)
+
+    def _answered(self, page: Page) -> bytes:
+        if page.status >= HTTPStatus.MULTIPLE_CHOICES:
+            raise _answered(page.status)(f"{page.url} answers {page.status}", remedy=self.remedy)
+        return page.text
 
 
 def _answered(code: int) -> type[NotYet]:

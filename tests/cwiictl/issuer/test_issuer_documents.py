@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.documents import DocumentState, Issuer, IssuerState, Keys, KeySet, KeySetState
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KeyState, SigningKey
+from cwiictl.issuer.rotation import Rotation, Stage, begin
 from tests.contracts.shelf import Shelf, World
 
 PLACE: Any = Shelf(World())
@@ -44,6 +46,12 @@ def known(number: int | None, have: KeySetState | None = None, keys: Keys = "pub
         found.learn(KEY, KeyState.of(key(number)))
     if have is not None:
         found.learn(the_set(keys), have)
+    return found
+
+
+def several(*numbers: int) -> Known:
+    found = Known()
+    found.learn(KEY, KeyState.of(key(numbers[0]), others=tuple(key(number) for number in numbers[1:])))
     return found
 
 
@@ -99,6 +107,83 @@ def test_merging_loses_nothing_and_replacing_leaves_one() -> None:
     assert json.loads(ours.merged(None)) == {"keys": [key(0).jwk]}
     assert json.loads(alone.merged(published(1, 2))) == {"keys": [key(0).jwk]}
     assert ours.merged(published(1, 0)) == oidc.dump({"keys": [key(1).jwk, key(0).jwk]})
+
+
+@pytest.mark.parametrize(("keys", "others"), [("add", True), ("replace", False)])
+def test_of_a_cluster_with_several_keys_all_are_published(keys: Keys, others: bool) -> None:
+    want = the_set(keys).want(several(0, 1))
+
+    merged = oidc.key_set(want.merged(published(2)), "the merged set")
+
+    assert set(merged.kids) == {key(0).kid, key(1).kid, *([key(2).kid] if others else [])}
+    assert fields(want, published(0)) == ["kids"]
+
+
+# --- of a cluster that exists ---
+
+
+def against(ours: Known, have: KeySetState, keys: Keys = "published") -> Problem | None:
+    ours.learn(the_set(keys), have)
+    return the_set(keys).objection(ours)
+
+
+def test_another_cluster_has_no_key_among_the_published_ones_though_it_takes_one_of_them() -> None:
+    ours = several(0, 1)
+    want = the_set().want(ours)
+
+    for have in (published(2), published(1)):
+        assert isinstance(against(ours, have), BadInput)
+        with pytest.raises(Conflict):
+            want.merged(have)
+
+
+def test_beside_the_key_that_signs_what_the_cluster_takes_is_published_unasked() -> None:
+    ours = several(0, 1)
+    want = the_set().want(ours)
+
+    assert against(ours, published(0)) is None
+    assert fields(want, published(0)) == ["kids"]
+    assert oidc.key_set(want.merged(published(2, 0)), "the merged set").kids == (key(2).kid, key(0).kid, key(1).kid)
+
+
+def rotated(*numbers: int, stage: Stage, old: int) -> KeySetState:
+    return replace(published(*numbers), rotation=Rotation(stage, 1, begin(key(old).kid), begin(key(0).kid)))
+
+
+@pytest.mark.parametrize("keys", ["published", "add"])
+@pytest.mark.parametrize("stage", ["unpublish", "forget"])
+def test_a_key_that_was_rotated_away_comes_back_with_no_other(keys: Keys, stage: Stage) -> None:
+    ours, have = several(0, 1, 2), rotated(0, stage=stage, old=1)
+    want = the_set(keys).want(ours)
+
+    assert against(ours, have, keys) is None
+    assert oidc.key_set(want.merged(have), "the merged set").kids == (key(0).kid, key(2).kid)
+    assert fields(want, rotated(0, 2, stage=stage, old=1)) == []
+
+
+@pytest.mark.parametrize("keys", ["published", "add"])
+def test_a_key_that_was_rotated_away_is_refused_as_ours(keys: Keys) -> None:
+    have = rotated(0, stage="forget", old=1)
+
+    problem = against(several(1), have, keys)
+
+    assert problem is not None
+    assert "a rotation has taken it away" in problem.problem
+    assert "--add-key" not in problem.remedy
+    with pytest.raises(Conflict):
+        the_set(keys).want(several(1)).merged(have)
+
+
+def test_before_a_rotation_takes_the_old_key_away_it_is_added_as_any_other() -> None:
+    want = the_set().want(several(0, 1))
+
+    assert fields(want, rotated(0, stage="sign", old=1)) == ["kids"]
+
+
+def test_an_issuer_is_read_once_the_key_that_signs_is_whatever_else_the_cluster_takes() -> None:
+    issuer = Issuer("https://issuer.example.org", PLACE, Home("https://issuer.example.org"), KEY)
+
+    assert issuer.want(several(0, 1)).kids == {key(0).kid}
 
 
 def test_one_id_for_two_keys_is_nobodys_wish() -> None:

@@ -124,6 +124,7 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_wo
         "manifests/cluster-authentication-02-config.yaml",
         "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
         "manifests/velero-cloud-credentials-credentials.yaml",
+        "webhook.yaml",
     ]
     assert ground.status(*key).but("as wanted") == dict.fromkeys(left, "left over")
 

@@ -13,6 +13,7 @@ from tests.journeys.azure.by_hand import CONTRIBUTOR, READER, group_id, tags
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, INGRESS, NAME, NOTHING, REGISTRY, SITE, WHOLE, AzureGround
 from tests.journeys.ground import Done
+from tests.journeys.turns import made, rotate
 
 COMMANDS = ("create", "status", "delete", "rotate")
 PERMISSIONS = f"azure/permissions/{CLIENT}"
@@ -75,6 +76,7 @@ def test_the_printed_role_is_enough_for_every_command_and_holds_nothing_unheard_
     ground.fresh()
     step("create", ground.create_all(), 0)
     step("status", ground.status(), 0)
+    step("status", ground.verify(), 0)
     _drift(ground)
     ground.fresh()
     step("status", ground.status(), 3)
@@ -191,3 +193,11 @@ def test_the_printed_role_itself_lets_one_make_all_of_it(ground: AzureGround) ->
     assert f"{CLIENT} may not do Microsoft.Authorization/roleAssignments/delete, Microsoft.Authorization/roleAssignments/write" in done.out
     assert ground.mutating() == []
     assert contributor.startswith(f"/subscriptions/{SUBSCRIPTION}/")
+
+
+def test_who_may_only_rotate_keys_can(ground: AzureGround) -> None:
+    made(ground)
+
+    assert rotate(ground, "add").code == 0
+    lending = {f"microsoft.authorization/roleassignments/{verb}" for verb in ("write", "delete")}
+    assert needed(ground) - lending <= printed(ground, "rotate"), "who has it need not lend it to themselves"

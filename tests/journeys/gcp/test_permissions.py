@@ -29,6 +29,7 @@ from tests.journeys.gcp.ground import (
     GcpGround,
 )
 from tests.journeys.ground import Done
+from tests.journeys.turns import made, rotate
 
 COMMANDS = ("create", "status", "delete", "rotate")
 APIS = ["cloudresourcemanager", "iam", "iamcredentials", "sts", "storage"]
@@ -98,6 +99,7 @@ def test_the_printed_role_is_enough_for_every_command_and_holds_nothing_unheard_
     ground.fresh()
     step("create", ground.create_all(), 0)
     step("status", ground.status(), 0)
+    step("status", ground.verify(), 0)
     _drift(ground)
     ground.fresh()
     step("status", ground.status(), 3)
@@ -210,3 +212,10 @@ def test_apis_that_are_off_are_named_all_at_once_before_the_first_write_and_turn
     assert done.code == 0, done.out
     assert ground.cwiictl("status", *there, *ground.asking).code == 0
     assert ground.cwiictl("delete", *there, "--yes").code == 0
+
+
+def test_who_may_only_rotate_keys_can(ground: GcpGround) -> None:
+    made(ground)
+
+    assert rotate(ground, "add").code == 0
+    assert needed(ground) <= printed(ground, "rotate")

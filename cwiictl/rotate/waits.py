@@ -1,0 +1,60 @@
+"""How long a stage has to wait after the one before it: for caches that nobody can see into, and for tokens that were signed before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwiictl.errors import BadInput, Problem
+from cwiictl.issuer.rotation import Rotation, Stage
+
+# Ours says that it is good for a minute. No cloud promises to heed that, or tells what it does: an hour is what Google Storage gives to what says nothing,
+# and what Entra and STS have not been seen to exceed by those who rotate behind them. The tries before it, which must all succeed, find what is longer.
+SOAK = 3600
+FLOOR = 3600  # what a token lives that nobody has said more of: a pod may have gone that had one
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A token that a pod is given: for whom, and how long it lives."""
+
+    pod: str
+    audience: str  # empty for the API server itself
+    seconds: int
+
+
+def longest(volumes: tuple[Volume, ...], *, clouds: bool) -> Volume:
+    """Whatever names an audience may be for a cloud: who verifies it with published keys is not known here."""
+    meant = [volume for volume in volumes if not clouds or volume.audience]
+    return max(meant, key=lambda volume: volume.seconds, default=Volume("", "", 0))
+
+
+def early(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], soak: int, now: int) -> Problem | None:
+    """Why it is too early, and until when."""
+    if stage == "unpublish" and not stands.signed:
+        return BadInput(
+            "unpublish comes too early: an API server was seen to sign with the old key again, and since when none does any more is not known",
+            remedy="run rotate-keys sign, which takes note of it when every API server signs with the new key",
+        )
+    if stage == "unpublish":
+        return _unexpired(stage, longest(volumes, clouds=True), stands.signed, soak, now)
+    if stage == "forget":
+        return _unexpired(stage, longest(volumes, clouds=False), stands.signed, 0, now)
+    return None
+
+
+def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -> Problem | None:
+    lives = max(volume.seconds, FLOOR)
+    left = signed + lives + soak - now
+    if left <= 0:
+        return None
+    whose = f"{volume.pod} has tokens that live {lives} seconds" if volume.seconds >= FLOOR else f"tokens live {lives} seconds"
+    cached = f", and clouds may keep what they read for {soak} more" if soak else ""
+    return BadInput(
+        f"{stage} comes too early: the last API server was seen to sign with the new key {max(now - signed, 0)} seconds ago, {whose}{cached}",
+        remedy=f"run it again in {left} seconds: until then tokens of the old key are good",
+    )
+
+
+def soaking(stands: Rotation, soak: int, now: int) -> int:
+    """Seconds until every cache that was filled before the new key was published is filled anew."""
+    return max(stands.since + soak - now, 0)
