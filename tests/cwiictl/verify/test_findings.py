@@ -1,0 +1,24 @@
+"""Findings quote what others have published: any text is well-formed XML in the end, and none of it drives a terminal."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from cwiictl.cli.findings import junit, lines
+from cwiictl.verify.finding import Finding, Severity
+
+ANY = "has \x00\x1b[31mkeys\ud800\uffff"
+
+
+@pytest.mark.parametrize("severity", ["failed", "warning", "not tried"])
+def test_whatever_was_published_is_shown_and_not_sent(severity: Severity) -> None:
+    found = [Finding(f"issuer {ANY}", "signing key", severity, ANY, ANY)]
+
+    suite = fromstring(junit(found))  # noqa: S314 - our own
+    told = "\n".join(lines(found))
+
+    assert "\\x1b[31mkeys" in suite[0].attrib["classname"]
+    assert r"has \x00\x1b[31mkeys\ud800\uffff" in told
+    assert not any(raw in told for raw in ("\x00", "\ud800", "\uffff", "\x1b[31mkeys"))
