@@ -63,9 +63,10 @@ def template(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", yaml.load(text, Loader=yaml.CSafeLoader))
 
 
-def dump(document: Mapping[str, object]) -> bytes:
+def dump(document: Mapping[str, object] | list[Any]) -> bytes:
     """As a person would write it: in the given order, without aliases, a text of several lines as a block."""
-    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=4096, encoding="utf-8")
+    plain = document if isinstance(document, list) else dict(document)
+    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=4096, encoding="utf-8")
 
 
 def dump_all(documents: Iterable[Mapping[str, object]]) -> bytes:

@@ -108,3 +108,28 @@ class Handover:
     public_key: bytes | None = None
     private_key: bytes | None = field(default=None, repr=False)
     facts: Mapping[str, str] = field(default_factory=dict[str, str])  # of the accounts that the cluster is in, in the words of a Secret
+    cluster: str = ""  # its name
+    former: str = ""  # the issuer that the cluster has had so far, if that is known
+    audiences: tuple[str, ...] = ()  # for whom its API server takes tokens, if that is known
+
+    @property
+    def runs(self) -> bool:
+        """With a key of its own."""
+        return self.private_key is None
+
+
+@dataclass(frozen=True)
+class Succession:
+    """What API servers are to be given in a stage of a rotation: the keys that they accept, as one PEM file, and to sign with, the new pair."""
+
+    stage: str
+    accepted: bytes
+    old: bytes = b""  # the public half of the key that goes
+    kid: str = ""  # the beginning of the new one's id
+    public_key: bytes = b""
+    pair: bytes = field(default=b"", repr=False)  # with its private half
+
+    @property
+    def private_key(self) -> bytes:
+        """No server is given it before the clouds take what it signs."""
+        return self.pair if self.stage == "sign" else b""

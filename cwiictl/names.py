@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from cwiictl.engine.resource import Hold, Mark
+from cwiictl.errors import BadInput
 from cwiictl.model import SUBDOMAIN, Cluster, Workload
 
 CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we hold the thing
@@ -19,7 +20,13 @@ DOCUMENTS_KEY = "cwii.dev/documents"  # on what trusts an issuer: the place of t
 SCOPES_KEY = "cwii.dev/scopes"  # on what is given roles: where outside of its own subscription or project it has some
 SHARED_KEY = "cwii.dev/shared-role"  # on a role of Google's that is no cluster's own
 TRUSTED_KEY = "cwii.dev/trusted-by-"  # + a cloud, on what hosts an issuer that another cloud was made to trust
+ROTATION_KEY = "cwii.dev/rotation"  # on published keys: where the change to the next key stands
+ROTATION = "cwii_rotation"  # the same, as a key of metadata
 CCOCTL_KEY = "openshift.io/cloud-credential-operator/"  # + the name: so ccoctl too can take down what we made
+
+INSTALLATION_KEY = "cwii.dev/installation"  # a label: the name of what an object in Kubernetes was installed as a part of
+HOLD_KEY = "cwii.dev/hold"  # how we hold it, for a label has no room for more than one word
+MANAGED_BY = "app.kubernetes.io/managed-by"
 
 CCOCTL = "ccoctl"
 
@@ -28,6 +35,7 @@ _CCOCTLS = re.compile(r"Created By OpenShift ccoctl(?P<account> for service acco
 _ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 _CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _CREDENTIAL = re.compile(r"[a-zA-Z0-9][-\w]{2,119}", re.ASCII)
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 _WITHHELD = re.compile(r"microsoft|windows|\Alogin", re.IGNORECASE)  # which Azure takes in no name that it serves, wherever they are in it
 _TRADEMARKS = {
     "access", "azure", "bing", "bizspark", "biztalk", "cortana", "directx", "dotnet", "dynamics", "excel", "exchange", "forefront", "groove", "hololens",
@@ -39,6 +47,8 @@ _SPACE = uuid.UUID("f2c9a1a8-7a0b-5d57-9f7a-6c1a5e0f4c11")  # of the names that 
 PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
 INSTALLER_KEY = "tls/bound-service-account-signing-key.key"
+
+AFTER = "after-"  # + the beginning of a key's id: the folder of the pair that comes after that key
 
 _ISSUERS = {  # where each cloud serves those whose place is of our choosing
     "aws": re.compile(r"https://(?P<cluster>[^/.]+)-oidc\.s3\.(?P<region>[^/.]+)\.[^/]+"),
@@ -274,10 +284,41 @@ def entitled(description: str, title: str, cluster: str) -> tuple[str, Mark | No
     return description, mark({f"{CCOCTL_KEY}{wanted if mine else title}": "owned"}, cluster)
 
 
+def labelled(mark: Mark) -> dict[str, str]:
+    """The mark of an object in Kubernetes, as far as it is looked for by it. Who manages what was adopted is not ours to say."""
+    if not _LABEL_VALUE.fullmatch(mark.cluster):
+        raise BadInput(f"the name {mark.cluster!r} of an installation cannot be a label", remedy="choose one of at most 63 letters, digits, and - within")
+    return {INSTALLATION_KEY: mark.cluster, **({MANAGED_BY: "cwiictl"} if mark.hold == "owned" else {})}
+
+
+def annotated(mark: Mark) -> dict[str, str]:
+    """The rest of it."""
+    return {HOLD_KEY: mark.hold, ORIGIN_KEY: mark.origin}
+
+
+def installed(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mark | None:
+    """Whose an object with these is. A hold that we do not know is taken for "adopted": such a thing is never dropped."""
+    if INSTALLATION_KEY not in labels:
+        return None
+    hold = annotations.get(HOLD_KEY, "")
+    read = Mark(labels[INSTALLATION_KEY], cast("Hold", hold) if hold in get_args(Hold) else "adopted", annotations.get(ORIGIN_KEY, "install-webhook"))
+    return replace(read, whole=labelled(read).items() <= labels.items() and annotated(read).items() <= annotations.items())
+
+
 def scoped(sentence: str, scopes: Iterable[str]) -> str:
     """A sentence for people, with where else its thing is given roles; the mark stands behind both."""
     told = ",".join(sorted(scopes))
     return f"{sentence} {SCOPES_KEY}={told}".lstrip(" ") if told else sentence
+
+
+def turned(sentence: str, word: str) -> str:
+    """A sentence for people, with where a rotation stands; the mark stands behind both."""
+    return f"{sentence} {ROTATION_KEY}={word}".lstrip(" ") if word else sentence
+
+
+def unturned(sentence: str) -> tuple[str, str]:
+    rest, _, word = sentence.partition(f"{ROTATION_KEY}=")
+    return (rest.rstrip(" "), word.strip()) if word else (sentence, "")
 
 
 def unscoped(sentence: str) -> tuple[str, frozenset[str]]:

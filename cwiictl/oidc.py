@@ -8,12 +8,12 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key, load_der_public_key
 
 from cwiictl.errors import BadInput, Conflict, Failed
@@ -24,6 +24,7 @@ MAX_SIZE = 1 << 20
 PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})  # what a JWK of any type must not show
 
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\s((?:[^-]|-(?!----))*)-----END \1-----")  # linear: a body ends at the first five dashes
+_CURVES: Mapping[str, ec.EllipticCurve] = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1(), "P-521": ec.SECP521R1()}
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 _NEW_KEY = "give the RSA key of the cluster's service account signer, or move away what is none"
 
@@ -61,6 +62,10 @@ def public_key(text: bytes, source: str) -> VerificationKey:
 
 def private_key(text: bytes, source: str) -> VerificationKey:
     """The public half of a signing key: proof that the file can sign, and with which key id."""
+    return _verification_key(signer(text, source).public_key(), source)
+
+
+def signer(text: bytes, source: str) -> rsa.RSAPrivateKey:
     label, body = _only_block(text, source)
     if "PRIVATE KEY" not in label:
         raise BadInput(f"{source} holds no private key but a {label.lower()}", remedy="give the private half of the pair")
@@ -72,9 +77,27 @@ def private_key(text: bytes, source: str) -> VerificationKey:
         key = load_der_private_key(_der(body), password=None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _broken(source) from error
-    if isinstance(key, rsa.RSAPrivateKey) and not _agree(key.private_numbers()):
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise _not_rsa(source)
+    if not _agree(key.private_numbers()):
         raise _broken(source)
-    return _verification_key(key.public_key(), source)
+    return key
+
+
+def _not_rsa(source: str) -> BadInput:
+    return BadInput(f"{source} holds a key that is not RSA, and the clouds do not all accept others", remedy=_NEW_KEY)
+
+
+def served_keys(text: bytes, source: str) -> tuple[VerificationKey, ...]:
+    """Those that a cluster tells of itself, in its order. Under its own ids: who signs elsewhere may count otherwise."""
+    return tuple(_served(jwk, source) for jwk in key_set(text, source).keys)
+
+
+def _served(jwk: Mapping[str, object], source: str) -> VerificationKey:
+    if jwk["kty"] != "RSA":
+        raise BadInput(f"{source} has a key of the type {jwk['kty']}, and the clouds do not all accept others than RSA", remedy="give the cluster an RSA key")
+    key = _verification_key(rsa.RSAPublicNumbers(_number(jwk["e"]), _number(jwk["n"])).public_key(), source)
+    return replace(key, kid=str(jwk.get("kid", key.kid)))
 
 
 def _broken(source: str) -> BadInput:
@@ -109,13 +132,24 @@ def _der(body: bytes) -> bytes:
 
 def _verification_key(key: object, source: str) -> VerificationKey:
     if not isinstance(key, rsa.RSAPublicKey):
-        raise BadInput(f"{source} holds a key that is not RSA, and the clouds do not all accept others", remedy=_NEW_KEY)
+        raise _not_rsa(source)
     if not MIN_BITS <= key.key_size <= MAX_BITS:
         raise BadInput(f"{source} holds an RSA key of {key.key_size} bits, which is not between {MIN_BITS} and {MAX_BITS}", remedy=_NEW_KEY)
     numbers = key.public_numbers()
     digest = hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
     pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     return VerificationKey(kid=_base64url(digest), n=_base64url(_unsigned(numbers.n)), e=_base64url(_unsigned(numbers.e)), pem=pem)
+
+
+def pem(key: Mapping[str, object]) -> bytes:
+    """Of a published key, for programs that take files. Nothing of one that they could not use."""
+    if key.get("kty") == "RSA":
+        public: rsa.RSAPublicKey | ec.EllipticCurvePublicKey = rsa.RSAPublicNumbers(_number(key["e"]), _number(key["n"])).public_key()
+    elif key.get("kty") == "EC" and key.get("crv") in _CURVES:
+        public = ec.EllipticCurvePublicNumbers(_number(key["x"]), _number(key["y"]), _CURVES[str(key["crv"])]).public_key()
+    else:
+        return b""
+    return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 def _unsigned(number: int) -> bytes:

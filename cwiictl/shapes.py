@@ -30,10 +30,10 @@ class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only
     """An object of which every key is known: a misspelt one is a mistake, and not something to pass over."""
 
 
-def told(document: Document, shape: type[_Shape]) -> _Shape:
-    """The part of a document that has this shape, or what is wrong in our words: the library's own name no file."""
+def told(document: Document, shape: type[_Shape], *, strict: bool = True) -> _Shape:
+    """The part of a document that has this shape, or what is wrong in our words: the library's own name no file. Else a text may say a number, too."""
     try:
-        return msgspec.convert(document.value, shape)
+        return msgspec.convert(document.value, shape, strict=strict)
     except msgspec.ValidationError as error:
         raise _explained(document, shape, str(error)) from error
 
@@ -135,7 +135,7 @@ def _bare(info: inspect.Type) -> Iterator[inspect.Type]:
 def _below(info: inspect.Type, step: _Step) -> Iterator[inspect.Type]:
     if isinstance(info, inspect.StructType):
         yield from (field.type for field in info.fields if field.encode_name == step)
-    elif isinstance(info, inspect.ListType):
+    elif isinstance(info, inspect.ListType | inspect.VarTupleType):
         yield info.item_type
     elif isinstance(info, inspect.DictType):
         yield info.value_type

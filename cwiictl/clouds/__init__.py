@@ -19,6 +19,9 @@ from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 from cwiictl.issuer.known import KnownIssuersState
 from cwiictl.model import Binding, Cluster, Workload
+from cwiictl.picture.map import Acting
+from cwiictl.verify.expected import Expected
+from cwiictl.verify.finding import Exchange, Finding, Refusal
 
 
 class Connected(Protocol):
@@ -32,6 +35,7 @@ class Connected(Protocol):
     def facts(self) -> Mapping[str, str]: ...  # what a cluster must be told of the account itself, in the words of a Secret
     @property
     def known_issuers(self) -> Store[KnownIssuersState]: ...
+    def exchange(self, target: Any, token: str, /) -> Refusal | None: ...  # a workload's token, for what an SDK makes of it in a pod
     def close(self) -> None: ...  # gives back what was lent for the run, whatever became of it
 
 
@@ -63,6 +67,7 @@ class Cloud(Protocol):
     def ask(self, request: Request, /) -> Any: ...
     def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Connected: ...
     def brings(self, spec: Any, /) -> bool: ...
+    def uploads(self, spec: Any, /) -> bool: ...
     def host(self, spec: Any, cluster: Cluster, stores: Any, key: SigningKey, how: Hosting, /) -> Issuer: ...
     def standing(self, spec: Any, cluster: Cluster, stores: Any, url: str, /) -> Home: ...
     def trusted(self, spec: Any, cluster: Cluster, stores: Any, url: str, /) -> Home | None: ...  # by its own provider, whoever hosts; None if it has none
@@ -72,6 +77,10 @@ class Cloud(Protocol):
     def leaving(self, stores: Any, things: Sequence[Thing], /) -> Leave | None: ...  # whether who asks may take these down, if that can be asked
     def least(self, command: str, spec: Any, cluster: Cluster, /) -> Any: ...
     def walk(self, stores: Any, /) -> Walk: ...
+    def believers(self, things: Iterable[Resource[Any]], /) -> Iterator[Resource[Any]]: ...  # of a plan, what says whose tokens are believed
+    def believed(self, thing: Resource[Any], have: Any, expected: Expected, /) -> Iterator[Finding]: ...  # what is wrong with it
+    def exchanges(self, things: Iterable[Resource[Any]], found: Known, /) -> Iterator[Exchange]: ...
+    def acting(self, things: Iterable[Resource[Any]], known: Known, /) -> Iterator[Acting]: ...  # of a plan, who may act as what
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...
 
 

@@ -28,6 +28,7 @@ class ClusterFile:
     host: str = ""  # the cloud that hosts the issuer
     url: str = ""
     exists: bool = False
+    from_cluster: bool = False
     requests: Path | None = None
     tech_preview: bool = False
     output: Path | None = None
@@ -55,6 +56,7 @@ def load(name: str, text: bytes, words: Words) -> ClusterFile:
         host=issuer.in_,
         url=issuer.url,
         exists=issuer.exists,
+        from_cluster=issuer.from_cluster,
         requests=Path(requests.dir) if requests else None,
         tech_preview=bool(requests and requests.tech_preview),
         output=_path(file.output_dir),

@@ -81,6 +81,7 @@ class IssuerShape(Strict):
     in_: str = msgspec.field(name="in", default="")
     url: Annotated[Text, _meta("A host of one's own, https: it must serve the documents, and tokens say this URL.")] = ""
     exists: Annotated[bool, _meta("The issuer of the url is served already: nothing is published, the clouds only trust it.")] = False
+    from_cluster: Annotated[bool, _meta("The cluster runs: its own keys are trusted, and none is made.")] = False
 
 
 class RequestsShape(Strict):

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping
+from email.utils import formatdate
 from pathlib import Path
 from types import TracebackType
 
@@ -92,7 +93,7 @@ class Sandbox:
         (self._folder / "home").mkdir(mode=0o700)
         held.enter_context(calm())
         self._record = held.enter_context(contextlib.closing(Record(self.settings.record)))
-        authority = Authority()
+        authority = Authority(self.faults.certificates)
         self.ca_file.write_bytes(authority.pem)
         calls = held.enter_context(contextlib.closing(Calls(self._interpreter, self._answer)))
         door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._nobodys, self._answer, self._refused, calls))))
@@ -136,12 +137,16 @@ class Sandbox:
         self.faults.delay()
         try:
             with self.faults.turn(mutating=mutating) as count:
-                response = self._carried_out(place, request)
+                response = self._dated(self.faults.spoil(request, self._carried_out(place, request)))
                 self._record.add(Seen(request.method, request.host, request.path, action, response.status, mutating, place.permissions(request)))
                 count(response)
         except Ended:
             return None
         return response
+
+    def _dated(self, response: Response) -> Response:
+        """Every server says what time it has."""
+        return response if response.header("Date") else response.but([("Date", formatdate(self.faults.clock(), usegmt=True))])
 
     def _carried_out(self, place: Place, request: Request) -> Response:
         if self.faults.expired and (refusal := place.expired(request)):

@@ -9,10 +9,13 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
-from .exchange import Response
+from .exchange import Request, Response
 
 Clock = Callable[[], float]
+Spoil = Callable[[Request, Response], Response]
+Flaw = Literal["expired", "strange", "another's"]
 
 
 class Fault(Enum):
@@ -39,6 +42,8 @@ class Faults:
     expired: bool = False
     seed: int = 0
     clock: Clock = time.time
+    certificates: dict[str, Flaw] = field(default_factory=dict[str, Flaw])  # by host, what is wrong with its certificate
+    spoil: Spoil = lambda _request, response: response  # what becomes of an answer on its way
     on_end: Callable[[], None] = lambda: None
     _left: int | None = field(default=None, init=False)
     _gate: threading.RLock = field(default_factory=threading.RLock, init=False, repr=False)

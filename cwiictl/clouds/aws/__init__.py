@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from cwiictl.clouds.aws.section import WISHES, Section, ask_of
 from cwiictl.clouds.aws.spec import KIND, Spec, ask
-from cwiictl.clouds.loading import behind, loading
+from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
+    from cwiictl.clouds.aws.acting import acting
+    from cwiictl.clouds.aws.belief import believed, believers, exchanges
     from cwiictl.clouds.aws.permissions import least
-    from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, walk
+    from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
     from cwiictl.clouds.aws.stores import Stores
 
 __all__ = [
@@ -21,11 +23,15 @@ __all__ = [
     "WISHES",
     "Section",
     "Spec",
+    "acting",
     "ask",
     "ask_of",
+    "believed",
+    "believers",
     "bindings",
     "brings",
     "connect",
+    "exchanges",
     "host",
     "identities",
     "least",
@@ -36,6 +42,7 @@ __all__ = [
     "title",
     "trusted",
     "trusting",
+    "uploads",
     "walk",
 ]
 
@@ -45,7 +52,7 @@ FORMATS = ()
 TELLS = ("credentials", "cwii.dev/aws-", "eks.amazonaws.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

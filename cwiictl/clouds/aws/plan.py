@@ -44,6 +44,11 @@ def brings(spec: Spec) -> bool:
     return bool(spec.bucket)
 
 
+def uploads(spec: Spec) -> bool:  # noqa: ARG001 - it always does
+    """Whether the keys are handed to whoever trusts the issuer, so that nobody needs to read it."""
+    return False
+
+
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
     """In a bucket that everybody may read, in one that only CloudFront may, or in one of the user's own."""
     name = spec.bucket or names.bucket(cluster)

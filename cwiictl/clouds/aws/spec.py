@@ -26,9 +26,9 @@ PATH = re.compile(r"/([!-~]{1,510}/)?")
 SECONDS = re.compile(r"3[6-9]\d\d|[4-9]\d{3}|[1-3]\d{4}|4[0-2]\d{3}|43[01]\d\d|43200")
 PROVIDER_ARN = re.compile(r"arn:[a-z-]+:iam::(?P<account>[0-9]{12}):oidc-provider/(?P<place>.+)")
 
-PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "delete", "permissions")
-ISSUING = ("create-identity-provider", "create-all", "status")
-IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "permissions")
+PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "delete", "permissions")
+ISSUING = ("create-identity-provider", "create-all", "status", "verify", "rotate-keys")
+IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "permissions")
 
 
 @dataclass(frozen=True)

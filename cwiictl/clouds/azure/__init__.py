@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from cwiictl.clouds.azure.section import WISHES, Section, ask_of
 from cwiictl.clouds.azure.spec import KIND, Spec, ask
 from cwiictl.clouds.format import Format
-from cwiictl.clouds.loading import behind, loading
+from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
+    from cwiictl.clouds.azure.acting import acting
+    from cwiictl.clouds.azure.belief import believed, believers, exchanges
     from cwiictl.clouds.azure.permissions import least
-    from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, walk
+    from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
     from cwiictl.clouds.azure.stores import Stores
 
 __all__ = [
@@ -22,11 +24,15 @@ __all__ = [
     "WISHES",
     "Section",
     "Spec",
+    "acting",
     "ask",
     "ask_of",
+    "believed",
+    "believers",
     "bindings",
     "brings",
     "connect",
+    "exchanges",
     "host",
     "identities",
     "least",
@@ -37,6 +43,7 @@ __all__ = [
     "title",
     "trusted",
     "trusting",
+    "uploads",
     "walk",
 ]
 
@@ -46,7 +53,7 @@ FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
 TELLS = ("azure_", "cwii.dev/az-", "azure.workload.identity/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

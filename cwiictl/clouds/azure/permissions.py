@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, tuple[Mapping[str, tuple[str, ...]], ...]] = {
     "create": (READ, PLACE, WRITE),
     "status": (READ, PLACE),
     "delete": (READ, DROP),
-    "rotate": (READ,),
+    "rotate": (READ, PLACE),
 }
 
 

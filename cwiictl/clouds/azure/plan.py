@@ -69,6 +69,11 @@ def brings(spec: Spec) -> bool:
     return bool(spec.account or spec.container or spec.private)
 
 
+def uploads(spec: Spec) -> bool:  # noqa: ARG001 - it always does
+    """Whether the keys are handed to whoever trusts the issuer, so that nobody needs to read it."""
+    return False
+
+
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
     """In a container that everybody may read, in one that only the user's own host may, or in one of the user's own."""
     if spec.private and not how.url:

@@ -28,10 +28,10 @@ ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 ACTION = re.compile(r"\*|[\w.*-]+(/[\w.*-]+)+", re.ASCII)
 
-PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "delete", "permissions")
-ISSUING = ("create-identity-provider", "create-all", "status")
-IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "permissions")
-REQUESTS = ("create-identities", "create-all", "status")
+PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "delete", "permissions")
+ISSUING = ("create-identity-provider", "create-all", "status", "verify", "rotate-keys")
+IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "permissions")
+REQUESTS = ("create-identities", "create-all", "status", "verify", "rotate-keys")
 
 DNS, NETWORK = "dns_group", "network_group"
 EXTRA: Mapping[str, tuple[str, ...]] = {  # requests by name, whose roles hold in these groups too, where the user has them

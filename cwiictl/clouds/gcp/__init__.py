@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from cwiictl.clouds.gcp.section import WISHES, Section, ask_of
 from cwiictl.clouds.gcp.spec import KIND, Spec, ask
-from cwiictl.clouds.loading import behind, loading
+from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
+    from cwiictl.clouds.gcp.acting import acting
+    from cwiictl.clouds.gcp.belief import believed, believers, exchanges
     from cwiictl.clouds.gcp.permissions import least
-    from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, walk
+    from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
     from cwiictl.clouds.gcp.stores import Stores
 
 __all__ = [
@@ -21,11 +23,15 @@ __all__ = [
     "WISHES",
     "Section",
     "Spec",
+    "acting",
     "ask",
     "ask_of",
+    "believed",
+    "believers",
     "bindings",
     "brings",
     "connect",
+    "exchanges",
     "host",
     "identities",
     "least",
@@ -36,6 +42,7 @@ __all__ = [
     "title",
     "trusted",
     "trusting",
+    "uploads",
     "walk",
 ]
 
@@ -45,7 +52,7 @@ FORMATS = ()
 TELLS = ("service_account.json", "cwii.dev/gcp-", "cloud.google.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

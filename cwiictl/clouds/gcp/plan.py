@@ -88,6 +88,11 @@ def brings(spec: Spec) -> bool:
     return bool(spec.bucket or spec.uploaded)
 
 
+def uploads(spec: Spec) -> bool:
+    """Whether the keys are handed to whoever trusts the issuer, so that nobody needs to read it."""
+    return spec.uploaded
+
+
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
     """In a bucket that everybody may read, in one of the user's own, or nowhere, when the provider has the keys itself."""
     if spec.uploaded:

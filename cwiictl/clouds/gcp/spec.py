@@ -27,10 +27,10 @@ PERMISSION = re.compile(r"[a-z][a-z0-9-]*(\.googleapis\.com/[a-zA-Z]\w*\.|\.[a-z
 
 HOSTED, UPLOADED = "public-bucket", "pool-jwk-file"  # ccoctl's words for where the keys are
 
-PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "delete", "permissions")
+PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "delete", "permissions")
 MAKING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "permissions")
-ISSUING = ("create-identity-provider", "create-all", "status")
-IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "permissions")
+ISSUING = ("create-identity-provider", "create-all", "status", "verify", "rotate-keys")
+IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "permissions")
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,14 @@ from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
 from cwiictl.issuer.known import KnownIssuersState
+from cwiictl.verify.finding import Refusal
 
 
 @dataclass(frozen=True)
 class Stores:
     account: str
     caller: str
+    region: str
     close: Callable[[], None]
     partition: Partition
     permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]
@@ -38,7 +40,8 @@ class Stores:
     standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]
+    exchange: Callable[[str, str], Refusal | None]  # of a token, for a role's credentials
 
     @property
     def facts(self) -> Mapping[str, str]:
-        return {}
+        return {"aws_region": self.region}

@@ -143,7 +143,7 @@ def told(service: str) -> Generator[None]:
 
 
 def answered(service: str, e: ClientError) -> Problem:
-    said = f"{service}:{e.operation_name}: {_message(e)}"
+    said = f"{service}:{e.operation_name}: {message(e)}"
     if code(e) in STRANGER | {"RequestTimeTooSkewed"}:
         remedy = "set this machine's clock" if code(e) == "RequestTimeTooSkewed" else "log in again, or set other ones"
         return BadInput(f"AWS does not accept the credentials, or no longer ({code(e)})", remedy=remedy)
@@ -159,13 +159,13 @@ def answered(service: str, e: ClientError) -> Problem:
 
 def _early(e: ClientError) -> bool:
     """What a role refers to and is not of our making will not come by waiting: its boundary, a policy of AWS's own."""
-    never = e.operation_name == "CreateRole" or (e.operation_name == "AttachRolePolicy" and ":aws:policy/" in _message(e))
+    never = e.operation_name == "CreateRole" or (e.operation_name == "AttachRolePolicy" and ":aws:policy/" in message(e))
     return code(e) in EARLY and not (code(e) == "NoSuchEntity" and never)
 
 
-def _message(e: ClientError) -> str:
-    message = " ".join(e.response.get("Error", {}).get("Message", "").split())
-    return f"{message or 'no reason given'} ({code(e)})"
+def message(e: ClientError) -> str:
+    text = " ".join(e.response.get("Error", {}).get("Message", "").split())
+    return f"{text or 'no reason given'} ({code(e)})"
 
 
 def _sentence(e: Exception) -> str:

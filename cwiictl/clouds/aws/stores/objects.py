@@ -15,10 +15,14 @@ from cwiictl.clouds.aws.stores.errors import absent, told
 from cwiictl.clouds.aws.stores.tags import read
 from cwiictl.engine.resource import Mark
 from cwiictl.issuer.documents import DocumentState, KeySetState
+from cwiictl.issuer.rotation import STAGES
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
+
+
+ROTATION = names.ROTATION.replace("_", "-")  # it travels as a header, in which some proxies take no underscore
 
 
 class Seen(NamedTuple):
@@ -26,6 +30,7 @@ class Seen(NamedTuple):
 
     body: bytes
     headers: tuple[str, str, str]  # content type, cache control, ETag
+    word: str = ""  # of a rotation
 
 
 class _Objects:
@@ -73,9 +78,10 @@ class _Objects:
             if absent(e):
                 return None
             raise
-        return Seen(found["Body"].read(), (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]))
+        said: dict[str, str] = found.get("Metadata") or {}
+        return Seen(found["Body"].read(), (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]), said.get(ROTATION, ""))
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None) -> None:
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> None:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         bucket, _, key = name.partition("/")
         if have and have.owner and want.owner is None:
@@ -83,8 +89,8 @@ class _Objects:
             self.s3.put_object_tagging(Bucket=bucket, Key=key, Tagging={"TagSet": rest})
             return
         condition: Any = {"IfMatch": have.version} if have else {"IfNoneMatch": "*"}
-        tags = urlencode(self._signs(name, have))
-        self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, Tagging=tags, **condition)
+        told: Any = {"Tagging": urlencode(self._signs(name, have)), "Metadata": {ROTATION: word} if word else {}}
+        self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, **told, **condition)
 
     def _signs(self, name: str, have: DocumentState | KeySetState | None) -> dict[str, str]:
         """ccoctl finds by its tags what is ours. What was there unmarked in a place of the user's own stays when we go, with its tags."""
@@ -116,9 +122,16 @@ class KeySets(_Objects):
         return {name: replace(self._read(name, seen), owner=self._owner(name)) for name, seen in found.items() if seen}
 
     def _read(self, name: str, seen: Seen) -> KeySetState:
-        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(seen.word, f"{self.kind}/{name}")
 
     @told("s3")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
-        self._store(name, want.merged(have), want, have)
+        word = want.word(have)
+        self._store(name, want.merged(have) + _told_apart(word), want, have, word)
         return replace(want, owner=None)
+
+
+def _told_apart(word: str) -> bytes:
+    """An ETag is of the body alone: who has seen another stage of a rotation must have seen another body, so it ends in as many empty lines."""
+    stage = word.partition(".")[0]
+    return b"\n" * (STAGES.index(stage) + 1 if stage in STAGES else 0)

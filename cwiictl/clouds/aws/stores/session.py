@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
+from botocore import UNSIGNED
 from botocore.config import Config
 
 from cwiictl.clouds.aws.partitions import Partition, partition
@@ -19,6 +20,7 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.aws.stores.cloudfront import Distributions, OriginAccesses
 from cwiictl.clouds.aws.stores.errors import told
+from cwiictl.clouds.aws.stores.exchange import Exchanges
 from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, Standing
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
@@ -78,6 +80,7 @@ class Clients:
         self.session: Any = session  # its type has a variant for each of AWS's four hundred services
         self.config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
         self.sts: STSClient = self._made("sts")
+        self.exchanges = Exchanges(partial(self._made, "sts", Config(signature_version=UNSIGNED)))
 
     def asked(self) -> GetCallerIdentityResponseTypeDef:
         """Who we are. To make the other clients takes as long as the answer."""
@@ -92,11 +95,11 @@ class Clients:
         self.s3.meta.events.register("provide-client-params.s3", ours)
 
     def close(self) -> None:
-        for client in (self.sts, self.iam, self.cloudfront, self.s3):
+        for client in (self.sts, self.iam, self.cloudfront, self.s3, self.exchanges):
             client.close()
 
-    def _made(self, service: str) -> Any:
-        return self.session.client(service, config=self.config)
+    def _made(self, service: str, further: Config | None = None) -> Any:
+        return self.session.client(service, config=self.config.merge(further) if further else self.config)
 
 
 def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Stores:
@@ -107,6 +110,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Store
     return Stores(
         account=who.account,
         caller=who.name,
+        region=spec.region,
         close=clients.close,
         partition=who.partition,
         permissions=partial(Simulations, iam),
@@ -123,6 +127,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Store
         standing=Standing(providers).url,
         policies=ManagedPolicies(iam, name, f"{arn}policy/"),
         roles=Roles(iam, name),
+        exchange=clients.exchanges.exchange,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from cwiictl.clouds.azure.belief import Client
 from cwiictl.clouds.azure.environments import Environment
 from cwiictl.clouds.azure.permissions import Grant
 from cwiictl.clouds.azure.resources.custom_role import CustomRoleState
@@ -20,6 +21,7 @@ from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
 from cwiictl.issuer.known import KnownIssuersState
+from cwiictl.verify.finding import Refusal
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Stores:
     identities: Store[IdentityState]
     custom_roles: Store[CustomRoleState]
     assignments: Store[AssignmentsState]
+    exchange: Callable[[Client, str], Refusal | None]  # of a token, for one of Entra's
 
     @property
     def facts(self) -> Mapping[str, str]:
-        return {TENANT: self.tenant}
+        return {TENANT: self.tenant, "azure_environment": self.environment.name}

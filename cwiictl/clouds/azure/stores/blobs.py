@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     body: bytes
     headers: tuple[str, str, str]  # content type, cache control, ETag
     owner: Mark | None
+    word: str  # of a rotation
 
 
 class Blobs:
@@ -134,7 +135,7 @@ class _Documents:
                 raise NotYet(f"{self.kind}/{name} cannot be read yet", remedy="run again")
             raise self.lender.awaited(f"{self.kind}/{name}", _container(name), "read")
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None) -> str:
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> str:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         client, seen = self.blobs.blob(name), have.version if have else ""
         condition: Any = {"etag": seen, "match_condition": MatchConditions.IfNotModified} if seen else {}
@@ -142,7 +143,7 @@ class _Documents:
             if have and have.owner and want.owner is None:
                 return str(client.set_blob_metadata(_theirs(client), **condition)["etag"])
             settings = ContentSettings(content_type=want.content_type, cache_control=want.cache_control)
-            signs = self._signs(name, client, have)
+            signs = self._signs(name, client, have) | ({names.ROTATION: word} if word else {})
             made: Any = client.upload_blob(body, content_settings=settings, metadata=signs, overwrite=bool(seen), **condition)
         except HttpResponseError as e:
             raise self._lending(name, e) from e
@@ -193,12 +194,15 @@ class KeySets(_Documents):
             seen = self._fetch(name)
         except Unseen as e:
             return KeySetState(kids=frozenset(), hidden=e.problem)
-        return replace(KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers), owner=seen.owner) if seen else None
+        if seen is None:
+            return None
+        read = KeySetState.read(seen.body, where := f"{self.kind}/{name}", *seen.headers)
+        return replace(read.saying(seen.word, where), owner=seen.owner)
 
     @told("Microsoft.Storage")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         self._open(name, have)
-        version = self._store(name, want.merged(have), want, have)
+        version = self._store(name, want.merged(have), want, have, want.word(have))
         return replace(want, owner=None, version=version)
 
 
@@ -207,7 +211,7 @@ def _container(name: str) -> str:
 
 
 def _theirs(client: BlobClient) -> dict[str, str]:
-    return {key: text for key, text in metadata(client.get_blob_properties()).items() if key != MARK}
+    return {key: text for key, text in metadata(client.get_blob_properties()).items() if key not in {MARK, names.ROTATION}}
 
 
 def _read(client: BlobClient, *, shared: bool) -> Seen:
@@ -215,4 +219,4 @@ def _read(client: BlobClient, *, shared: bool) -> Seen:
     found = stream.properties
     settings = found.content_settings
     headers = (settings.content_type or "", settings.cache_control or "", found.etag)
-    return Seen(stream.readall(), headers, mark(found) if shared else None)
+    return Seen(stream.readall(), headers, mark(found) if shared else None, metadata(found).get(names.ROTATION, ""))

@@ -22,6 +22,7 @@ from cwiictl.clouds.azure.stores.assignments import Assignments
 from cwiictl.clouds.azure.stores.blobs import Blobs, Documents, KeySets
 from cwiictl.clouds.azure.stores.containers import Containers
 from cwiictl.clouds.azure.stores.errors import LOGIN
+from cwiictl.clouds.azure.stores.exchange import Exchanges
 from cwiictl.clouds.azure.stores.groups import ResourceGroups, StandingGroups
 from cwiictl.clouds.azure.stores.identities import Identities
 from cwiictl.clouds.azure.stores.ledger import Ledger
@@ -111,6 +112,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close
         identities=identities,
         custom_roles=CustomRoles(clients.access, spec.subscription, name),
         assignments=Assignments(ledger, identities, name),
+        exchange=Exchanges(clients.where, clients.transport).exchange,
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from cwiictl.clouds.gcp.resources import room
 from cwiictl.clouds.gcp.resources.pool import TITLE, Pool
 from cwiictl.engine.resource import Difference, Known, Resource, State, aside, differences
 from cwiictl.issuer.documents import Issuer
@@ -30,6 +31,7 @@ class ProviderState(State):
     disabled: bool = False
     deleted: bool = False
     keys: Keys = "issuer"
+    word: str = field(default="", compare=False, repr=False, metadata={"aside": True})  # of the found one: where a rotation of its keys stands
     uploads: tuple[VerificationKey, ...] = aside()  # of the wanted one: what is uploaded with it when it is made
 
 
@@ -50,7 +52,7 @@ class Provider(Resource[ProviderState]):
             issuer=known[self.issuer].url,
             audiences=self.audiences,
             keys=self.keys,
-            uploads=(known[self.issuer.key].verifies,) if self.keys == "uploaded" else (),
+            uploads=known[self.issuer.key].every if self.keys == "uploaded" else (),
         )
 
     def settled(self, found: Known) -> bool:
@@ -62,4 +64,5 @@ class Provider(Resource[ProviderState]):
 
     def differing(self, want: ProviderState, have: ProviderState) -> tuple[Difference, ...]:
         """Keys are uploaded to one that is there by what holds them; here they are only taken away, so that the issuer's own are read."""
-        return tuple(d for d in differences(want, have) if d.field != "keys" or want.keys == "issuer")
+        fitting = replace(want, description=room.fitted(want.description, self.cluster.name, word=have.word))
+        return tuple(d for d in differences(fitting, have) if d.field != "keys" or want.keys == "issuer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from cwiictl.clouds.gcp.belief import Way
 from cwiictl.clouds.gcp.permissions import Grant
 from cwiictl.clouds.gcp.resources.api import ApiState
 from cwiictl.clouds.gcp.resources.bucket import BucketState
@@ -20,6 +21,7 @@ from cwiictl.clouds.permissions import PermissionsState
 from cwiictl.engine.resource import Store
 from cwiictl.issuer.documents import DocumentState, IssuerState, KeySetState
 from cwiictl.issuer.known import KnownIssuersState
+from cwiictl.verify.finding import Refusal
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Stores:
     custom_roles: Store[CustomRoleState]
     policies: Store[PolicyState]
     principals: Store[SubjectState]
+    exchange: Callable[[Way, str], Refusal | None]  # of a token, for one of Google's
 
     @property
     def facts(self) -> Mapping[str, str]:

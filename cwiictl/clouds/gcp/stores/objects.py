@@ -23,6 +23,7 @@ class Seen(NamedTuple):
     body: bytes
     headers: tuple[str, str, str]  # content type, cache control, generation
     owner: Mark | None
+    word: str  # of a rotation
 
 
 class _Objects:
@@ -58,22 +59,23 @@ class _Objects:
         with gone():
             body = blob.download_as_bytes(retry=None, if_generation_match=blob.generation)
             headers = (blob.content_type or "", blob.cache_control or "", str(blob.generation))
-            return Seen(body, headers, names.undescribed((blob.metadata or {}).get(MARK, "")))
+            told: dict[str, str] = blob.metadata or {}
+            return Seen(body, headers, names.undescribed(told.get(MARK, "")), told.get(names.ROTATION, ""))
         raise NotYet(f"{self.kind}/{name} was changed while it was read")
 
     def _owner(self, name: str, seen: Seen) -> Mark | None:
         """Whatever the bucket says of itself, as long as that is not that it is ours."""
         return seen.owner if seen.owner and not self.buckets.ours(_bucket(name)) else None
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None) -> str:
+    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> str:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         blob, seen = self._blob(name), int(have.version or 0) if have else 0
         if have and have.owner and want.owner is None:
-            blob.metadata = {MARK: None}
+            blob.metadata = {MARK: None, names.ROTATION: None}
             blob.patch(if_generation_match=seen, retry=None)
             return str(blob.generation)
         blob.cache_control = want.cache_control
-        blob.metadata = self._metadata(name, have)
+        blob.metadata = self._metadata(name, have) | ({names.ROTATION: word} if word else {})
         blob.upload_from_string(body, content_type=want.content_type, if_generation_match=seen, retry=None)
         return str(blob.generation)
 
@@ -84,7 +86,8 @@ class _Objects:
         blob: Any = self._blob(name)
         with gone():
             blob.reload(retry=None)
-        return {**(blob.metadata or {}), MARK: names.described(Mark(self.cluster, "brought"))}
+        theirs: dict[str, str] = blob.metadata or {}
+        return {**{key: text for key, text in theirs.items() if key != names.ROTATION}, MARK: names.described(Mark(self.cluster, "brought"))}
 
     def _blob(self, name: str) -> Any:
         bucket, _, path = name.partition("/")
@@ -118,11 +121,11 @@ class KeySets(_Objects):
         return {name: replace(self._state(name, seen), owner=self._owner(name, seen)) for name, seen in found.items() if seen}
 
     def _state(self, name: str, seen: Seen) -> KeySetState:
-        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers)
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(seen.word, f"{self.kind}/{name}")
 
     @told("storage")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
-        version = self._store(name, want.merged(have), want, have)
+        version = self._store(name, want.merged(have), want, have, want.word(have))
         return replace(want, owner=None, version=version)
 
 

@@ -42,7 +42,8 @@ class Providers:
             return want
         if have.deleted:
             self._begun(provider, self.rest.post(f"{self.url(provider)}:undelete", {}), "revived")
-        before, after = {**_wish(have), "description": descriptions.found(have.description, have.owner)}, _wish(want)
+        before = {**_wish(have), "description": descriptions.found(have.description, have.owner, word=have.word)}
+        after = _wish(replace(want, word="" if want.keys == "issuer" else have.word))
         fields = [field for field in _flat(after) if _flat(after)[field] != _flat(before)[field]]
         forget = ["oidc.jwksJson"] if (want.keys, have.keys) == ("issuer", "uploaded") else []
         if fields or forget:
@@ -90,10 +91,10 @@ class Providers:
         self.operations.begun(provider, operation, f"{self.kind}/{provider} is being {verb}")
 
     def _state(self, seen: Any) -> ProviderState:
-        oidc = seen.get("oidc") or {}
+        oidc, told = seen.get("oidc") or {}, descriptions.read(seen.get("description", ""), self.cluster)
         return ProviderState(
             title=seen.get("displayName", ""),
-            description=descriptions.read(seen.get("description", ""), self.cluster).sentence,
+            description=told.sentence,
             issuer=oidc.get("issuerUri", ""),
             audiences=frozenset(oidc.get("allowedAudiences") or ()),
             mapping=dict(seen.get("attributeMapping") or {}),
@@ -101,6 +102,7 @@ class Providers:
             disabled=bool(seen.get("disabled")),
             deleted=seen.get("state") == DELETED,
             keys="uploaded" if oidc.get("jwksJson") else "issuer",
+            word=told.word,
             owner=mark(seen, self.cluster),
         )
 
@@ -115,21 +117,22 @@ class ProviderKeys:
 
     @told("iam")
     def get(self, providers: Collection[str], /) -> Mapping[str, KeySetState]:
-        found = {provider: _keys(self.providers.read(provider)) for provider in providers}
-        return {provider: self._state(provider, text) for provider, text in found.items() if text}
+        found = {provider: self.providers.read(provider) for provider in providers}
+        return {provider: self._state(provider, seen) for provider, seen in found.items() if _keys(seen)}
 
     @told("iam")
     def put(self, provider: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         seen = self.providers.read(provider)
         if seen is None or seen.get("state") == DELETED:
             raise NotYet(f"{self.kind}/{provider} has no provider yet")
-        text = want.merged(have).decode()
-        if _keys(seen) == text:  # as it was made with them
-            return replace(want, owner=None, version=_version(text))
-        if _version(_keys(seen)) != (have.version if have else ""):
+        text, word, told = want.merged(have).decode(), want.word(have), self._told(seen)
+        if (_keys(seen), told.word) == (text, word):  # as it was made with them
+            return replace(want, owner=None, version=_version(text, word))
+        if _version(_keys(seen), told.word) != (have.version if have else ""):
             raise NotYet(f"somebody else has written {self.kind}/{provider}")
-        self.providers.write(provider, {"oidc": {"jwksJson": text}}, "oidc.jwksJson")
-        return replace(want, owner=None, version=_version(text))
+        after = {"oidc": {"jwksJson": text}, "description": descriptions.written(told.sentence, told.owner, told.scopes, word)}
+        self.providers.write(provider, after, "oidc.jwksJson", *(("description",) if word != told.word else ()))
+        return replace(want, owner=None, version=_version(text, word))
 
     def drop(self, _provider: str, /) -> None:
         """Goes with its provider."""
@@ -137,14 +140,19 @@ class ProviderKeys:
     def owned(self, _cluster: str, /) -> Mapping[str, Mark]:
         return {}
 
-    def _state(self, provider: str, text: str) -> KeySetState:
-        return KeySetState.read(text.encode(), f"{self.kind}/{provider}", seen=_version(text))
+    def _state(self, provider: str, seen: Any) -> KeySetState:
+        text, word = _keys(seen), self._told(seen).word
+        where = f"{self.kind}/{provider}"
+        return KeySetState.read(text.encode(), where, seen=_version(text, word)).saying(word, where)
+
+    def _told(self, seen: Any) -> descriptions.Told:
+        return descriptions.read(seen.get("description", ""), self.providers.cluster)
 
 
 def _wish(want: ProviderState) -> dict[str, Any]:
     return {
         "displayName": want.title,
-        "description": descriptions.written(want.description, want.owner),
+        "description": descriptions.written(want.description, want.owner, word=want.word),
         "disabled": want.disabled,
         "attributeMapping": dict(want.mapping),
         "attributeCondition": want.condition,
@@ -170,5 +178,6 @@ def _keys(seen: Any) -> str:
     return str(((seen or {}).get("oidc") or {}).get("jwksJson", ""))
 
 
-def _version(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest() if text else ""
+def _version(text: str, word: str) -> str:
+    """With what is said of a rotation: who turns the keys must have seen both."""
+    return hashlib.sha256(f"{text} {word}".encode()).hexdigest() if text else ""

@@ -14,6 +14,7 @@ from cwiictl.clouds.gcp.spec import Spec
 from cwiictl.clouds.gcp.stores import Stores, trust
 from cwiictl.clouds.gcp.stores.buckets import Buckets
 from cwiictl.clouds.gcp.stores.errors import Off, absent, denied, message, told
+from cwiictl.clouds.gcp.stores.exchange import Exchanges
 from cwiictl.clouds.gcp.stores.ledger import Ledger
 from cwiictl.clouds.gcp.stores.objects import Documents, FormerKeys, KeySets
 from cwiictl.clouds.gcp.stores.permissions import Permissions
@@ -43,6 +44,7 @@ class Clients:
         self.tokens, self.caller = known(spec.project, spec.domain)
         self.session = Session(self.tokens, width)
         self.rest = Rest(self.session)
+        self.exchanges = Exchanges(self.where, width)
         self.iam = Iam(self.where.host("iam"), self.tokens)
         options: Any = {"universe_domain": spec.domain}
         self.storage = Client(project=spec.project, credentials=self.tokens, client_options=options, _http=self.session)
@@ -50,6 +52,7 @@ class Clients:
     def close(self) -> None:
         self.iam.close()
         self.session.close()
+        self.exchanges.close()
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
@@ -124,6 +127,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, apis: Apis, number: s
         custom_roles=opened(roles),
         policies=opened(policies),
         principals=opened(Principals(policies)),
+        exchange=clients.exchanges.exchange,
     )
 
 

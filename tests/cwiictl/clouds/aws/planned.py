@@ -23,10 +23,10 @@ ALLOWED = Ask(policy.canonical(policy.allow("ec2:DescribeInstances", Resource="*
 
 def the_stores(region: str = "us-east-1") -> Any:
     """Places that nobody comes to."""
-    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "close", "partition", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "region", "close", "partition", "permissions"}
     places: Any = {kind: Shelf(World(), f"aws/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "aws/permissions")
-    return Stores(ACCOUNT, "somebody", lambda: None, partition(region), lambda _grants: asked, **places)
+    return Stores(ACCOUNT, "somebody", region, lambda: None, partition(region), lambda _grants: asked, **places)
 
 
 def whole(region: str = "us-east-1", *workloads: Any, asked: Ask = ALLOWED, how: Hosting | None = None, **told: Any) -> Plan:

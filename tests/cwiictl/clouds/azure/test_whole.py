@@ -135,6 +135,7 @@ class Azure:
             "identities": self.identities,
             "custom_roles": self.custom_roles,
             "assignments": self.assignments,
+            "exchange": None,
         }
         doomed = self.spec.doomed(a_cluster())
         return Stores(SUBSCRIPTION, "somebody", TENANT, environment(""), doomed, a_role, lambda: None, lambda _grants: self.permissions, **made)

@@ -89,6 +89,7 @@ def test_of_what_is_found_these_are_no_drift_or_in_no_checksum() -> None:
         "PoolState.others": "bookkeeping",
         "SubjectState": "markless",
         "ProviderState.uploads": "aside",
+        "ProviderState.word": "aside",
         "ReachState": "markless",
         "ServiceAccountState.unique_id": "assigned",
     }

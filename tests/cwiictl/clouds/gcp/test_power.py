@@ -24,6 +24,7 @@ from cwiictl.engine.run import apply
 from cwiictl.errors import BadInput, Conflict
 from cwiictl.issuer.documents import Hosting, KeySetState
 from cwiictl.issuer.key import KeyState, SigningKey
+from cwiictl.issuer.rotation import Rotation
 from tests.contracts.shelf import Shelf, World
 from tests.cwiictl.clouds.gcp.told import OTHER, a_spec, the_stores
 from tests.examples import a_cluster, a_workload
@@ -196,9 +197,21 @@ def test_a_sentence_gives_way_to_other_projects_and_the_mark_and_to_nothing_else
     for mark in (OWN, Mark("demo", "adopted", "create-identity-provider")):
         text = descriptions.written("long " * 40, mark, few)
         assert len(text.encode()) <= room.LENGTH
-        assert descriptions.read(text, "demo") == (room.fitted("long " * 40, "demo", few), few, mark)
+        assert descriptions.read(text, "demo") == (room.fitted("long " * 40, "demo", few), few, mark, "")
         assert names.described(mark) in text
     assert room.fitted("short", "demo") == "short"
+
+
+def test_where_a_rotation_of_the_providers_keys_stands_shortens_what_people_are_told_and_is_no_drift() -> None:
+    provider, word = only(Provider, the_plan()), Rotation("unpublish", 10**9, "A" * 12, "B" * 12, 10**9).word
+    long = "Issuer " * 30
+    text = descriptions.written(long, OWN, word=word)
+    assert descriptions.read(text, "demo") == (room.fitted(long, "demo", word=word), frozenset(), OWN, word)
+    have = a_provider(the_plan(), word=word)
+    want = replace(have, word="", description=long)
+
+    assert provider.differing(want, replace(have, description=room.fitted(long, "demo", word=word))) == ()
+    assert [d.field for d in provider.differing(want, replace(have, description="another"))] == ["description"]
 
 
 def test_what_was_shortened_is_as_wanted() -> None:

@@ -243,8 +243,8 @@ def test_a_description_holds_a_sentence_other_projects_and_a_mark() -> None:
     mark = Mark("a-cluster")
     text = descriptions.written("Somebody.", mark, ["p3", "p2"])
 
-    assert descriptions.read(text, "a-cluster") == ("Somebody.", {"p2", "p3"}, mark)
-    assert descriptions.read(descriptions.written("Somebody.", None, ["p2"]), "a-cluster") == ("Somebody.", {"p2"}, None)
+    assert descriptions.read(text, "a-cluster") == ("Somebody.", {"p2", "p3"}, mark, "")
+    assert descriptions.read(descriptions.written("Somebody.", None, ["p2"]), "a-cluster") == ("Somebody.", {"p2"}, None, "")
     with pytest.raises(BadInput, match="longer than the 256"):
         descriptions.written("Somebody.", mark, [f"another-project-{number}" for number in range(20)])
 

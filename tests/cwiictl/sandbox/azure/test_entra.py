@@ -16,7 +16,7 @@ from azure.core.exceptions import ClientAuthenticationError
 from azure.identity import ClientSecretCredential, WorkloadIdentityCredential
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from cwiictl.sandbox import mint
+from cwiictl.issuer.stores.mint import Mint
 from cwiictl.sandbox.azure.world import CLIENT, OPERATOR, SECRET, TENANT, Credential
 from cwiictl.sandbox.faults import Fault
 from cwiictl.sandbox.tokens import Checker
@@ -121,7 +121,7 @@ def test_the_first_version_asks_for_a_resource(tenant: Tenant) -> None:
 
 def test_a_minted_token_of_the_created_key_gets_an_access_token(tenant: Tenant, tmp_path: Path) -> None:
     key = signing_key(0).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    text = mint.token(key, mint.Asked(ISSUER, "kube-system", "csi", AUDIENCE))
+    text = Mint(key, "a key", ISSUER).token("kube-system", "csi", AUDIENCE, 3600)
     tenant.publish(key_set(**{jwt.get_unverified_header(text)["kid"]: 0}))
     identity = tenant.identity()
     access = workload(tenant, tmp_path, text).get_token(MANAGEMENT).token
