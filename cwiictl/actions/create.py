@@ -22,6 +22,7 @@ from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Known, Report
 from cwiictl.engine.run import Outcome, apply, preview
 from cwiictl.errors import Denied, Problem
+from cwiictl.install import handover as webhook
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer
 from cwiictl.model import Handover
@@ -70,15 +71,16 @@ def status(order: Order, report: Report) -> Result:
 
 def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     stage = staged(order, Pace(order.width), report, writes=writes)
-    return giving_back(stage.sites, lambda: _foreseen(stage, report, writes=writes))
+    return giving_back(stage.sites, lambda: foreseen(stage, report, writes=writes))
 
 
-def _foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
+def foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
     order = stage.order
     outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _told(stage, outcome, result) if writes else _unlent(result)
+    result = replace(result, sight=None if writes else stage.sight(outcome.known))
     left = _beyond(stage, outcome.known, outcome.held)
     result = result.plus(_serving(stage, outcome.known, outcome.held))
     if not writes:
@@ -181,7 +183,13 @@ def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
     handover = _handover(stage, outcome)
     tree = {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
-    return spared(stage.order, tree, whole=outcome.whole)
+    return spared(stage.order, tree, whole=outcome.whole) | _for_webhook(stage.order, handover)
+
+
+def _for_webhook(order: Order, handover: Handover) -> dict[str, bytes]:
+    """Of a run that has come to nothing there is nothing to tell."""
+    told = webhook.told(handover.facts, handover.bindings) if order.installers and (handover.issuer or handover.bindings) else {}
+    return {webhook.FILE: webhook.file(files.found(order.output / webhook.FILE), told)} if told else {}
 
 
 def _summary(stage: Stage, outcome: Outcome) -> dict[Path, bytes]:
@@ -194,10 +202,13 @@ def _summary(stage: Stage, outcome: Outcome) -> dict[Path, bytes]:
 def _handover(stage: Stage, outcome: Outcome) -> Handover:
     bindings = tuple(stage.bindings(outcome.known))
     if stage.issuer is None or stage.issuer not in outcome.known:
-        return Handover(bindings=bindings)
-    public = outcome.known[stage.issuer.key].pem.encode()
-    uri = _jwks_uri(stage.issuer, outcome.known)
-    return Handover(outcome.known[stage.issuer].url, uri, bindings, public, stage.keys.private, stage.facts)
+        return Handover(bindings=bindings, facts=stage.facts)
+    url, order = outcome.known[stage.issuer].url, stage.order
+    if order.served and order.served.issuer == url:  # it has nothing to change; and whether tokens of the issuer before are about, only its files say
+        return Handover(bindings=bindings, facts=stage.facts)
+    public, uri = outcome.known[stage.issuer.key].pem.encode(), _jwks_uri(stage.issuer, outcome.known)
+    handover = Handover(url, uri, bindings, public, stage.keys.private, stage.facts, order.cluster.name)
+    return replace(handover, former=order.served.issuer, audiences=order.served.audiences) if order.served else handover
 
 
 def _jwks_uri(issuer: Issuer, known: Known) -> str:

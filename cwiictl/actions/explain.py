@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cwii_webhook.dialects import ALL, service
+from cwii_webhook.dialects import ALL, Service, Version, service
 from cwii_webhook.settings.flags import BadFlag
 from cwii_webhook.source import File, Key, Machine, Source
 
 from cwiictl import files
-from cwiictl.actions.kubectl import Live, got
+from cwiictl.actions.cluster import version
+from cwiictl.actions.live import Live, got
 from cwiictl.documents import documents
 from cwiictl.errors import BadInput
 from cwiictl.explain import Explanation, explained
 from cwiictl.explain.objects import Objects, read
+from cwiictl.kubernetes import connect
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,13 @@ class Question:
     """Which pods, and which webhook: its dialect, and its own flags and variables."""
 
     texts: Mapping[str, bytes]  # by the names of their files
-    things: Sequence[str]  # in the cluster that kubectl is set to, such as pod/web
+    things: Sequence[str]  # in the cluster, such as pod/web
     namespace: str
     dialect: str
     flags: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
+    kubeconfig: Path | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,22 +44,35 @@ class Answer:
 
 
 def explain(question: Question) -> Answer:
+    """Nobody is connected to for what stands in files."""
+    way = _service(question, ())
+    if not question.things:
+        return _answer(way, question.texts, Objects(question.namespace))
+    with closing(connect(question.kubeconfig, question.context)) as place:
+        found = {thing: got(place, thing, question.namespace) for thing in question.things}
+        way = _service(question, version(place)) if way.version else way
+        return _answer(way, {**question.texts, **found}, Live(question.namespace, place=place))
+
+
+def _service(question: Question, known: Version) -> Service:
+    dialect = ALL[question.dialect]
     try:
-        dialect = ALL[question.dialect]
-        way = service(dialect, [*dialect.selecting, *question.flags], question.environ or {})
+        return service(dialect, [*dialect.selecting, *question.flags], question.environ or {}, version=known)
     except BadFlag as e:
-        raise BadInput(e.problem, remedy=e.remedy) from e
-    texts = {**question.texts, **{thing: got(thing, question.namespace) for thing in question.things}}
-    objects = (Live if question.things else Objects)(question.namespace)
+        where = "" if question.flags else "; flags of the webhook stand behind --, as in: -- --tenant-id=TENANT"
+        raise BadInput(e.problem, remedy=e.remedy + where) from e
+
+
+def _answer(way: Service, texts: Mapping[str, bytes], objects: Objects) -> Answer:
     pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
     if not pods:
         raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
-    problems = [_heed(source, objects) for source in way.sources]
+    problems = tuple(filter(None, [heed(source, objects) for source in way.sources]))
     explanations = tuple(explained(pod, way.route, objects) for pod in pods)
-    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, tuple(filter(None, problems)))
+    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems)
 
 
-def _heed(source: Source, objects: Objects) -> str:
+def heed(source: Source, objects: Objects) -> str:
     """What a dialect heeds besides annotations, from where it is at hand. What the webhook's own machine is told of itself is not.
 
     Gives why something is passed over: as in the webhook, pods are decided on all the same.

@@ -12,12 +12,12 @@ from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 
 NOTE = ".cwiictl-cluster"  # lies there where nothing else says it
-ISSUER = re.compile(rb"(?:serviceAccountIssuer:|name: service-account-issuer\n\s+value:) '?(https://[^\s']+)")
+ISSUER = re.compile(rb"(?:serviceAccountIssuer: |service-account-issuer(?:: |=|\n\s+value: ))'?(https://[^\s']+)")
 
 
 def judge(order: Order, *, writes: bool) -> None:
     """Refuses what is another cluster's. With only a key in it, it is nobody's yet."""
-    taken = ("issuer" in order.parts and order.public_key is None) or (writes and order.installers)
+    taken = ("issuer" in order.parts and order.public_key is None and order.from_cluster is None) or (writes and order.installers)
     other = _whose(order.output) if taken else ""
     if other and other != order.cluster.name:
         raise BadInput(
@@ -39,7 +39,8 @@ def judge_issuer(order: Order, url: str) -> None:
 
 def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
     """What is to be written beside these files, so that they say whose they are: often their issuer does."""
-    told = {names.cluster_of(url) for url in _told({**_files(order.output), **tree})}
+    saying = {path: tree.get(path, text) for path, text in _files(order.output).items()}
+    told = {names.cluster_of(url) for url in _told(saying)}
     return {} if not tree or told == {order.cluster.name} else {NOTE: f"{order.cluster.name}\n".encode()}
 
 
@@ -47,6 +48,12 @@ def _whose(output: Path) -> str:
     if note := files.found(output / NOTE).decode(errors="replace").strip():
         return note
     return next((cluster for url in _lying(output) if (cluster := names.cluster_of(url))), "")
+
+
+def issuers(output: Path) -> dict[Path, list[str]]:
+    """All that a file there tells the cluster to sign as, by that file."""
+    found = {output / name: [url.decode(errors="replace") for url in ISSUER.findall(text)] for name, text in _files(output).items()}
+    return {path: urls for path, urls in found.items() if urls}
 
 
 def _lying(output: Path) -> list[str]:

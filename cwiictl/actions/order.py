@@ -9,11 +9,20 @@ from typing import Any, Literal
 
 from cwiictl.cluster_file import WorkloadAsk
 from cwiictl.issuer.documents import Keys
+from cwiictl.issuer.served import Served
 from cwiictl.model import Cluster, Workload
 
 Part = Literal["issuer", "identities"]
 WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
 ISSUER: frozenset[Part] = frozenset({"issuer"})
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How a cluster is reached: as kubectl does, where nothing is said."""
+
+    kubeconfig: Path | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Order:
     issuer_in: str = ""  # the cloud that hosts the issuer; the first, if it is not said
     issuer_url: str = ""  # of a host of the user's own
     issuer_exists: bool = False  # nothing is published there by us
+    from_cluster: Reach | None = None  # a cluster that exists, whose own keys are to be trusted
+    served: Served | None = None  # what that has told of itself
     summary: Path | None = None  # a file of what all workloads were given, as the preset's own tool writes it
     parts_of_summary: tuple[tuple[Workload, Mapping[str, Any]], ...] = ()
     declare: str = ""  # the format in which it is said, instead of made

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from cwiictl.actions.sight import Sight
 from cwiictl.engine.holdings import Holdings, Removal
 from cwiictl.engine.plain import plain, wanted
 from cwiictl.engine.resource import Difference, Plan, Resource
 from cwiictl.engine.run import Change, Outcome, Verb
 from cwiictl.errors import BadInput, Conflict, Problem
 from cwiictl.model import Binding
+from cwiictl.verify.finding import Finding
 
 Condition = Literal[
     "declared",
@@ -30,6 +32,8 @@ Condition = Literal[
     "released",
     "to drop",
     "to release",
+    "to restart",
+    "restarted",
     "given back",
     "may be lent",
     "present",
@@ -41,7 +45,7 @@ Condition = Literal[
 FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "extend": "incomplete", "keep": "as wanted", "refuse": "foreign"}
 DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "extend": "updated", "keep": "as wanted", "refuse": "foreign"}
 
-CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "updated", "unfinished", "given back", "dropped", "released"})
+CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "updated", "unfinished", "given back", "dropped", "released", "restarted"})
 INTERRUPTED = 130
 NOTHING: Mapping[str, Exception] = MappingProxyType({})
 
@@ -53,6 +57,7 @@ class Caller:
     cloud: str
     account: str
     caller: str
+    word: str = field(default="account", metadata={"aside": True})  # what comes before it where people are told
 
 
 @dataclass(frozen=True)
@@ -79,12 +84,17 @@ class Result:
     outdated: tuple[str, ...] = ()  # files that tell of what is gone
     hints: tuple[str, ...] = ()  # what is to be known of what this order did not look at
     taker: str = "the installer"  # of these files
+    whole: str = "cluster"  # of which all these things are
+    maker: str = "create-all"  # who asks for them, and drops with --prune what is left over
     bindings: tuple[Binding, ...] = ()  # what the workloads must be told
+    findings: tuple[Finding, ...] = ()  # of `verify`
+    sight: Sight | None = None  # of what is to be drawn
     manifest: bytes = b""  # the same as Kubernetes objects, where a command shows them
     failures: tuple[Exception, ...] = field(default=(), repr=False)
     interrupted: bool = False
     judged: bool = False  # it answers whether all is as wanted, and changed nothing
     planned: bool = False  # it only says what would be done
+    awaited: bool = False  # it is somebody else's turn, and then this is to be run again
 
     @property
     def code(self) -> int:
@@ -97,7 +107,13 @@ class Result:
             return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
         if conditions & {"failed", "not tried"} or (conditions & {"to drop", "to release"} and not self.planned):
             return 1
-        return 3 if self.judged and conditions & {"missing", "incomplete", "drifted", "left over"} else 0
+        wrong = conditions & {"missing", "incomplete", "drifted", "left over", "to restart"} or any(each.severity == "failed" for each in self.findings)
+        return 3 if (self.judged or self.awaited) and wrong else 0
+
+    def beside(self, other: Result) -> Result:
+        """What came of two questions, as one."""
+        both = self.plus(other.rows, other.failures, interrupted=other.interrupted)
+        return replace(both, callers=(*self.callers, *other.callers), hints=(*self.hints, *other.hints))
 
     def plus(self, rows: Iterable[Row], failures: Iterable[Exception] = (), *, interrupted: bool = False) -> Result:
         return replace(self, rows=(*self.rows, *rows), failures=(*self.failures, *failures), interrupted=self.interrupted or interrupted)

@@ -13,6 +13,8 @@ from cwiictl.actions import folder
 from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.result import Caller, Result, Row, failure
+from cwiictl.actions.served import settled
+from cwiictl.actions.sight import Side, Sight
 from cwiictl.audiences import Asker
 from cwiictl.clouds import Cloud, Connected
 from cwiictl.engine.pace import Job, Pace, run
@@ -20,14 +22,15 @@ from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Known, Mark, Plan, Report, Resource, Walk
 from cwiictl.engine.run import foretold
 from cwiictl.errors import BadInput, Problem
+from cwiictl.install import handover as webhook
 from cwiictl.installers import INSTALLERS, openshift
-from cwiictl.issuer.documents import Hosting, Issuer
+from cwiictl.issuer.documents import Hosting, Issuer, KeySet
 from cwiictl.issuer.elsewhere import Shelves, checked, existing, own
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KEY, PAIR, SigningKey
 from cwiictl.issuer.known import KnownIssuers
 from cwiictl.issuer.stores.folder import FolderDocuments, FolderKeySets
-from cwiictl.issuer.stores.keys import KeyPair, Keys, PublicKey
+from cwiictl.issuer.stores.keys import KeyPair, Keys, PublicKey, ServedKeys
 from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding
 
@@ -89,6 +92,14 @@ class Stage:
     def facts(self) -> dict[str, str]:
         return {word: text for site in self.sites for word, text in site.stores.facts.items()}
 
+    def sight(self, known: Known) -> Sight:
+        key = self.issuer.key if self.issuer else None
+        sides = tuple(Side(site.cloud.name, site.cloud.title, tuple(site.cloud.acting(self.plan.values(), known))) for site in self.sites)
+        texts = known[self.issuer].url if self.issuer and self.issuer in known else "", known[key].kid if key and key in known else ""
+        url, kid = ("" if known.vague(text) else text for text in texts)
+        behind = frozenset(thing.address for thing in (self.issuer, key, *self.issuer.behind)) if self.issuer and key else frozenset[str]()
+        return Sight(self.order.cluster.name, url, kid, behind, sides)
+
     def bindings(self, known: Known) -> Iterator[Binding]:
         for site in self.sites:
             yield from site.cloud.bindings(self.identities.get(site.cloud.name, ()), known)
@@ -97,7 +108,8 @@ class Stage:
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
     folder.judge(order, writes=writes)
-    keys = _keys(order, writes=writes)
+    order = settled(order)
+    keys = signing_keys(order, writes=writes)
     if "issuer" in order.parts:
         keys.get([KEY])
     asked = asks(order)
@@ -107,7 +119,7 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
         paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
         if order.summary:
             files.ready(order.summary.parent, [order.summary.name])
-        files.ready(order.output, (*paths, *keys.files, folder.NOTE))
+        files.ready(order.output, (*paths, *keys.files, folder.NOTE, *([webhook.FILE] if order.installers else [])))
     sites = connected(order, pace, report)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
     stage = replace(_planned(order, pace, sites, keys, writes=writes), skipped=asked.skipped)
@@ -157,15 +169,25 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
     return tuple(Site(cloud, specs[name], stores[name]) for name, cloud in clouds.items())
 
 
+def issuing(order: Order, sites: tuple[Site, ...], pace: Pace, keys: Keys) -> Stage:
+    """Of the issuer and its keys alone, wherever they are: for whoever changes no more than these, and needs no right for more."""
+    issuer = _issuer(order, sites, SigningKey(KEY, keys))
+    keeping = (thing for thing in trust(order, sites, issuer) if isinstance(thing, KeySet | KnownIssuers))
+    return Stage(order, sites, pace, Plan([issuer, *keeping]), keys, issuer)
+
+
+def trust(order: Order, sites: tuple[Site, ...], issuer: Issuer) -> Iterator[Resource[Any]]:
+    yield issuer
+    yield from (thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))
+    yield from (KnownIssuers(order.cluster.name, s.stores.known_issuers, issuer.home) for s in sites if not order.move_issuer)
+
+
 def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, writes: bool) -> Stage:
     issuer = _issuer(order, sites, SigningKey(KEY, keys)) if "issuer" in order.parts else None
     home = issuer.home if issuer else _standing(order, sites, pace)
     if issuer and writes:
         folder.judge_issuer(order, home.text)
-    roots: list[Resource[Any]] = []
-    if issuer:
-        roots += [issuer, *(thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))]
-        roots += [KnownIssuers(order.cluster.name, s.stores.known_issuers, home) for s in sites if not order.move_issuer]
+    roots = list(trust(order, sites, issuer)) if issuer else []
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
         identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home)) for s in sites}
@@ -215,7 +237,8 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     host = _host(order, sites)
     if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
         home = order.output / ISSUER_FOLDER
-        remedy = "see that it is served there" if order.issuer_exists else f"serve the files of {home} there, and run again"
+        served = "see that it is served there, or give the cluster another with --move-issuer" if order.served else "see that it is served there"
+        remedy = served if order.issuer_exists else f"serve the files of {home} there, and run again"
         web = Web(0.0, remedy)  # nobody but the user can make it readable
         shelves = Shelves(FolderDocuments(home), FolderKeySets(home, partial(web.keys, order.issuer_url)), web)
         return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
@@ -224,10 +247,12 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     return host.cloud.host(host.spec, order.cluster, host.stores, key, how)
 
 
-def _keys(order: Order, *, writes: bool) -> Keys:
-    """The key that was named; or the pair in the output directory, made if there is none; or the public half that lies there alone."""
+def signing_keys(order: Order, *, writes: bool) -> Keys:
+    """The key that was named, or the cluster's; or the pair in the output directory, made if there is none; or the public half that lies there alone."""
     if order.public_key is not None:
         return PublicKey(order.public_key)
+    if order.served is not None:
+        return ServedKeys(order.served)
     public: Path = order.output / names.PUBLIC_KEY
     if public.exists() and not (order.output / names.PRIVATE_KEY).exists():
         return PublicKey(public)

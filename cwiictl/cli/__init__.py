@@ -19,8 +19,13 @@ COMMANDS = {
     "create-identity-provider": ("cwiictl.cli.create:create_identity_provider", "Publish the issuer's documents and have them trusted."),
     "create-identities": ("cwiictl.cli.create:create_identities", "Make an identity for each CredentialsRequest."),
     "create-identity": ("cwiictl.cli.identity:create_identity", "Make an identity for one workload."),
+    "rotate-keys": ("cwiictl.cli.rotate:rotate_keys", "Change the key that signs the cluster's tokens, in stages that nobody notices."),
     "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
+    "verify": ("cwiictl.cli.verify:verify", "Say whether the clouds would believe the cluster's tokens, and why not."),
     "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
+    "install-webhook": ("cwiictl.cli.webhook:install_webhook", "Install the webhook in a cluster, or change what is installed."),
+    "uninstall-webhook": ("cwiictl.cli.webhook:uninstall_webhook", "Take the webhook out of a cluster."),
+    "renew-certificates": ("cwiictl.cli.webhook:renew_certificates", "Have the webhook's certificates renewed, if it is time."),
     "explain": ("cwiictl.cli.explain:explain", "Show what the webhook would make of a pod, and why."),
     "image": ("cwiictl.cli.image:image", "Make the webhook's image, as a file or in a registry."),
     "permissions": ("cwiictl.cli.permissions:permissions", "Print the least policy with which a command works."),
@@ -120,7 +125,7 @@ def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:
     import json  # noqa: PLC0415 - help is quick without these
     import logging  # noqa: PLC0415 - help is quick without it
 
-    from cwiictl.cli.rendering import error  # noqa: PLC0415 - help is quick without it
+    from cwiictl.cli.wording import error  # noqa: PLC0415 - help is quick without it
 
     logging.getLogger("cwiictl").debug("failed", exc_info=e)
     if _wants_json(sys.argv[1:]):

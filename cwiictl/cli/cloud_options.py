@@ -17,8 +17,10 @@ from cwiictl.cli.options import PATH, stacked
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import Option, Wish, options
 from cwiictl.errors import BadInput
+from cwiictl.verify.finding import Finding
 
 C = TypeVar("C", bound=Callable[..., Any])
+R = TypeVar("R", Row, Finding)
 
 
 class Command(click.Command):
@@ -85,11 +87,11 @@ def told(result: Result, command: str, chosen: Collection[str]) -> Result:
     """The same of what only came to light there."""
     flags = {cloud: _flags(command, cloud) for cloud in chosen} if len(chosen) > 1 else {}
 
-    def of(row: Row) -> Row:
+    def of(row: R) -> R:
         own = flags.get(row.thing.partition("/")[0], {})
         return replace(row, problem=_respelled(row.problem, own), remedy=_respelled(row.remedy, own)) if row.remedy else row
 
-    return replace(result, rows=tuple(map(of, result.rows)))
+    return replace(result, rows=tuple(map(of, result.rows)), findings=tuple(map(of, result.findings)))
 
 
 def _flags(command: str, cloud: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from types import TracebackType
 import click
 
 from cwiictl.actions.result import DONE, Result
+from cwiictl.cli.findings import junit
 from cwiictl.cli.rendering import data, lines, problems
 from cwiictl.engine.resource import Event
 from cwiictl.errors import BadInput, Failed
@@ -31,7 +32,7 @@ class Console:
     def __init__(self, form: str, *, yes: bool = False) -> None:
         self.form, self.yes = form, yes
         self.moving = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self.waited: set[str] = set()
+        self.waited: dict[str, str] = {}  # for what, and why
         self.moved = 0.0
         self.declined = False  # by whom all was shown to a moment ago
 
@@ -47,8 +48,8 @@ class Console:
         log.debug("%s %s %s", event.what, event.address, event.why)
         if self.moving:
             self._move(event)
-        elif event.what == "waiting" and event.address not in self.waited:
-            self.waited.add(event.address)
+        elif event.what == "waiting" and self.waited.get(event.address) != event.why:
+            self.waited[event.address] = event.why
             click.echo(f"waiting for {_why(event)}", err=True)
         elif event.phase != "reading" and (word := _changed(event)):
             click.echo(f"{word} {event.address}", err=True)
@@ -69,18 +70,18 @@ class Console:
     # --- questions ---
 
     def agreed(self, shown: Result) -> bool:
-        """Whether what is shown may be dropped. Where nobody can be asked, it has to be said beforehand."""
+        """Whether what is shown may be done. Where nobody can be asked, it has to be said beforehand."""
         self._wipe()
         if self.yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise BadInput("nobody can be asked whether to drop these things", remedy="look at them with --dry-run, and say --yes")
+            raise BadInput("nobody can be asked whether to do this", remedy="look at them with --dry-run, and say --yes")
         for line in lines(shown):
             click.echo(line, err=True)
         if click.confirm("Do this?", err=True):
             return True
         self.declined = True
-        click.echo("Nothing was dropped.", err=True)
+        click.echo("Nothing was changed.", err=True)
         return False
 
     # --- the end ---
@@ -106,14 +107,16 @@ class Console:
     def _print(self, result: Result) -> None:
         if self.form == "json":
             click.echo(json.dumps(data(result), indent=2, ensure_ascii=False, default=str))
-        elif self.form == "yaml":
+        elif self.form == "junit":
+            click.echo(junit(result.findings), nl=False)
+        elif self.form in {"yaml", "mermaid"}:
             self._apart(result)
         elif not self.declined:
             for line in lines(result):
                 click.echo(line)
 
     def _apart(self, result: Result) -> None:
-        """What kubectl takes, by itself. All else is for people: the plan of a dry run, and what came of a run that has failed."""
+        """What kubectl takes, or what draws a diagram, by itself. All else is for people: the plan of a dry run, and what came of a run that has failed."""
         told = lines(replace(result, manifest=b"")) if result.planned or result.code else ()
         for line in told:
             click.echo(line, err=True)

@@ -33,6 +33,7 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
 @options.output_dir
 @options.bits
 @options.key
+@options.running_already
 @options.prune
 @options.yes
 @options.planning
@@ -60,6 +61,7 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
 @options.output_dir
 @options.bits
 @options.key
+@options.running_already
 @options.planning
 @options.running
 def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:

@@ -6,7 +6,6 @@ import difflib
 import json
 import os
 import sys
-import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
@@ -20,7 +19,7 @@ from cwiictl import files
 from cwiictl.actions.explain import Answer, Question
 from cwiictl.actions.explain import explain as ask
 from cwiictl.cli import options
-from cwiictl.cli.rendering import error
+from cwiictl.cli.wording import shown
 from cwiictl.engine.plain import plain
 from cwiictl.explain import Explanation
 
@@ -41,13 +40,14 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option(
     "--dialect", type=click.Choice(list(ALL)), default="cwii", show_default=True, help="Which webhook: ours in its own words, or as one that it replaces."
 )
+@options.reaching
 @options.output
 @options.debug
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[KIND/NAME]... [-- FLAG...]")
-def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, words: tuple[str, ...]) -> None:
+def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, words: tuple[str, ...], **cluster: Any) -> None:
     """Show what the webhook would make of a pod, and why. Flags behind -- are the webhook's own.
 
-    With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster that kubectl is set to. With files alone, what is in
+    With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster of the kubeconfig. With files alone, what is in
     none of them, such as the ServiceAccount, is taken for something that is not there, and named.
 
     The exit code is 0 whether or not a pod is given something, 1 where one would be refused, and 2 where what was asked for cannot be meant.
@@ -60,7 +60,7 @@ def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, wo
     """
     things = list(takewhile(lambda word: not word.startswith("-"), words))
     texts = {_name(path): _text(path) for path in paths}
-    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :], os.environ))
+    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :], os.environ, **cluster))
     if form == "json":
         click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
     else:
@@ -79,7 +79,8 @@ def _text(path: Path) -> bytes:
 
 
 def _data(answer: Answer) -> dict[str, Any]:
-    return {"pods": [plain(each) for each in answer.explanations], "unseen": list(answer.unseen), "warnings": list(answer.warnings)}
+    unseen = [{"object": ref, "near": near} for ref, near in answer.unseen.items()]
+    return {"pods": [plain(each) for each in answer.explanations], "unseen": unseen, "warnings": list(answer.warnings)}
 
 
 def _lines(answer: Answer) -> Iterator[str]:
@@ -91,7 +92,7 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield f"  {absence.gives}: {absence.reason}{f' ({shown(absence.text)})' if absence.text else ''}"
         yield from (f"  {_warning(warning)}" for warning in each.warnings)
         if each.refusal:
-            yield from error(shown(each.refusal), "")
+            yield f"{click.style('Error:', fg='red')} {shown(each.refusal)}"  # word for word: users know their webhook's
     yield from map(_warning, answer.warnings)
     if answer.unseen:
         yield f"Looked for, and not there: {', '.join(shown(f'{ref} (did you mean {near}?)' if near else ref) for ref, near in answer.unseen.items())}"
@@ -117,8 +118,3 @@ def _values(each: Explanation) -> Iterator[str]:
     for value in each.values:
         whose = f"{shown(value.key)} of {shown(value.whose)}" if value.whose else "by default"
         yield f"  {value.gives:<4} {value.what:<{width}}  {shown(value.value)}  ({whose})"
-
-
-def shown(text: str) -> str:
-    """Characters that would move the terminal, or hide among others, are shown and not sent."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)

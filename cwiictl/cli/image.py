@@ -43,7 +43,7 @@ def save(file: Path, mirrors: tuple[str, ...], form: str) -> None:
 
     \b
     Example:
-      cwiictl image save webhook.tar && ctr images import webhook.tar
+      cwiictl image save webhook.tar && ctr -n k8s.io images import webhook.tar
     """
     _show(actions.save(file, mirrors, _tell), form)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from cwiictl.installers import INSTALLERS
 
 C = TypeVar("C", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
+_TIME = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
 
 
 def _debug(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
@@ -47,6 +49,14 @@ def _variables(_context: click.Context, _parameter: click.Parameter, texts: tupl
         if not (key.strip() and equals):
             raise BadInput(f"--set {text} sets nothing", remedy="write it like --set infraID=prod-x7k2p")
     return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def seconds(_context: click.Context, _parameter: click.Parameter, text: str) -> float:
+    """As kubectl and helm have it: 90s, 5m, 1h30m."""
+    found = _TIME.fullmatch(text)
+    if not text or not found:
+        raise BadInput(f"{text!r} is no time", remedy="write it like 90s, 5m or 1h30m")
+    return float(sum(int(number or 0) * size for number, size in zip(found.groups(), (3600, 60, 1), strict=True)))
 
 
 def _begun(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
@@ -84,11 +94,24 @@ issuer_in = click.option("--issuer-in", default="", metavar="CLOUD", help="Cloud
 issuer_url = click.option("--issuer-url", default="", metavar="URL", help="Host of your own for the documents: they are written to files for you to serve.")
 issuer_exists = click.option("--issuer-exists", is_flag=True, help="The issuer at --issuer-url is only to be trusted: publish nothing.")
 move_issuer = click.option("--move-issuer", is_flag=True, help="The cluster gets another issuer than it has: tokens of the old one are refused once it goes.")
+from_cluster = click.option(
+    "--issuer-from-cluster",
+    "from_cluster",
+    is_flag=True,
+    help="The cluster runs: trust the keys that it has. No key is made; where nobody outside can read its issuer, it gets another.",
+)
 issuer_too = click.option("--issuer", "issuer_too", is_flag=True, help="Take down the issuer, though another cloud may still trust it.")
 user_tags = click.option("--user-tags", default="", metavar="KEY=VALUE,...", callback=_tags, help="Tags for all that bears tags.")
 adopt = click.option("--adopt", multiple=True, metavar="THING", help="Take over this thing, which bears no mark of ours, such as aws/role/NAME. Repeatable.")
+exchange = click.option("--exchange", is_flag=True, help="Show a token of each ServiceAccount to each cloud, as its pod would.")
+mint = click.option("--mint", is_flag=True, help="Sign these tokens here, with the private key in the output folder, instead of asking the cluster for them.")
+kubeconfig = click.option("--kubeconfig", type=PATH, metavar="FILE", help="Of the cluster.  [default: KUBECONFIG, ~/.kube/config, or the pod's own]")
+context = click.option("--context", default="", metavar="NAME", help="Which of its contexts.  [default: the current one]")
+junit = click.option("--junit", type=PATH, metavar="FILE", help="Write what was found to this file too, as JUnit's XML.")
+html = click.option("--html", type=PATH, metavar="FILE", help="Draw who can act as what, and what is wrong with it: one page that needs nothing else.")
+mermaid = click.option("--mermaid", is_flag=True, help="Print the same as a diagram of Mermaid's, as README files and tickets show it, and nothing else.")
 prune = click.option("--prune", is_flag=True, help="Drop what is left over: ours, and no longer asked for.")
-yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped.")
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask before anything is dropped or restarted.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show the plan and its checksum; write nothing anywhere.")
 would_drop = click.option("--dry-run", is_flag=True, help="Show what would go, and its checksum; change nothing.")
 expect = click.option("--expect", default="", metavar="CHECKSUM", help="Act only on the plan of this checksum, as --dry-run has shown it.")
@@ -101,6 +124,9 @@ concurrency = click.option(
     help="Calls at once. Lowered by itself when a cloud asks for patience.",
 )
 output = click.option("--output", "-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For people, or for machines.")
+verdict = click.option(
+    "--output", "-o", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="For people, or for machines."
+)
 debug = click.option(
     "--debug", is_flag=True, expose_value=False, callback=_debug, is_eager=True, help="Show every call to a cloud, and where errors come from."
 )
@@ -145,5 +171,9 @@ key = stacked(public_key, add_key, replace_keys, move_issuer)
 presetting = stacked(preset, variables, output_file)
 declaring = stacked(output_format, credential_from)
 asking = stacked(requests, tech_preview)
+reaching = stacked(kubeconfig, context)
+running_already = stacked(from_cluster, reaching)
 planning = stacked(adopt, dry_run, expect)
+drawing = stacked(html, mermaid)
+proving = stacked(exchange, reaching, mint, junit)
 running = stacked(concurrency, output, debug)

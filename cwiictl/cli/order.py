@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cwiictl import files
-from cwiictl.actions.order import Order, Part
+from cwiictl.actions.order import Order, Part, Reach
 from cwiictl.cli.cloud_options import judge, spec
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import options
@@ -30,7 +30,7 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
     chosen = clouds or tuple(file.clouds)
     if not chosen:
         raise BadInput("no cloud is given", remedy=f"give --cloud {' or '.join(ALL)}, or a cluster.yaml with --file")
-    _judge_issuer(given, file, chosen)
+    _judge_issuer(given, file, chosen, asks_anyway=command in {"status", "verify", "rotate-keys"})
     judge(command, chosen, given)
     plain: dict[str, Any] = {key: given[key] for key in PLAIN if key in given}
     plain["tech_preview"] = plain.get("tech_preview") or file.tech_preview
@@ -38,7 +38,7 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
         cluster=_cluster(given, file),
         clouds={cloud: spec(cloud, command, chosen, given, file.clouds.get(cloud, {})) for cloud in chosen},
         parts=parts,
-        requests=_requests(given, file, needed=command != "status"),
+        requests=_requests(given, file, needed=command not in {"status", "verify", "rotate-keys"}),
         workloads=tuple(ask for ask in file.workloads if "identities" in parts),
         output=given.get("output_dir") or file.output or Path(),
         public_key=given.get("public_key") or file.public_key,
@@ -48,6 +48,7 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
         issuer_in=given.get("issuer_in") or file.host,
         issuer_url=given.get("issuer_url") or file.url,
         issuer_exists=given.get("issuer_exists") or file.exists,
+        from_cluster=Reach(given["kubeconfig"], given["context"]) if _from_cluster(given, file) else None,
         **plain,
     )
 
@@ -87,13 +88,32 @@ def _requests(given: Mapping[str, Any], file: ClusterFile, *, needed: bool) -> P
     return found
 
 
-def _judge_issuer(given: Mapping[str, Any], file: ClusterFile, clouds: tuple[str, ...]) -> None:
+def _judge_issuer(given: Mapping[str, Any], file: ClusterFile, clouds: tuple[str, ...], *, asks_anyway: bool) -> None:
+    """Some commands ask the cluster for something else than its issuer."""
     url = given.get("issuer_url") or file.url
-    if given.get("issuer_exists") and not url:
+    if _from_cluster(given, file):
+        _judge_cluster(given, file, url)
+    elif not asks_anyway and (given.get("kubeconfig") or given.get("context")):
+        raise BadInput("--kubeconfig and --context lead to a cluster that nobody asks", remedy="give --issuer-from-cluster too, or leave them out")
+    elif given.get("issuer_exists") and not url:
         raise BadInput("--issuer-exists does not say which issuer", remedy="give it with --issuer-url")
     host = given.get("issuer_in")
     if host and host not in clouds:
         raise BadInput(f"--issuer-in {host} is not among the clouds", remedy="name one that is given with --cloud")
+
+
+def _from_cluster(given: Mapping[str, Any], file: ClusterFile) -> bool:
+    """Asked of commands that have to do with the issuer."""
+    return "from_cluster" in given and bool(given["from_cluster"] or file.from_cluster)
+
+
+def _judge_cluster(given: Mapping[str, Any], file: ClusterFile, url: str) -> None:
+    """It says itself what its issuer and keys are."""
+    exists = given.get("issuer_exists") or file.exists
+    key = given.get("public_key") or file.public_key
+    if key or (exists and url):
+        told = f"--public-key-file {key}" if key else f"--issuer-url {url} --issuer-exists"
+        raise BadInput(f"--issuer-from-cluster and {told} both say what the clouds are to trust", remedy="give one of the two")
 
 
 def _keys(given: Mapping[str, Any]) -> Any:

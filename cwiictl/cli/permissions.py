@@ -33,6 +33,8 @@ class _Policy(click.Choice[str]):
 def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:
     """Print the least policy with which COMMAND works, in the cloud's own form; of several clouds, by their names. Asks no cloud.
 
+    That of status is enough for verify.
+
     \b
     Example:
       cwiictl permissions create --cloud aws --name prod --region eu-west-1 > policy.json

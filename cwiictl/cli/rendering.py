@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
@@ -12,24 +10,28 @@ from typing import Any, cast
 import click
 
 from cwiictl.actions.result import CHANGED, INTERRUPTED, Result, Row
+from cwiictl.cli import findings
+from cwiictl.cli.wording import error, wrapped
 from cwiictl.engine.plain import plain
 from cwiictl.errors import BadInput, Conflict
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared"), "green"),
-    **dict.fromkeys(("drifted", "incomplete", "missing", "left over", "to drop", "to release", "may be lent", "kept"), "yellow"),
+    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared", "restarted"), "green"),
+    **dict.fromkeys(("drifted", "incomplete", "missing", "left over", "to drop", "to release", "to restart", "may be lent", "kept"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "unfinished", "not tried"), "red"),
 }
+
+MOST = 160  # characters of a thing that comes or goes
 
 
 def lines(result: Result) -> Iterator[str]:
     for caller in result.callers:
-        yield f"{caller.cloud}: account {caller.account}, as {caller.caller}"
+        yield f"{caller.cloud}: {caller.word} {caller.account}, as {caller.caller}"
     for row in () if _at_once(result) else result.rows:
         yield from _row(row, result)
     for row in result.skipped:
         yield f"  {'skipped':<10}  {row.thing}: {row.problem}"
-    yield _summary(result)
+    yield from findings.lines(result.findings) if result.findings else filter(None, [_summary(result)])
     yield from result.hints
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"
@@ -72,19 +74,6 @@ def _at_once(result: Result) -> bool:
     return result.code == BadInput.code and len(failed) > 1 and len(set(failed)) == 1
 
 
-def error(problem: str, remedy: str) -> Iterator[str]:
-    yield f"{click.style('Error:', fg='red')} {sentence(problem)}"
-    if remedy:
-        yield f"  {sentence(remedy)}"
-
-
-def sentence(text: str) -> str:
-    """A name at its beginning stays as it is written; a word is written large."""
-    first = text.partition(" ")[0]
-    begun = text[:1].upper() + text[1:] if first.isalpha() and first != "cwiictl" else text
-    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
-
-
 def data(result: Result) -> dict[str, Any]:
     return {
         "callers": [plain(caller) for caller in result.callers],
@@ -97,6 +86,7 @@ def data(result: Result) -> dict[str, Any]:
         "written": sorted(result.written),
         "outdated": list(result.outdated),
         **({"hints": list(result.hints)} if result.hints else {}),
+        **({"findings": [plain(each) for each in result.findings]} if result.findings else {}),
         **({"manifest": result.manifest.decode()} if result.manifest else {}),
     }
 
@@ -117,13 +107,13 @@ def _row(row: Row, result: Result) -> Iterator[str]:
     why = f": {row.problem}" if row.condition in {"not tried", "kept", "present", "may be lent"} and row.problem else ""
     yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
     for difference in row.differences:
-        yield from _wrapped(f"{difference.field}: {_changed(plain(difference.have), plain(difference.want))}")
+        yield from wrapped(f"{difference.field}: {changed(plain(difference.have), plain(difference.want))}")
     for remark in row.remarks:
-        yield from _wrapped(remark)
+        yield from wrapped(remark)
     if result.planned and row.condition == "missing" and row.want:
         for field, value in row.want.items():
             if value not in ("", None, [], {}, False):
-                yield from _wrapped(f"{field}: {_short(value)}")
+                yield from wrapped(f"{field}: {_short(value)}")
 
 
 def _hidden(row: Row, result: Result) -> bool:
@@ -131,19 +121,21 @@ def _hidden(row: Row, result: Result) -> bool:
     return row.condition == "not tried" and bool(result.failures) and not row.problem
 
 
-def _changed(have: Any, want: Any) -> str:
+def changed(have: Any, want: Any) -> str:
     """Of two lists what comes and what goes: whoever had to find that would overlook it."""
     if {type(have), type(want)} != {list}:
-        return f"{_short(have)} -> {_short(want)}"
+        told = _begun if have is None or want is None else _short
+        return f"{told(have)} -> {told(want)}"
     old, new = cast("list[Any]", have), cast("list[Any]", want)
     comes: list[Any] = [each for each in new if each not in old]
     goes: list[Any] = [each for each in old if each not in new]
     return ", ".join(f"{verb} {_short(some)}" for verb, some in (("add", comes), ("take away", goes)) if some)
 
 
-def _wrapped(text: str) -> list[str]:
-    width = min(116, max(40, shutil.get_terminal_size((116, 0)).columns))
-    return textwrap.wrap(text, width, initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False, break_long_words=False)
+def _begun(value: object) -> str:
+    """Of what is wholly new, or goes as a whole, nothing has to be found."""
+    text = _short(value)
+    return text if len(text) <= MOST else f"{text[:MOST]}..."
 
 
 def _short(value: object) -> str:
@@ -155,7 +147,8 @@ def _short(value: object) -> str:
 
 def _summary(result: Result) -> str:
     counts = Counter(row.condition for row in result.rows if not _hidden(row, result))
-    told = [", ".join(f"{count} {condition}" for condition, count in counts.items()) or "Nothing of this cluster is there"]
+    things = ", ".join(f"{count} {condition}" for condition, count in counts.items())
+    told = [things or f"Nothing of this {result.whole} is there"] if things or not result.files else []
     if result.code == INTERRUPTED:
         told.append("Interrupted: run the same command again to go on")
     elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
@@ -167,5 +160,5 @@ def _summary(result: Result) -> str:
     elif way := next((row.remedy for row in result.rows if row.condition == "kept" and row.remedy), ""):
         told.append(f"To drop what is kept, {way}")
     elif "left over" in counts:
-        told.append("What is left over goes with create-all --prune")
+        told.append(f"What is left over goes with {result.maker} --prune")
     return " ".join(f"{part}." for part in told)

@@ -212,12 +212,11 @@ def token(key: Path, issuer: str, service_account: str, audience: str, seconds: 
       cwiictl sandbox token --key out/serviceaccount-signer.private --issuer https://prod-oidc.s3.eu-west-1.amazonaws.com \\
         --service-account openshift-ingress-operator/ingress-operator > token
     """
-    _check_installed()
     from cwiictl import files  # noqa: PLC0415 - help is quick without it
-    from cwiictl.sandbox import mint  # noqa: PLC0415 - help is quick without it
+    from cwiictl.issuer.stores.mint import Mint  # noqa: PLC0415 - help is quick without it
 
     namespace, _, name = service_account.partition("/")
     if not (namespace and name):
         raise BadInput(f"--service-account {service_account} is not NAMESPACE/NAME", remedy="write it like openshift-ingress-operator/ingress-operator")
-    asked = mint.Asked(issuer, namespace, name, audience, seconds)
-    click.echo(mint.token(files.read(key, "the private key"), asked), nl=sys.stdout.isatty())  # the kubelet's files end without a new line, too
+    mint = Mint(files.read(key, "the private key"), "the file that --key names", issuer)
+    click.echo(mint.token(namespace, name, audience, seconds), nl=sys.stdout.isatty())  # the kubelet's files end without a new line, too

@@ -11,6 +11,7 @@ from cwiictl.image.tree import File, Folder, Link, Tree
 USER = "65532:65532"
 PROGRAM = "cwii-webhook"
 _PROGRAMS = "usr/local/bin"
+_OPENSHIFTS = "usr/bin"  # where its operators look for those that we stand in for
 _KEPT = ("usr/share/doc/*/copyright",)
 _LEFT = (
     "boot/*",
@@ -75,8 +76,10 @@ def libraries(wheels: Iterable[Tree], python: str) -> Tree:
 def program(package: Tree, python: str, names: Iterable[str]) -> Tree:
     """The webhook, under its own name, and under those of the programs that it stands in for."""
     start = {f"{_PROGRAMS}/{PROGRAM}": File(_START.format(python=python).encode(), 0o755)}
-    links = {f"{_PROGRAMS}/{name}": Link(PROGRAM) for name in names}
-    return {**{f"{_place(python)}/{path}": node for path, node in package.items()}, **start, **links}
+    every = tuple(names)
+    links = {f"{_PROGRAMS}/{name}": Link(PROGRAM) for name in every}
+    openshifts = {f"{_OPENSHIFTS}/{name}": Link(f"../local/bin/{PROGRAM}") for name in every}
+    return {**{f"{_place(python)}/{path}": node for path, node in package.items()}, **start, **links, **openshifts}
 
 
 def config(version: str) -> Mapping[str, object]:

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from cwiictl.errors import Failed
 from cwiictl.image.tree import File, Tree
 
-# What its compiled modules were made of, and what only an installer reads.
-_LEFT = ("*.pyx", "*.pxd", "*.pxi", "*.c", "*.h", "*.pyi", "*/RECORD", "*/top_level.txt")
+# What its compiled modules were made of, what only an installer reads, and programs, which nobody runs where there is no shell.
+_LEFT = ("*.pyx", "*.pxd", "*.pxi", "*.c", "*.h", "*.pyi", "*/RECORD", "*/top_level.txt", "*.data/scripts/*")
 
 
 def unpack(wheel: bytes, name: str) -> Tree:
@@ -19,6 +19,7 @@ def unpack(wheel: bytes, name: str) -> Tree:
             found = {info.filename: File(archive.read(info)) for info in archive.infolist() if not info.is_dir()}
     except (zipfile.BadZipFile, NotImplementedError) as e:
         raise Failed(f"{name} is no wheel that can be read: {e}", remedy="pin another version of it with scripts/image lock") from e
-    if moved := [path for path in found if ".data/" in path]:
+    kept = {path: file for path, file in found.items() if not any(fnmatchcase(path, left) for left in _LEFT)}
+    if moved := [path for path in kept if ".data/" in path]:
         raise Failed(f"{name} wants {moved[0]} outside of Python's folder, which is not done here", remedy="pin another version of it")
-    return {path: file for path, file in found.items() if not any(fnmatchcase(path, left) for left in _LEFT)}
+    return kept

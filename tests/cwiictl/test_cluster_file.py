@@ -88,6 +88,11 @@ def test_what_is_not_said_is_empty():
     assert file == ClusterFile(Cluster("prod"), {"aws": {}})
 
 
+def test_a_cluster_that_runs_is_asked_for_its_own_keys():
+    assert read(TEXT.replace("in: aws", "fromCluster: true")).from_cluster
+    assert not read().from_cluster
+
+
 def test_paths_are_seen_from_the_folder_of_the_file():
     seen = read().seen_from(Path("clusters"))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl import names
 from cwiictl.engine.resource import Mark
+from cwiictl.errors import BadInput
 from cwiictl.model import Cluster
 
 LETTERS = st.characters(codec="ascii", categories=["Ll", "Nd"], include_characters="-.")
@@ -207,3 +209,21 @@ def test_what_is_scoped_nowhere_is_the_sentence_itself() -> None:
     assert names.scoped("", ["one"]) == "cwii.dev/scopes=one"
     assert names.unscoped("A sentence.") == ("A sentence.", frozenset())
     assert names.unscoped("A sentence. cwii.dev/scopes=") == ("A sentence.", frozenset())
+
+
+@given(MARKS)
+def test_the_mark_of_an_object_in_kubernetes_is_read_as_it_was_written(mark: Mark) -> None:
+    assert names.installed(names.labelled(mark) | {"app": "x"}, names.annotated(mark) | {"y": "z"}) == mark
+
+
+def test_a_mark_that_was_meddled_with_is_damaged_and_never_taken_for_more_than_adopted() -> None:
+    mark = Mark("hook", origin="install-webhook")
+    assert names.installed({}, names.annotated(mark)) is None
+    assert names.installed(names.labelled(mark), {}) == Mark("hook", "adopted", "install-webhook", whole=False)
+    assert names.installed({**names.labelled(mark), names.MANAGED_BY: "Helm"}, names.annotated(mark)) == replace(mark, whole=False)
+
+
+@pytest.mark.parametrize("name", ["a" * 64, "a/b", "-a", ""])
+def test_what_cannot_be_a_label_is_no_name_of_an_installation(name: str) -> None:
+    with pytest.raises(BadInput, match="cannot be a label"):
+        names.labelled(Mark(name))

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from cwiictl.errors import BadInput, Conflict, Failed
-from cwiictl.oidc import KeySet, VerificationKey, discovery, dump, key_set, private_key, public_key
+from cwiictl.oidc import KeySet, VerificationKey, discovery, dump, key_set, pem, private_key, public_key
 
 KNOWN = b"""-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAp9+IBszvaxuifhzNLk2B
@@ -348,3 +348,17 @@ def test_a_malformed_set_is_refused_by_its_place(text: bytes, sentence: str):
     assert told.value.problem.startswith("the key set at https://issuer/keys.json is refused: ")
     assert sentence in told.value.problem
     assert told.value.remedy == "repair it by hand, or replace it with --replace-keys"
+
+
+@pytest.mark.parametrize("curve", [ec.SECP256R1(), ec.SECP384R1(), ec.SECP521R1()])
+def test_a_published_key_is_the_same_as_a_file(curve: ec.EllipticCurve) -> None:
+    """Whatever kind an API server may accept."""
+    public = ec.generate_private_key(curve).public_key()
+    numbers, size = public.public_numbers(), (curve.key_size + 7) // 8
+    x, y = (base64.urlsafe_b64encode(n.to_bytes(size, "big")).decode().rstrip("=") for n in (numbers.x, numbers.y))
+    name = {256: "P-256", 384: "P-384", 521: "P-521"}[curve.key_size]
+    known = public_key(KNOWN, "a key")
+
+    assert pem({"kty": "EC", "crv": name, "x": x, "y": y}) == public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    assert pem(known.jwk) == known.pem.encode()
+    assert pem({"kty": "OKP", "crv": "Ed25519", "x": "AA"}) == b""

@@ -44,3 +44,18 @@ def test_a_command_for_one_cloud_loads_no_plan_of_another_and_no_sdk_before_it_i
     assert "cwiictl.clouds.azure.spec" in modules
     assert not {f"cwiictl.clouds.{cloud}.plan" for cloud in ("azure", "gcp")} & set(modules)
     assert not {"cwiictl.clouds.azure.aso", "boto3", "botocore", "azure", "google"} & set(modules)
+
+
+def test_what_is_wanted_of_a_cluster_is_said_without_its_client() -> None:
+    said = "import sys, cwiictl.kubernetes, cwiictl.kubernetes.objects; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "cwiictl.kubernetes.objects" in modules
+    assert not {"kubernetes", "urllib3", "cryptography"} & set(modules)
+
+
+def test_where_the_client_is_not_installed_it_is_said_which_extra_brings_it() -> None:
+    said = "import sys; sys.modules['kubernetes'] = None; from cwiictl.kubernetes import connect; connect()"
+    asked = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=False)
+
+    assert "cwiictl.errors.BadInput: the SDK of Kubernetes is not installed" in asked.stderr

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cwiictl.actions.result import Condition, Result, Row, failure
+from cwiictl.actions.result import Caller, Condition, Result, Row, failure
 from cwiictl.errors import BadInput, Conflict, Denied, Failed
 
 
@@ -63,3 +63,19 @@ def test_an_error_of_our_own_is_told_as_such() -> None:
 
     assert "cwiictl itself" in row.problem
     assert "--debug" in row.remedy
+
+
+def test_two_questions_have_one_answer_and_the_worse_code() -> None:
+    clouds = Result((Caller("aws", "1", "me"),), rows=(Row("aws/role/a", "as wanted"),), judged=True)
+    cluster = Result((Caller("cluster", "c", "me"),), rows=(Row("k8s/Deployment/a/b", "missing"),), judged=True)
+
+    both = clouds.beside(cluster)
+
+    assert [caller.cloud for caller in both.callers] == ["aws", "cluster"]
+    assert ([row.condition for row in both.rows], both.code) == (["as wanted", "missing"], 3)
+
+
+def test_what_is_still_to_be_restarted_is_not_as_wanted_and_what_was_is() -> None:
+    assert Result(rows=(Row("k8s/Deployment/a/b", "to restart"),), judged=True).code == 3
+    assert Result(rows=(Row("k8s/Deployment/a/b", "restarted"),), judged=True).code == 0
+    assert Result(rows=(Row("k8s/Deployment/a/b", "restarted"), Row("k8s/Pod/a/c", "missing")), judged=True).code == 3

@@ -27,7 +27,7 @@ def test_each_machine_has_a_layer_of_the_system_one_of_libraries_and_one_of_the_
 
         assert {"usr/bin/python3.13", "etc/passwd", "var/lib/dpkg/status.d/python"} <= set(system)
         assert set(libraries) == {f"{PACKAGES}/msgspec/__init__.py", f"{PACKAGES}/msgspec-1.dist-info/METADATA"}
-        assert set(webhook) == {f"{PACKAGES}/cwii_webhook/__main__.py", START, "usr/local/bin/webhook"}
+        assert set(webhook) == {f"{PACKAGES}/cwii_webhook/__main__.py", START, "usr/local/bin/webhook", "usr/bin/webhook"}
 
 
 def test_each_machine_is_told_of_as_its_image_is_made() -> None:

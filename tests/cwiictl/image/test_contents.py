@@ -95,6 +95,7 @@ def test_the_webhook_answers_to_the_names_of_what_it_stands_in_for() -> None:
     tree = contents.program({}, "3.13", ["amazon-eks-pod-identity-webhook"])
 
     assert tree["usr/local/bin/amazon-eks-pod-identity-webhook"] == Link("cwii-webhook")
+    assert tree["usr/bin/amazon-eks-pod-identity-webhook"] == Link("../local/bin/cwii-webhook")
     start = tree["usr/local/bin/cwii-webhook"]
     assert isinstance(start, File)
     assert start.data.startswith(b"#!/usr/bin/python3.13 -IB\n")

@@ -48,7 +48,7 @@ def test_parts_begin_at_even_places_and_may_be_named_as_other_archivers_do(size:
 
 
 def test_a_wheel_leaves_behind_what_it_was_compiled_from_and_what_installers_read() -> None:
-    left = ("loop.pyx", "loop.pxd", "loop.pxi", "loop.c", "loop.h", "loop.pyi")
+    left = ("loop.pyx", "loop.pxd", "loop.pxi", "loop.c", "loop.h", "loop.pyi", "../loop-1.data/scripts/loop")
     info = {f"loop-1.dist-info/{name}": name.encode() for name in ("RECORD", "top_level.txt", "METADATA", "LICENSE")}
 
     found = wheels.unpack(a_wheel({"loop/": b"", "loop/loop.so": b"1", **{f"loop/{name}": b"2" for name in left}, **info}), "loop")
@@ -56,14 +56,14 @@ def test_a_wheel_leaves_behind_what_it_was_compiled_from_and_what_installers_rea
     assert found == {"loop/loop.so": File(b"1"), **{path: File(data) for path, data in info.items() if data in {b"METADATA", b"LICENSE"}}}
 
 
-OUTSIDE = a_wheel({"loop.py": b"", "loop-1.data/scripts/loop": b""})
+OUTSIDE = a_wheel({"loop.py": b"", "loop-1.data/data/share/loop": b""})
 
 
 @pytest.mark.parametrize(
     ("wheel", "told", "remedy"),
     [
         (b"no", "loop is no wheel that can be read: File is not a zip file", "pin another version of it with scripts/image lock"),
-        (OUTSIDE, "loop wants loop-1.data/scripts/loop outside of Python's folder, which is not done here", "pin another version of it"),
+        (OUTSIDE, "loop wants loop-1.data/data/share/loop outside of Python's folder, which is not done here", "pin another version of it"),
     ],
 )
 def test_a_wheel_that_cannot_be_laid_out_is_told(wheel: bytes, told: str, remedy: str) -> None:

@@ -1,0 +1,81 @@
+"""A running cluster, and what is to be installed in it, whole, before anything is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cwiictl import files
+from cwiictl.actions.result import Caller
+from cwiictl.engine.resource import Mark
+from cwiictl.errors import BadInput
+from cwiictl.install import given, handover
+from cwiictl.install.values import Values, Wishes
+from cwiictl.install.version import Version
+from cwiictl.kubernetes import Place
+from cwiictl.shapes import told
+
+ORIGIN = "install-webhook"
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Which cluster, and what was said of the webhook there."""
+
+    kubeconfig: Path | None = None
+    context: str = ""
+    output: Path = field(default_factory=Path)  # where create-all has left its ids
+    file: Path | None = None
+    sets: tuple[str, ...] = ()
+    adopt: frozenset[str] = frozenset()
+    expect: str = ""
+    prune: bool = False
+    wait: bool = True
+    timeout: float = 300.0
+    width: int = 16
+
+
+def values(order: Installation, below: Mapping[str, Any] = NOTHING) -> Values:
+    """What is so in that kind of cluster, over it the ids that create-all has left, over them a file, and over all what is said on the command line."""
+    left, file = files.found(order.output / handover.FILE), order.file
+    under = given.read(str(order.output / handover.FILE), left) if left else None
+    if under:
+        told(under, Wishes)
+    said = given.read(str(file), files.read(file, "the values file")) if file else None
+    return given.values(said, order.sets, under=given.over(below, under.value if under else NOTHING))
+
+
+def mark(name: str) -> Mark:
+    return Mark(name, origin=ORIGIN)
+
+
+def caller(place: Place) -> Caller:
+    return Caller("cluster", f"{place.server} ({place.context}, {place.version})" if place.context else place.server, place.caller, "at")
+
+
+def version(place: Place) -> Version:
+    major, minor, *_ = place.version.removeprefix("v").split(".")
+    return int(major), int(minor)
+
+
+def address(kind: str, name: str, namespace: str = "") -> str:
+    return f"k8s/{kind}/{namespace}/{name}" if namespace else f"k8s/{kind}/{name}"
+
+
+def imaged(values: Values) -> Values:
+    """Without an image nothing can run: known before anything is written."""
+    if not values.image:
+        raise BadInput(
+            "no image is named for the webhook",
+            remedy="make one with cwiictl image push REGISTRY/cwii-webhook, and name it with --image, best as it is printed, with its digest",
+        )
+    return values
+
+
+def unled(order: Installation) -> tuple[str, ...]:
+    """Where no ids lie, it is said: they may be elsewhere."""
+    path = order.output / handover.FILE
+    return () if path.is_file() else (f"There is no {path}: no ids of clouds are told to it but those of --values and --set.",)

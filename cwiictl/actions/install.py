@@ -1,0 +1,148 @@
+"""install-webhook: from the ids that create-all has left to a webhook that has shown that it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cwiictl import manifests
+from cwiictl.actions.cluster import Installation, address, caller, unled, version
+from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
+from cwiictl.actions.openshift import suited
+from cwiictl.actions.result import Caller, Result
+from cwiictl.actions.waiting import LEARNING, Waiting
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Plan, Report
+from cwiictl.install import exposure, rivals, rollover
+from cwiictl.install.objects import objects
+from cwiictl.install.values import Values
+from cwiictl.kubernetes import Place, connect, rights
+from cwiictl.kubernetes.objects import resources, walk
+
+WAITING = (rights.Right("list", "pods"), rights.Right("list", "events"), rights.Right("create", "jobs", "batch"), rights.Right("create", "pods"))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All that is needed to act on an order."""
+
+    order: Installation
+    values: Values
+    place: Place
+    pace: Pace
+    bodies: tuple[Any, ...]
+
+    @property
+    def callers(self) -> tuple[Caller, ...]:
+        return (caller(self.place),)
+
+    @property
+    def name(self) -> str:
+        return self.values.name
+
+    @property
+    def manifest(self) -> bytes:
+        return manifests.dump_all(self.bodies)
+
+    def plan(self, bodies: Sequence[Any]) -> Plan:
+        return Plan(resources(bodies, self.place), [walk(self.place)])
+
+
+def install(order: Installation, report: Report, agreed: Agreed) -> Result:
+    """Whatever stands against it is found before the first write. Cut anywhere, the same command goes on."""
+    with closing(connect(order.kubeconfig, order.context, order.width)) as place:
+        wanted, hints = suited(order, place)
+        stage, what = _staged(order, wanted, place), address("Deployment", wanted.name, wanted.namespace)
+        result = carried_out(stage, lambda: _steps(stage, report), what, report, agreed)
+        return replace(result, hints=(*unled(order), *hints, *result.hints))
+
+
+def planned(order: Installation, report: Report) -> Result:
+    """What `install` would do. Nothing is written."""
+    with closing(connect(order.kubeconfig, order.context, order.width)) as place:
+        wanted, hints = suited(order, place)
+        return replace(foreseen(_staged(order, wanted, place), report), planned=True, hints=(*unled(order), *hints))
+
+
+def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
+    stage = Stage(order, wanted, place, Pace(order.width), objects(wanted, version(place)))
+    needed = [*rights.needed(stage.bodies, place.kinds), *rights.finding(place.kinds), *WAITING]
+    if problem := rights.denied(place.caller, place.api.lacking(needed), "install-webhook"):
+        raise problem
+    rivals.check(wanted, place.api.list(rollover.CONFIGURATION))
+    if wanted.failure_policy == "Fail":
+        exposure.check(wanted, _by_namespace(place.api.list("Pod")))
+    return stage
+
+
+def _by_namespace(pods: Iterable[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for pod in pods:
+        found.setdefault(pod["metadata"]["namespace"], []).append(pod)
+    return found
+
+
+def _steps(stage: Stage, report: Report) -> Iterator[Step]:
+    """What is to be written, and what to wait for then."""
+    around = [body for body in stage.bodies if not rollover.asks(body)]
+    wanted = rollover.of(stage.bodies)
+    for fewer in rollover.fewer(_standing(stage), wanted):
+        yield [fewer], tuple[str, ...]
+    yield [*around, *rollover.first(_standing(stage), wanted)], lambda: _ready(stage, report)
+    for softer in rollover.between(_standing(stage), wanted):
+        yield [*around, softer], lambda: _certified(stage, report)
+    if stage.order.wait or rollover.bundled(_standing(stage)):
+        yield stage.bodies, lambda: _shown(stage, report)
+
+
+def _standing(stage: Stage) -> Any:
+    """The configuration as it is now."""
+    return stage.place.api.get(rollover.CONFIGURATION, "", stage.values.name)
+
+
+def _ready(stage: Stage, report: Report) -> tuple[str, ...]:
+    _certified(stage, report)
+    if stage.order.wait:
+        _waiting(stage, report).rolled_out(stage.values.name, stage.values.namespace)
+    return ()
+
+
+def _certified(stage: Stage, report: Report) -> tuple[str, ...]:
+    """The renewer comes by itself every few hours, and at once where it has yet to come for the first time, or for an entry that is new.
+
+    Whoever else makes bundles is waited for: an entry without one would refuse what it should let through.
+    """
+    wanted = stage.values
+    if wanted.certificates.by in {"cert-manager", "service-ca"}:
+        return _believed(stage, report)
+    if wanted.certificates.by == "renewer":
+        secret, standing = stage.place.api.get("Secret", wanted.namespace, wanted.serving_secret), _standing(stage)
+        if not _filled(secret) or (standing and not rollover.bundled(standing)):
+            _waiting(stage, report).renewed(wanted.name, wanted.namespace)
+    return ()
+
+
+def _believed(stage: Stage, report: Report) -> tuple[str, ...]:
+    by, name = stage.values.certificates.by, stage.values.name
+    if stage.order.wait:
+        _waiting(stage, report).bundled(name, by)
+    elif not rollover.bundled(_standing(stage)):
+        return (f"{by} has yet to put its CA into the MutatingWebhookConfiguration {name}, which refuses no pod till then: run the same command again.",)
+    return ()
+
+
+def _filled(secret: Mapping[str, Any] | None) -> bool:
+    data: Mapping[str, Any] = secret.get("data") or {} if secret else {}
+    return bool(data.get("tls.crt"))
+
+
+def _shown(stage: Stage, report: Report) -> tuple[str, ...]:
+    if not stage.order.wait:
+        return ()
+    return replace(_waiting(stage, report), timeout=min(LEARNING, stage.order.timeout)).shown(stage.values)
+
+
+def _waiting(stage: Stage, report: Report) -> Waiting:
+    return Waiting(stage.place, stage.pace, report, stage.order.timeout)

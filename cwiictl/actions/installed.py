@@ -1,0 +1,44 @@
+"""Webhooks of ours that are installed in a cluster, whoever has installed them: found by what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cwiictl.errors import BadInput
+from cwiictl.install.body import PROGRAM
+from cwiictl.install.rollover import CONFIGURATION
+from cwiictl.kubernetes import Place
+from cwiictl.kubernetes.place import Body
+
+DEPLOYMENT = "Deployment.apps"
+SELECTOR = f"app.kubernetes.io/name={PROGRAM}"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """As much of it as there is."""
+
+    name: str
+    namespace: str
+    deployment: Body | None
+    configuration: Body | None
+
+
+def installed(place: Place) -> tuple[Installed, ...]:
+    deployments = {each["metadata"]["name"]: each for each in place.api.list(DEPLOYMENT, selector=SELECTOR)}
+    configurations = {each["metadata"]["name"]: each for each in place.api.list(CONFIGURATION, selector=SELECTOR)}
+    names = dict.fromkeys((*deployments, *configurations))
+    if not names:
+        raise BadInput("no webhook of cwiictl's is installed in this cluster", remedy="install it with cwiictl install-webhook, or choose another --context")
+    return tuple(_installed(name, deployments.get(name), configurations.get(name)) for name in names)
+
+
+def _installed(name: str, deployment: Body | None, configuration: Body | None) -> Installed:
+    if deployment:
+        return Installed(name, deployment["metadata"]["namespace"], deployment, configuration)
+    return Installed(name, _served_from((configuration or {}).get("webhooks") or ()), None, configuration)
+
+
+def _served_from(entries: Iterable[Body]) -> str:
+    return next((service["namespace"] for entry in entries if (service := entry["clientConfig"].get("service"))), "")

@@ -1,0 +1,44 @@
+"""All that is to be drawn of a cluster's trust: what `status` says and what `verify` says, and the pods, if the cluster may be asked."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+from cwiictl.actions.create import foreseen
+from cwiictl.actions.order import Order, Reach
+from cwiictl.actions.result import Result
+from cwiictl.actions.stage import Stage, giving_back, staged
+from cwiictl.actions.verify import verified
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Report
+from cwiictl.kubernetes import connect
+from cwiictl.picture.map import Pods
+
+
+def pictured(order: Order, report: Report, reach: Reach | None = None) -> Result:
+    """Changes nothing, as these two do not."""
+    read = pods(reach) if reach else None
+    stage = staged(order, Pace(order.width), report, writes=False)
+    return giving_back(stage.sites, lambda: _pictured(stage, report, read))
+
+
+def _pictured(stage: Stage, report: Report, pods: Pods | None) -> Result:
+    status = replace(foreseen(stage, report, writes=False), judged=True)
+    if status.sight:
+        status = replace(status, sight=replace(status.sight, pods=pods))
+    if status.interrupted:
+        return status
+    found = verified(stage, report, None)
+    return replace(status, findings=found.findings).plus((), found.failures, interrupted=found.interrupted)
+
+
+def pods(reach: Reach) -> Pods:
+    """Of each ServiceAccount that is there, those that run as it or will."""
+    with closing(connect(reach.kubeconfig, reach.context or None)) as place:
+        accounts, running = place.api.list("ServiceAccount"), place.api.list("Pod")
+    found: dict[tuple[str, str], list[str]] = {(each["metadata"]["namespace"], each["metadata"]["name"]): [] for each in accounts}
+    for pod in running:
+        if pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}:
+            found.setdefault((pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName", "default")), []).append(pod["metadata"]["name"])
+    return {account: tuple(sorted(names)) for account, names in found.items()}

@@ -1,0 +1,94 @@
+"""uninstall-webhook: first nobody is asked any more, then who would have answered goes. Found by the mark alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from cwiictl.actions.beside import Beside, both
+from cwiictl.actions.cluster import Installation, caller
+from cwiictl.actions.result import Caller, Result, doomed, removed, stopped
+from cwiictl.engine.holdings import Holdings, holdings, inspect, remove
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.plain import checksum
+from cwiictl.engine.resource import Report, Walk
+from cwiictl.errors import BadInput
+from cwiictl.kubernetes import Place, connect, rights
+from cwiictl.kubernetes.objects import walk
+
+Agreed = Callable[[Result], bool]
+SIDECAR = ("k8s/MutatingWebhookConfiguration", "k8s/Deployment")
+
+
+@dataclass(frozen=True)
+class Where:
+    """`first`: the kinds that go before all others, one after the other. Among others there is an order already."""
+
+    name: str
+    callers: tuple[Caller, ...]
+    walks: Sequence[Walk]
+    first: Sequence[str] = ()
+    places: tuple[Place, ...] = ()  # where rights are asked for beforehand
+
+
+def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | None) -> Result:
+    """`agreed` is shown what would go, and asked; without it this is a dry run."""
+    with closing(connect(order.kubeconfig, order.context, order.width)) as place:
+        _check(place, rights.finding(place.kinds))
+        return _uninstalled(order, Where(name, (caller(place),), [walk(place)], places=(place,)), report, agreed)
+
+
+def uninstall_sidecar(beside: Beside, report: Report, agreed: Agreed | None) -> Result:
+    """From both clusters. Nobody is asked any more before there is nobody to answer."""
+    with both(beside) as places:
+        return _uninstalled(beside.order, Where(beside.name, places.callers, places.walks, SIDECAR), report, agreed)
+
+
+def _uninstalled(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
+    return replace(_taken_out(order, where, report, agreed), whole="installation")
+
+
+def _taken_out(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
+    pace, who, name = Pace(order.width), where.callers, where.name
+    found = holdings(where.walks, name, pace, report)
+    for place in where.places:
+        _check(place, rights.removing(place.kinds, _things(found)))
+    total = checksum({"callers": who, "name": name, "drops": [(thing.address, thing.mark.hold) for thing in found]}) if list(found) else ""
+    against = inspect(found, pace, report)
+    shown = Result(who, total, tuple(doomed(found, against.failed)), interrupted=found.interrupted or against.interrupted)
+    shown = shown.plus((), (*found.failed.values(), *against.failed.values()))
+    if agreed is None:
+        return replace(shown, planned=True)
+    if against.failed or shown.interrupted:
+        return Result(who, total, tuple(stopped(found, against.failed)), failures=shown.failures, interrupted=shown.interrupted)
+    if not list(found):
+        return shown
+    if order.expect and order.expect != total:
+        raise BadInput(f"the plan is {total}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+    if not agreed(shown):
+        return shown
+    return replace(_removed(found, where.first, pace, report), callers=who, checksum=total)
+
+
+def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) -> Result:
+    """What comes later is left where something before it could not go."""
+    result, left = Result(), {thing.address for thing in found}
+    for kind in (*first, ""):
+        now = {each for each in left if each.startswith(kind)}
+        if result.failures or result.interrupted:
+            return result.plus(stopped(found.only(left), {}))
+        removal = remove(found.only(now), pace, report)
+        result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+        left -= now
+    return result
+
+
+def _check(place: Place, needed: Iterable[rights.Right]) -> None:
+    """Half of an installation is worse than the whole: pods may be held up by what is left."""
+    if problem := rights.denied(place.caller, place.api.lacking(needed), "uninstall-webhook"):
+        raise problem
+
+
+def _things(found: Holdings) -> Iterator[tuple[str, str]]:
+    return ((thing.store.kind, thing.name) for thing in found)

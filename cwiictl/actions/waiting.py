@@ -1,0 +1,174 @@
+"""What an installation waits for: a Job that makes certificates, replicas that are ready, and a pod that is given what it asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cwiictl.actions.cluster import address
+from cwiictl.engine.pace import Job, Pace, run
+from cwiictl.engine.resource import Report
+from cwiictl.errors import Denied, Failed, NotYet
+from cwiictl.install import rollover, smoke
+from cwiictl.install.command import PLAIN
+from cwiictl.install.conditions import spared
+from cwiictl.install.rollout import Body, rollout, unready
+from cwiictl.install.values import Dialect, Values
+from cwiictl.kubernetes import Place
+
+SMOKE = "default"  # the namespace of the pod that is tried
+KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody else takes it away
+LEARNING = 20.0  # seconds until every API server has seen a configuration
+GO_ON = "mend what hinders it, and run the same command again to go on"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Where, how, and for how long."""
+
+    place: Place
+    pace: Pace
+    report: Report
+    timeout: float
+
+    def rolled_out(self, name: str, namespace: str) -> None:
+        """Every replica is of the Deployment as it was applied, and ready."""
+
+        def look() -> str:
+            deployment = self.place.api.get("Deployment.apps", namespace, name)
+            if deployment is None:
+                raise Failed(f"the Deployment {namespace}/{name} has gone", remedy="run the same command again")
+            pods = self._pods(namespace, _selector(deployment))
+            answers = {pod: self.place.api.answer(namespace, pod, PLAIN, "/readyz") for pod in unready(pods)}
+            now = rollout(deployment, pods, self._events(namespace), answers)
+            if not now.whole:
+                hindrances = "; ".join(now.hindrances)
+                raise NotYet(f"{now}{f': {hindrances}' if hindrances else ''}", remedy=GO_ON)
+            return "ready"
+
+        self._until(address("Deployment", name, namespace), look)
+
+    def renewed(self, name: str, namespace: str) -> str:
+        """A Job of the CronJob, as `kubectl create job --from` makes it, and what it said in the end."""
+        cron = self.place.api.get("CronJob.batch", namespace, f"{name}-renew")
+        if cron is None:
+            raise Failed(f"there is no CronJob {namespace}/{name}-renew to renew certificates with", remedy="run install-webhook, with certificates.by=renewer")
+        made = self.place.api.create(_job(cron))["metadata"]["name"]
+        return self._until(address("Job", made, namespace), lambda: self._ended(made, namespace))
+
+    def bundled(self, name: str, by: str) -> None:
+        def look() -> str:
+            standing = self.place.api.get(rollover.CONFIGURATION, "", name)
+            if standing and not rollover.bundled(standing):
+                raise NotYet(
+                    f"{by} has not put its CA into the MutatingWebhookConfiguration {name}",
+                    remedy=f"see that {by} runs in the cluster, or say another certificates.by, and run the same command again",
+                )
+            return "believed"
+
+        self._until(address(rollover.CONFIGURATION, name), look)
+
+    def shown(self, values: Values) -> tuple[str, ...]:
+        """With a pod of a dry run. That others refuse it says nothing of us."""
+        if spared(values, SMOKE) or values.match_conditions:
+            return (f"It was not tried with a pod: those of the namespace {SMOKE} may not be its business.",)
+        refused = [why for dialect in values.dialects if (why := self.tried(dialect, SMOKE))]
+        return tuple(f"It was not tried with a pod: {why}" for why in dict.fromkeys(refused))
+
+    def tried(self, dialect: Dialect, namespace: str) -> str:
+        """API servers learn of a configuration a moment after it was written. Says why the pod was not let in at all, if it was not."""
+        pod = smoke.pod(dialect, namespace)
+
+        def look() -> str:
+            try:
+                made = self.place.api.create(pod, dry=True) if pod else None
+            except (Denied, Failed) as e:
+                return e.problem
+            if made and not smoke.given(dialect, made):
+                raise NotYet(
+                    f"a pod that asks for an identity in the words of {dialect} is not given it",
+                    remedy="see kubectl logs of the webhook, and whether the API servers reach its Service: the pod was let through as failurePolicy says",
+                )
+            return ""
+
+        return self._until(f"the dialect {dialect}", look)
+
+    def _ended(self, job: str, namespace: str) -> str:
+        status = (self.place.api.get("Job.batch", namespace, job) or {}).get("status", {})
+        ended = {condition["type"]: condition for condition in status.get("conditions", ()) if condition["status"] == "True"}
+        pods = self._pods(namespace, f"batch.kubernetes.io/job-name={job}")
+        if "Failed" in ended:
+            raise Failed(f"the renewer has failed: {_said(pods) or ended['Failed'].get('message', '')}", remedy=GO_ON)
+        if "Complete" not in ended:
+            raise NotYet(f"Job {namespace}/{job} has not ended: {_hindrance(pods, self._events(namespace))}", remedy=GO_ON)
+        return _said(pods)
+
+    def _pods(self, namespace: str, selector: str) -> list[Body]:
+        return self.place.api.list("Pod", namespace, selector)
+
+    def _events(self, namespace: str) -> list[Body]:
+        return self.place.api.list("Event", namespace)
+
+    def _until(self, what: str, look: Callable[[], str]) -> str:
+        said: list[str] = []
+
+        def do(_address: str, _tried: int) -> str:
+            said.append(look())
+            return "ready"
+
+        run(Job({what: ()}, do, patience=lambda _address: self.timeout, report=self.report, verb="reading"), self.pace).checked()
+        return said[-1]
+
+
+def _selector(deployment: Body) -> str:
+    return ",".join(f"{key}={value}" for key, value in deployment["spec"]["selector"].get("matchLabels", {}).items())
+
+
+def _job(cron: Body) -> dict[str, Any]:
+    about, template = cron["metadata"], cron["spec"]["jobTemplate"]
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": about["name"], "uid": about["uid"]}
+    words: Mapping[str, Any] = template.get("metadata", {})
+    metadata: dict[str, Any] = {
+        "generateName": f"{about['name']}-",
+        "namespace": about["namespace"],
+        "labels": dict(words.get("labels") or {}),
+        "annotations": {**(words.get("annotations") or {}), "cronjob.kubernetes.io/instantiate": "manual"},
+        "ownerReferences": [owner],
+    }
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**template["spec"], "ttlSecondsAfterFinished": KEPT}}
+
+
+def _said(pods: list[Body]) -> str:
+    """The last word of the pod that ended last."""
+    ends = [
+        ended
+        for pod in pods
+        for status in pod.get("status", {}).get("containerStatuses", ())
+        if (ended := status.get("state", {}).get("terminated")) and ended.get("message")
+    ]
+    last = max(ends, key=lambda end: str(end.get("finishedAt")), default=None)
+    return _plain(str(last["message"]).strip()) if last else ""
+
+
+def _plain(message: str) -> str:
+    """One line of JSON with what was done, or what hinders it; or whatever else a container has said at last."""
+    try:
+        told: Any = json.loads(message.splitlines()[-1])
+    except ValueError:
+        return message
+    return _outcome(cast("dict[str, Any]", told)) if isinstance(told, dict) else message
+
+
+def _outcome(told: Mapping[str, Any]) -> str:
+    """Of the renewer's words, those for people."""
+    if told.get("hindrance"):
+        return str(told["hindrance"])
+    ends = [f"the certificate ends at {told['ends']}"] if told.get("ends") else []
+    return "; ".join([*(told.get("done") or ["nothing had to be renewed"]), *ends])
+
+
+def _hindrance(pods: list[Body], events: list[Body]) -> str:
+    judged = rollout({"metadata": {"generation": 1}, "spec": {}}, pods, events)
+    return "; ".join(judged.hindrances) or "it is at work"

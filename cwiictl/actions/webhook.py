@@ -1,0 +1,115 @@
+"""status of the webhook in a cluster: what is there of it, whether it is believed, and how its replicas are; and of pods that it has missed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from cwiictl.actions import pods
+from cwiictl.actions.cluster import Installation, address, caller, version
+from cwiictl.actions.installed import SELECTOR, Installed, installed
+from cwiictl.actions.live import served
+from cwiictl.actions.pods import Agreed
+from cwiictl.actions.result import Result, Row, failure
+from cwiictl.errors import BadInput, Denied, Problem
+from cwiictl.explain.installed import account, secret, services
+from cwiictl.install.believed import bundled, certificate
+from cwiictl.install.command import PLAIN
+from cwiictl.install.health import Finding, let_through, permitted, replica, running
+from cwiictl.install.rollover import CONFIGURATION
+from cwiictl.kubernetes import Place, connect
+from cwiictl.kubernetes.place import Body
+from cwiictl.kubernetes.rights import ACCOUNTS, Right
+
+READS = ("get", "list", "watch")
+
+
+@dataclass(frozen=True)
+class Question:
+    order: Installation
+    pods: bool
+    restart: bool
+    namespaces: tuple[str, ...] = ()  # or all
+
+
+def status(question: Question, agreed: Agreed | None) -> Result:
+    """`agreed` is asked before anything is restarted; without it this is a dry run."""
+    order = question.order
+    with closing(connect(order.kubeconfig, order.context, order.width)) as place:
+        those = installed(place)
+        result = Result((caller(place),), rows=tuple(row for one in those for row in _rows(place, one)), judged=True)
+        if not question.pods:
+            return result
+        try:
+            told = pods.found(place, those, question.namespaces)
+            return result.plus(pods.restarted(place, told, agreed) if question.restart else pods.rows(told))
+        except BadInput:
+            raise
+        except Problem as e:
+            return result.plus((failure("k8s/Pod", e),), (e,))
+
+
+def _rows(place: Place, one: Installed) -> Iterator[Row]:
+    """What cannot be read hinders nobody from reading the rest."""
+    space, replicas = one.namespace, _replicas(place, one)
+    yield _row("Deployment", one.name, space, lambda: running(one.deployment, replicas, place.api.list("Event", space)))
+    yield _row(CONFIGURATION, one.name, "", lambda: _asking(place, one))
+    if deployment := one.deployment:
+        name = secret(deployment)
+        yield _row("Secret", name, space, lambda: certificate(place.api.get("Secret", space, name), time.time()))
+        yield _row("ClusterRole", one.name, "", lambda: permitted(_lacking(place, one, deployment)))
+    for pod in replicas:
+        yield _row("Pod", pod["metadata"]["name"], space, lambda pod=pod: _replica(place, pod))
+
+
+def _replicas(place: Place, one: Installed) -> list[Body]:
+    """Who may not list them learns of the Deployment, which has them counted."""
+    try:
+        return place.api.list("Pod", one.namespace, f"{SELECTOR},app.kubernetes.io/instance={one.name}")
+    except Denied:
+        return []
+
+
+def _row(kind: str, name: str, namespace: str, judged: Callable[[], Finding]) -> Row:
+    try:
+        found = judged()
+    except Problem as e:
+        return failure(address(kind, name, namespace), e)
+    return Row(address(kind, name, namespace), found.word, remarks=found.remarks, problem=found.problem, remedy=found.remedy)
+
+
+def _asking(place: Place, one: Installed) -> Finding:
+    found = bundled(one.configuration, _served_with(place, one))
+    return replace(found, remarks=(*found.remarks, *_let_through(place, one.configuration))) if one.configuration else found
+
+
+def _served_with(place: Place, one: Installed) -> Body | None:
+    """Who may not read it learns so of the Secret itself."""
+    try:
+        return place.api.get("Secret", one.namespace, secret(one.deployment)) if one.deployment else None
+    except Denied:
+        return None
+
+
+def _let_through(place: Place, configuration: Body) -> Iterator[str]:
+    try:
+        count = let_through(place.api.text("/metrics"), configuration)
+    except Problem:
+        yield "how many pods were let through because nobody answered is told to who may get /metrics of the API server"
+        return
+    if count:
+        yield f"{count} pods were let through because nobody answered, since the API server has started: see --pods"
+
+
+def _lacking(place: Place, one: Installed, deployment: Body) -> tuple[Right, ...]:
+    asked = {kind for each in services(deployment, version(place)) for kind in each.kinds}
+    kinds = [kind for group, name in sorted(asked) if (kind := served(place, group, name))]
+    return place.api.lacking((Right(verb, kind.plural, kind.group) for kind in kinds for verb in READS), f"{ACCOUNTS}{one.namespace}:{account(deployment)}")
+
+
+def _replica(place: Place, pod: Body) -> Finding:
+    space, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+    ready, metrics = (place.api.through(space, name, PLAIN, path) for path in ("/readyz", "/metrics"))
+    return replica("" if ready.status == 200 else ready.text, metrics.text if metrics.status == 200 else "")

@@ -1,0 +1,95 @@
+"""What a stage gives API servers rests on what they accept: of another cluster, or of one that is not heard, nothing is handed out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwiictl import oidc
+from cwiictl.actions.order import Order
+from cwiictl.actions.stage import Stage
+from cwiictl.actions.succession import Facing, accepting, forgetting
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Plan
+from cwiictl.errors import BadInput
+from cwiictl.issuer.rotation import Rotation, begin
+from cwiictl.issuer.stores.keys import PublicKey
+from cwiictl.model import Cluster
+from cwiictl.rotate.servers import Server
+from tests.journeys.ground import a_key, public_pem
+
+OLD, NEW, OTHER = (oidc.public_key(public_pem(a_key(number)), "a key") for number in range(3))
+DAY = 86400
+
+
+@dataclass
+class Running:
+    found: Sequence[Server] = ()
+    seen: Sequence[Mapping[str, Any]] = ()
+    secrets: Sequence[Mapping[str, Any]] = ()
+    context: str = "staging"
+
+    def servers(self) -> Sequence[Server]:
+        return self.found
+
+    def pods(self) -> Sequence[Mapping[str, Any]]:
+        return self.seen
+
+    def token_secrets(self) -> Sequence[Mapping[str, Any]]:
+        return self.secrets
+
+
+def server(*keys: oidc.VerificationKey, problem: str = "") -> Server:
+    return Server("10.0.0.1:6443", {key.kid: key.jwk for key in keys}, keys[-1].kid if keys else "", problem)
+
+
+def facing(folder: Path, cluster: Running, **stands: Any) -> Facing:
+    (folder / "new.pub").write_text(NEW.pem)
+    order = Order(Cluster("prod"), {}, output=folder / "out", installers=("kubeadm",))
+    stage = Stage(order, (), Pace(), Plan([]), PublicKey(folder / "new.pub"))
+    return Facing(stage, cluster, Rotation(old=begin(OLD.kid), new=begin(NEW.kid), **stands), writes=True)
+
+
+@pytest.mark.parametrize(
+    ("servers", "problem"),
+    [
+        ((), "names no API server"),
+        ((server(OTHER),), f"no API server accepts the key {begin(OLD.kid)}..."),
+        ((server(OLD), server(problem="it cannot be asked: no route")), "10.0.0.1:6443 accepts is not known: it cannot be asked: no route"),
+    ],
+    ids=["nobody", "another cluster", "silent"],
+)
+def test_to_a_cluster_that_is_not_known_to_be_this_one_nothing_is_given(tmp_path: Path, servers: tuple[Server, ...], problem: str) -> None:
+    with pytest.raises(BadInput, match=problem) as raised:
+        accepting(facing(tmp_path, Running(servers), stage="add", since=0))
+
+    assert not servers or "is the context staging the cluster?" in raised.value.remedy
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_given_has_all_that_is_accepted_and_the_new_key(tmp_path: Path) -> None:
+    step = accepting(facing(tmp_path, Running((server(OTHER, OLD),)), stage="add", since=0))
+
+    assert not step.reached
+    given = (tmp_path / "out/kubeadm/rotation/accept/sa.pub").read_text()
+    assert all(key.pem in given for key in (OLD, NEW, OTHER))
+
+
+def test_who_forgets_by_force_is_told_all_that_will_break(tmp_path: Path) -> None:
+    head = base64.urlsafe_b64encode(json.dumps({"kid": OLD.kid}).encode()).decode()
+    secret = {"metadata": {"name": "legacy"}, "data": {"token": base64.b64encode(f"{head}.e30.x".encode()).decode()}}
+    at = facing(tmp_path, Running((server(OLD, NEW),), secrets=[secret]), stage="unpublish", since=DAY, signed=DAY)
+
+    step = forgetting(at, DAY + 60, force=True)
+
+    assert [hint.partition(":")[0] for hint in step.hints] == ["By --force"] * 2
+    assert "comes too early" in step.hints[0]
+    assert "default/legacy" in step.hints[1]
+    with pytest.raises(BadInput, match="comes too early"):
+        forgetting(at, DAY + 60, force=False)
