@@ -21,6 +21,7 @@ from ratio import Ratio, measure
 WORKLOADS = 8
 PODS = 80  # of all of them
 TURNS = 400  # reviews in one measurement
+SETTINGS = 14  # variables of a container
 POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
 ID = "11111111-2222-3333-4444-555555555555"
 
@@ -93,7 +94,7 @@ def _given(route: Route, body: bytes, picture: Known) -> None:
 # The pods.
 
 
-def review(workload: int, pod: str) -> dict[str, Any]:
+def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
     """Of a pod as one of many of its workload's: it has a uid of its own, and a name for the volume with the API server's token."""
     where = f"team-{workload}"
     request = {
@@ -109,7 +110,7 @@ def review(workload: int, pod: str) -> dict[str, Any]:
             "uid": ID,
             "groups": ["system:serviceaccounts", "system:authenticated"],
         },
-        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(f"kube-api-access-{pod}"), "status": {}},
+        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(f"kube-api-access-{pod}", settings), "status": {}},
         "oldObject": None,
         "dryRun": False,
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
@@ -134,8 +135,8 @@ def _metadata(where: str) -> dict[str, Any]:
     }
 
 
-def _spec(own: str) -> dict[str, Any]:
-    """`own`: how the volume with the API server's token is called."""
+def _spec(own: str, settings: int) -> dict[str, Any]:
+    """`own`: how the volume with the API server's token is called; `settings`: how many variables each container has."""
     token = {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]}
     return {
         "volumes": [
@@ -143,8 +144,8 @@ def _spec(own: str) -> dict[str, Any]:
             {"name": "scratch", "emptyDir": {}},
             {"name": own, "projected": token | {"defaultMode": 420}},
         ],
-        "initContainers": [_container("migrate", own)],
-        "containers": [_container("web", own) | _probes(), _container("worker", own) | _probes()],
+        "initContainers": [_container("migrate", own, settings)],
+        "containers": [_container("web", own, settings) | _probes(), _container("worker", own, settings) | _probes()],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
@@ -158,9 +159,9 @@ def _spec(own: str) -> dict[str, Any]:
     }
 
 
-def _container(name: str, own: str) -> dict[str, Any]:
+def _container(name: str, own: str, settings: int) -> dict[str, Any]:
     field = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}
-    env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(14)]
+    env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(settings)]
     mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), (own, "/var/run/secrets/kubernetes.io/serviceaccount"))
     return {
         "name": name,

@@ -1,5 +1,8 @@
 """The whole webhook under TLS, deciding, against its own server that only echoes the uid, and that one against uvicorn with an empty handler.
 
+Goals are from where compiled webhooks were measured beside uvicorn: the fastest of four answered 2,486 reviews of 7.3 kB in a second at a p99 of 9.3 ms,
+and uvicorn, empty, 28,800 at 0.33 ms. Ten times as many are 1.16 of its time for each, and a tenth of that p99 is 2.8 of its.
+
 Eight connections that are kept, one core for the server. What asks runs on the other core, and does nothing but ask: answers of one server have one
 length, so they are counted and not parsed. The processor's time for each request is told too: it says the same on a machine that is busy.
 """
@@ -45,6 +48,7 @@ ANSWER = b'{"kind":"AdmissionReview","response":{"uid":"0","allowed":true,"patch
 HEAD = b"POST /mutate?timeout=10s HTTP/1.1\r\nHost: webhook\r\nUser-Agent: kube-apiserver-admission\r\nContent-Length: %d\r\nAccept: application/json, */*\r\n"
 REST = b"Content-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
 REVIEWS = 256  # that differ as pods of a workload do
+SETTINGS = 6  # variables of each container: a review has 7.3 kB then
 ROOT = Path(__file__).parents[2]
 
 
@@ -110,7 +114,8 @@ class Round:
 
 def reviews() -> list[bytes]:
     """Of pods that come one after the other: no two are called the same, have the same uid, or the same name of the volume with their token."""
-    bodies = [json.dumps(decision.review(number % decision.WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode() for number in range(REVIEWS)]
+    every = [decision.review(number % decision.WORKLOADS, f"{number:05x}", SETTINGS) for number in range(REVIEWS)]
+    bodies = [json.dumps(each, separators=(",", ":")).encode() for each in every]
     return [(HEAD + REST) % len(body) + body for body in bodies]
 
 
@@ -182,7 +187,7 @@ def ratios() -> Iterator[Ratio]:
     figures: dict[str, tuple[str, str, Callable[[Round], float]]] = {
         "a request": ("at most 1.43", "at most 1.16", lambda one: one.each),
         "the processor's time for a request": ("at most 1.43", "at most 1.16", lambda one: one.processor),
-        "p99 of a request": ("", "at most 1", lambda one: one.p99),
+        "p99 of a request": ("", "at most 2.8", lambda one: one.p99),
     }
     for what, (against_echo, against_empty, figure) in figures.items():
         decides, echoes, nothing = (min(figure(each[side]) for each in rounds) for side in range(3))  # others use this machine too: the best of each

@@ -11,13 +11,13 @@ from tests.cluster.space import Space, plain, volumes
 
 
 class Load:
-    """`with Load(space, 20) as load`: so many pods in a second, until the block ends."""
+    """`with Load(space, 20) as load`: so many pods in a second, until the block ends. Dry ones are asked about, and nobody has to run them."""
 
-    def __init__(self, space: Space, per_second: float, clients: int = 4) -> None:
+    def __init__(self, space: Space, per_second: float, clients: int = 4, *, dry: bool = False) -> None:
         self.created = 0
         self.failed: list[str] = []
         self.bare: list[str] = []  # names of pods that were given nothing
-        self._space, self._pause = space, clients / per_second
+        self._make, self._pause = space.tried if dry else space.create, clients / per_second
         self._over = threading.Event()
         self._clients = [threading.Thread(target=self._create, daemon=True) for _ in range(clients)]
 
@@ -36,7 +36,7 @@ class Load:
         while not self._over.wait(max(0.0, due - time.monotonic())):
             due = max(due + self._pause, time.monotonic())
             try:
-                pod = self._space.create(plain())
+                pod = self._make(plain())
             except (Refused, OSError) as error:
                 self.failed.append(str(error))
                 continue

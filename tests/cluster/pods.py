@@ -15,6 +15,8 @@ from tests.webhook.answering import LINES
 
 # Namespaces in which more is asked of a pod, and what of it has to be there then.
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
+_REQUESTS = {"requests.cpu": "1000", "requests.memory": "1000Gi"}
+QUOTAS = {"counted": {**_REQUESTS, "limits.cpu": "1000", "limits.memory": "1000Gi"}, "requested": _REQUESTS}
 
 
 def _some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Object]:
@@ -29,6 +31,7 @@ _FITTING: Object = {
 }
 _LIMITS: Object = {"cpu": "10m", "memory": "16Mi"}
 _COUNTED: tuple[Object, ...] = ({"requests": _LIMITS, "limits": _LIMITS}, {"limits": _LIMITS}, {"requests": {"cpu": "1m"}, "limits": _LIMITS})
+_REQUESTED: tuple[Object, ...] = (*_COUNTED, {"requests": _LIMITS}, {"requests": {"cpu": "0", "memory": "1Mi"}, "limits": {"cpu": "10m"}})
 _OF_ALL: Object = {"limits": {"cpu": "500m", "memory": "256Mi"}}
 
 _POD = {shape: any_pod(shape) for shape in LINES}
@@ -48,19 +51,19 @@ _CONTAINER = _some(
 
 
 @st.composite
-def pods(draw: st.DrawFn, shape: str, *, restricted: bool = False, counted: bool = False) -> Object:
+def pods(draw: st.DrawFn, shape: str, kind: str) -> Object:
     pod = _mended(draw(_POD[shape]))
     pod["spec"] |= draw(_SPEC)
     for container in _containers(pod):
         container.update(draw(_CONTAINER))
-        if restricted:
+        if kind == "restricted":
             container["securityContext"] = _FITTING
-        if counted:
-            container["resources"] = draw(st.sampled_from(_COUNTED))
-    if restricted:
+        if kind in QUOTAS:
+            container["resources"] = draw(st.sampled_from(_COUNTED if kind == "counted" else _REQUESTED))
+    if kind == "restricted":
         pod["spec"].pop("hostNetwork", None)
         pod["metadata"]["annotations"].pop(PROXY.key, None)  # what asks for a privileged container, as the standard forbids
-    if counted:
+    if kind in QUOTAS:
         pod["spec"].pop("resources", None)
     if pod["spec"].get("os") == {"name": "windows"}:
         _without(pod, "securityContext", "shareProcessNamespace", "hostNetwork")

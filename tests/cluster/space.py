@@ -43,6 +43,13 @@ class Space:
         self._admins[server].create(self.path("serviceaccounts"), {"metadata": {"name": name, "annotations": dict(says)}})
         return self
 
+    def quota(self, hard: Words) -> Space:
+        """Nobody counts what is used: there is nothing yet."""
+        path, bounds = self.path("resourcequotas"), {"hard": dict(hard)}
+        self.admin.create(path, {"metadata": {"name": "q"}, "spec": bounds})
+        self.admin.patch(f"{path}/q/status", {"status": {**bounds, "used": dict.fromkeys(hard, "0")}})
+        return self
+
     def tell(self, says: Mapping[str, str | None], name: str = ACCOUNT, server: int = 0) -> None:
         self._admins[server].patch(f"{self.path('serviceaccounts')}/{name}", {"metadata": {"annotations": dict(says)}})
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from cwii_webhook.vocabulary.azwi import PROXY
+
 from tests.cluster.calling import called
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
-from tests.cluster.space import Space, first, mounts, plain, variables, volumes
+from tests.cluster.space import Space, Words, first, mounts, plain, variables, volumes
 from tests.cluster.webhook import Line, beside, running
 from tests.webhook.answering import PROVIDER, ROLE, SENSIBLE
 
+SMALL = {"cpu": "10m", "memory": "16Mi"}
+REQUESTS = {"requests.cpu": "10", "requests.memory": "10Gi"}
+LIMITS = {"limits.cpu": "10", "limits.memory": "10Gi"}
 CWII = "/var/run/secrets/cwii.dev"
 
 
@@ -109,6 +115,20 @@ def test_cwii(reach: Reach, tmp_path: Path) -> None:
     }
     assert pod["metadata"]["annotations"]["cwii.dev/injected"] == "aws,az,gcp"
     assert json.loads(pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"])["credential_source"] == {"file": f"{CWII}/gcp/token"}
+
+
+@pytest.mark.parametrize(("hard", "resources"), [(REQUESTS, {"requests": SMALL}), (LIMITS, {"requests": SMALL, "limits": SMALL | {"cpu": "20m"}})])
+@pytest.mark.parametrize("line", [("cwii",), ("azwi",), ("gcpwif",)], ids=" ".join)
+def test_under_a_quota_pods_are_taken_with_containers_of_ours(reach: Reach, tmp_path: Path, line: Line, hard: Words, resources: Object) -> None:
+    with running(reach, tmp_path, line, AZURE_TENANT_ID="tenant") as webhook, called(webhook, line[0]) as hook:
+        space = Space(reach, hook=hook).account(SENSIBLE[line[0]]).quota(hard)
+        pod = plain(containers=[{"name": "c", "image": "c", "resources": resources}])
+        pod["metadata"]["annotations"] = {PROXY.key: "true"}
+
+        taken = space.tried(pod)
+
+    assert guests(taken)
+    assert taken["status"]["qosClass"] == "Burstable"
 
 
 def test_a_pods_config_map_is_there_with_it_but_not_for_a_dry_run(reach: Reach, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.cluster.calling import called
 from tests.cluster.kube.client import Object, Refused
 from tests.cluster.kube.reach import Reach
-from tests.cluster.pods import RESTRICTED, pods
+from tests.cluster.pods import QUOTAS, RESTRICTED, pods
 from tests.cluster.space import Space
 from tests.cluster.webhook import running
 from tests.webhook.answering import LINES, SENSIBLE
@@ -34,17 +34,12 @@ class Place:
 
     @property
     def pods(self) -> st.SearchStrategy[Object]:
-        return pods(self.shape, restricted=self.kind == "restricted", counted=self.kind == "counted")
+        return pods(self.shape, self.kind)
 
 
 def a_space(reach: Reach, kind: str, hook: str, shape: str) -> Space:
     space = Space(reach, hook=hook, labels=RESTRICTED if kind == "restricted" else {}).account(SENSIBLE[LINES[shape][0]])
-    if kind == "counted":
-        hard = {"requests.cpu": "1000", "limits.cpu": "1000", "requests.memory": "1000Gi", "limits.memory": "1000Gi"}
-        reach.admin.create(space.path("resourcequotas"), {"metadata": {"name": "q"}, "spec": {"hard": hard}})
-        status = {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}
-        reach.admin.patch(f"{space.path('resourcequotas')}/q/status", status)
-    return space
+    return space.quota(QUOTAS[kind]) if kind in QUOTAS else space
 
 
 @contextmanager
@@ -53,7 +48,7 @@ def places(reach: Reach, folder: Path, shapes: tuple[str, ...]) -> Generator[lis
     with ExitStack() as stack:
         webhook = stack.enter_context(running(reach, folder, *lines, delivers=True))
         hooks = {shape: stack.enter_context(called(webhook, LINES[shape][0])) for shape in shapes}
-        kinds = ("plain", "restricted", "counted")
+        kinds = ("plain", "restricted", *QUOTAS)
         yield [Place(shape, kind, a_space(reach, kind, "", shape), a_space(reach, kind, hook, shape)) for shape, hook in hooks.items() for kind in kinds]
 
 

@@ -8,8 +8,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +15,13 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.imaged import IMAGE, ROOT, cwiictl, saved
 from tests.cluster.kube.cluster import Cluster
 from tests.cluster.objects import PODS, named
 from tests.cluster.traces import seen_within
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
-ROOT = Path(__file__).parents[2]
 MOST = 27_000_000
-IMAGE = "localhost/cwii-webhook:0.1.0"
 RESTRICTED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -34,19 +31,9 @@ RESTRICTED = {
 }
 
 
-def cwiictl(tree: Path, *words: str | Path, umask: int = 0o022, **environ: str) -> None:
-    """As if it were installed from this tree, with whatever else is in the environment."""
-    paths = {"PYTHONPATH": f"{tree}{os.pathsep}{tree / 'webhook'}"}
-    command = [sys.executable, "-m", "cwiictl", "image", *words]
-    done = subprocess.run(command, cwd=tree, env={**os.environ, **paths, **environ}, capture_output=True, text=True, check=False, umask=umask)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("image") / "webhook.tar"
-    cwiictl(ROOT, "save", file)
-    return file
+@pytest.fixture(scope="module", name="saved")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("image"))
 
 
 @pytest.fixture(scope="module")

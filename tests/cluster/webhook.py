@@ -117,6 +117,9 @@ class Webhook:
         more = [word for line in others for word in ("+", *line)]
         self._words = [first, *serving(first, self.port, told.certificate.folder), *flags, *more]
         self._environ = {"KUBECONFIG": str(kubeconfig), **told.environ}
+        self._trust = ssl.create_default_context(cadata=reach.authority.pem.decode())
+        mine = reach.authority.write(f"{self.name}-anybody", reach.authority.client("anybody"))
+        self._trust.load_cert_chain(mine.certificate, mine.key)  # shown where it is asked for
 
     def start(self) -> None:
         self.processes.start(self.name, [_PROGRAM, *self._words], self._environ)
@@ -125,13 +128,12 @@ class Webhook:
         return f"https://127.0.0.1:{port or self.port}{self.paths[dialect]}"
 
     def connect(self) -> http.client.HTTPSConnection:
-        context = ssl.create_default_context(cadata=self.reach.authority.pem.decode())
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=self._trust)
 
-    def text(self, path: str) -> tuple[int, str]:
+    def text(self, path: str, body: bytes | None = None) -> tuple[int, str]:
         connection = self.connect()
         try:
-            connection.request("GET", path)
+            connection.request("GET" if body is None else "POST", path, body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:

@@ -1,4 +1,6 @@
-"""The lock of the image, from what Debian and the package index have now. `scripts/image lock` runs it.
+"""The lock of the image, from what Debian and the package index have now, and that of the image in which tests run the clouds' SDKs.
+
+`scripts/image lock` runs it.
 
 apt believes a mirror only under Debian's signature, and pip only the hashes of requirements.lock: so what is pinned is theirs.
 """
@@ -20,6 +22,8 @@ from cwiictl.image.stores.mirrors import configured
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "templates" / "image" / "lock.json"
+SDKS_LOCK = ROOT / "tests" / "federation" / "lock.json"
+SDKS = ("azure-identity", "boto3", "google-auth", "requests")
 SUITE, PYTHON = "trixie", "3.13"
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 # What CPython needs, and nothing that could be a shell or install anything.
@@ -47,11 +51,17 @@ _PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
 def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         packages = dict(debian(Path(temporary)))
-        machines = {machine: {"packages": packages[machine], "wheels": wheels(Path(temporary) / machine, machine)} for machine in MACHINES}
+        for lock, names in ((LOCK, needed("webhook/pyproject.toml", "server", "otlp", "certificates")), (SDKS_LOCK, needed("-"))):
+            folder = Path(temporary) / lock.parent.name
+            machines = {machine: {"packages": packages[machine], "wheels": wheels(folder / machine, machine, names)} for machine in MACHINES}
+            write(lock, machines)
+
+
+def write(lock: Path, machines: Mapping[str, Mapping[str, Sequence[object]]]) -> None:
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    LOCK.parent.mkdir(exist_ok=True)
-    LOCK.write_text(json.dumps({"date": date, "suite": SUITE, "python": PYTHON, "machines": machines}, indent=1) + "\n")
-    print(f"pinned {len(PACKAGES)} packages of Debian {SUITE} and {len(machines['amd64']['wheels'])} wheels for {' and '.join(machines)} in {LOCK.name}")
+    lock.write_text(json.dumps({"date": date, "suite": SUITE, "python": PYTHON, "machines": machines}, indent=1) + "\n")
+    count = len(machines["amd64"]["wheels"])
+    print(f"pinned {len(PACKAGES)} packages of Debian {SUITE} and {count} wheels for {' and '.join(machines)} in {lock.relative_to(ROOT)}")
 
 
 def debian(folder: Path) -> Iterator[tuple[str, list[Mapping[str, str]]]]:
@@ -94,10 +104,10 @@ def package(told: str) -> Mapping[str, str]:
     return {"name": fields["Package"], "version": fields["Version"], "path": fields["Filename"], "sha256": fields["SHA256"]}
 
 
-def wheels(folder: Path, machine: str) -> list[Mapping[str, str]]:
+def wheels(folder: Path, machine: str, names: Sequence[str]) -> list[Mapping[str, str]]:
     locked = (ROOT / "requirements.lock").read_text()
-    blocks = [re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE) for name in needed()]
-    folder.mkdir()
+    blocks = [re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE) for name in names]
+    folder.mkdir(parents=True)
     (folder / "wanted.txt").write_text("".join(f"{block[0]}\n" for block in blocks if block))
     command = [*UV, "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += [word for platform in _PLATFORMS for word in ("--platform", f"{platform}_{MACHINES[machine]}")]
@@ -105,11 +115,11 @@ def wheels(folder: Path, machine: str) -> list[Mapping[str, str]]:
     return [wheel(file) for file in sorted(folder.glob("*.whl"))]
 
 
-def needed() -> list[str]:
-    """By a webhook that can do all that it has flags for: nothing can be installed into an image."""
-    extras = ("--extra", "server", "--extra", "otlp")
+def needed(source: str, *extras: str) -> list[str]:
+    """By a webhook that can do all that it has flags for, for nothing can be installed into an image; or by the clouds' SDKs."""
+    chosen = [word for extra in extras for word in ("--extra", extra)]
     options = ("--constraint", str(ROOT / "requirements.lock"), "--python-version", PYTHON, "--python-platform", "linux", "--no-annotate", "--no-header")
-    told = run([*UV, "pip", "compile", "-q", str(ROOT / "webhook" / "pyproject.toml"), *extras, *options])
+    told = run([*UV, "pip", "compile", "-q", source, *chosen, *options], "\n".join(SDKS))
     return sorted(re.findall(r"^([\w.-]+)==", told, re.MULTILINE))
 
 
@@ -118,8 +128,8 @@ def wheel(file: Path) -> Mapping[str, str]:
     return {"name": name.replace("_", "-").lower(), "version": version, "file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
-def run(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(command: Sequence[str], told: str = "") -> str:
+    done = subprocess.run(command, input=told, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode:
         sys.exit(f"scripts/image: `{command[0]}` failed: {done.stderr.strip()}")
     return done.stdout + done.stderr

@@ -8,9 +8,9 @@ from pathlib import Path
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def compared(name: str, found: dict[str, bytes]) -> None:
+def compared(name: str, found: dict[str, bytes], among: Path = GOLDEN) -> None:
     """With the golden files of this name, no more and no fewer; or these become the golden ones."""
-    root = GOLDEN / name
+    root = among / name
     known = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
     if os.environ.get("GOLDEN") == "renew":
         for path in known.values():

@@ -150,13 +150,16 @@ class Ground:
     def status(self, *arguments: str | Path, **variables: str) -> Done:
         return self._cluster("status", (*self.asking, *arguments), variables)
 
+    def verify(self, *arguments: str | Path, **variables: str) -> Done:
+        return self._cluster("verify", (*self.asking, *arguments), variables)
+
     def delete(self, *arguments: str | Path, **variables: str) -> Done:
         return self._cluster("delete", arguments, variables)
 
-    def killed(self, writes: int, *command: str | Path) -> int:
+    def killed(self, writes: int, *command: str | Path, **variables: str) -> int:
         """Exactly so many writes are carried out; the last one's answer never arrives."""
         self.fresh()
-        with self.started(*command) as process:
+        with self.started(*command, **variables) as process:
             self.sandbox.faults.on_end = lambda: os.kill(process.pid, signal.SIGKILL)
             self.sandbox.faults.end_after = writes
             process.communicate(timeout=60)

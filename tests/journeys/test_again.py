@@ -174,6 +174,7 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_th
         "manifests/cluster-authentication-02-config.yaml",
         "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
         "manifests/velero-cloud-credentials-credentials.yaml",
+        "webhook.yaml",
     ]
     assert ground.status(*key).code == 3
     assert ground.status(*key).but("as wanted") == {left: "left over"}

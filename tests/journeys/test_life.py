@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
+from cwiictl.issuer.stores.mint import Mint
 from cwiictl.sandbox import Sandbox
 from tests.examples import two_azure_requests, two_gcp_requests, two_requests
 
 LIVE = os.environ.get("CWIICTL_LIVE", "")
-MINT = "import sys; from cwiictl.sandbox import mint; print(mint.token(open(sys.argv[1], 'rb').read(), mint.Asked(*sys.argv[2:])), end='')"
 SUBJECT = ("openshift-ingress-operator", "ingress-operator")  # of the first request, in every cloud
 CREDENTIALS = "out/manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml"
 
@@ -57,7 +57,8 @@ class Place:
         """As a pod of the first workload would find it, in a file."""
         issuer = yaml.safe_load((self.folder / "out/manifests/cluster-authentication-02-config.yaml").read_text())["spec"]["serviceAccountIssuer"]
         path = self.folder / "token"
-        path.write_text(self.python(MINT, "out/serviceaccount-signer.private", issuer, *SUBJECT, "openshift"))
+        key = (self.folder / "out/serviceaccount-signer.private").read_bytes()
+        path.write_text(Mint(key, "the private key", issuer).token(*SUBJECT, "openshift", 3600))
         return str(path)
 
     def _run(self, arguments: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from cwiictl.installers import INSTALLERS
 from cwiictl.sandbox.aws.keyring import SECRET
 from tests.examples import an_object, text, two_requests
 from tests.journeys.conftest import Enter
@@ -208,3 +209,14 @@ def test_who_writes_for_kubeadm_alone_gets_no_copy_of_the_key_for_another_instal
     assert {f"out/{path}" for path in ground.tree()} == set(done.data["files"])
     assert not any("tls/" in path for path in done.data["files"])
     assert ground.status().code == 0
+
+
+def test_for_all_installers_at_once_it_is_written_once_and_then_known(ground: Ground) -> None:
+    every = [word for name in INSTALLERS for word in ("--installer", name)]
+    planned, done, again = (ground.create_all(*every, *how) for how in (("--dry-run",), (), ()))
+
+    assert (planned.code, done.code, again.code) == (0, 0, 0)
+    assert planned.data["files"] == done.data["files"] == done.data["written"]
+    assert {f"out/{path}" for path in ground.tree()} == set(done.data["files"])
+    assert {path.split("/")[0] for path in ground.tree() if path.endswith("README.txt")} == INSTALLERS.keys() - {"openshift"}
+    assert again.data["written"] == []

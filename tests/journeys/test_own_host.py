@@ -131,6 +131,7 @@ def test_an_issuer_that_is_there_is_only_trusted_and_nothing_is_published(truste
         "manifests/cluster-authentication-02-config.yaml",
         "manifests/openshift-image-registry-installer-cloud-credentials-credentials.yaml",
         "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
+        "webhook.yaml",
     ]
     trusted.fresh()
     assert trusted.create_all(*EXISTS, *key).but("as wanted") == {}
@@ -186,7 +187,9 @@ def test_an_issuer_that_is_said_to_be_there_and_is_not_is_not_trusted(served: Gr
     assert not (served.folder / "out" / "issuer").exists()
 
 
-@pytest.mark.parametrize("url", ["http://id.example.org", "https://id.example.org/", "https://id.example.org?x=1", "id.example.org", "https://"])
+@pytest.mark.parametrize(
+    "url", ["http://id.example.org", "https://id.example.org/", "https://id.example.org?x=1", "id.example.org", "https://", "https://[bad"]
+)
 def test_a_url_that_cannot_be_an_issuer_is_refused(ground: Ground, url: str) -> None:
     done = ground.create_all("--issuer-url", url, "-o", "text")
 

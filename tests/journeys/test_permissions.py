@@ -14,6 +14,7 @@ from tests.examples import an_entry, an_object, text, two_requests
 from tests.journeys import denial
 from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, CALLER, HOST, INGRESS, NAME, NOTHING, PERMISSIONS, PRIVATE, PROVIDER, REGISTRY, Ground
+from tests.journeys.turns import made, rotate
 
 
 def printed(ground: Ground, command: str) -> set[str]:
@@ -94,6 +95,7 @@ def test_the_printed_policy_is_enough_for_every_command_and_holds_nothing_unhear
     ground.fresh()
     step("create", ground.create_all(*arguments, "--permissions-boundary-arn", "arn:aws:iam::aws:policy/ReadOnlyAccess"), 0)
     step("status", ground.status(*arguments), 0)
+    step("status", ground.verify(*arguments), 0)
     _drift(ground)
     ground.fresh()
     step("status", ground.status(*arguments), 3)
@@ -273,3 +275,10 @@ def test_whoever_may_not_see_what_is_trusted_already_writes_nothing(enter: Enter
     assert done.code == 1
     assert "iam:ListOpenIDConnectProviders" in done.out
     assert ground.mutating() == []
+
+
+def test_who_may_only_rotate_keys_can(ground: Ground) -> None:
+    made(ground)
+
+    assert rotate(ground, "add").code == 0
+    assert needed(ground) <= printed(ground, "rotate")

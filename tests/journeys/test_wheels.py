@@ -91,6 +91,7 @@ def test_the_demo_runs(environment: dict[str, str], tmp_path: Path) -> None:
     templates = Path(run(python, "-c", FIND_TEMPLATES, cwd=tmp_path, environment=environment).strip())
     work = tmp_path / "work"
     shutil.copytree(templates / "demo" / "credentials-requests", work / "requests")
+    shutil.copy(templates / "demo" / "shop.yaml", work)
     story = "\n".join(["set -eu", *demo_commands(templates)])
 
     told = run(python.with_name("cwiictl"), "sandbox", "run", "--", "sh", "-c", story, cwd=work, environment=environment)

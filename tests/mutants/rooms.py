@@ -30,4 +30,5 @@ ROOMS = {
     "aws": _clouds("aws"),
     "azure": _clouds("azure"),
     "gcp": _clouds("gcp"),
+    "renew": Room("webhook/cwii_webhook/renew/*.py", ("tests/webhook/test_renew_steps.py", "tests/webhook/test_renew_run.py")),
 }

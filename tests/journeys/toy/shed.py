@@ -134,7 +134,7 @@ def identities(_spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tup
     return (Locker(names.role(cluster, workload), stores.lockers, workload, tools, home) for workload, tools in asks)
 
 
-permitted = trusting  # nor can anybody be asked who may do what
+acting = permitted = trusting  # nor can anybody be asked who may do what, or be drawn
 
 
 def least(command: str, _spec: Spec, _cluster: Cluster) -> Mapping[str, str]:

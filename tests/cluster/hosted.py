@@ -1,0 +1,131 @@
+"""A hosted control plane: a kube-apiserver's Deployment in a management cluster with HyperShift's CAs, and the guest that it serves. Here both are one."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cwii_webhook.x509 import Pair
+
+from cwiictl.actions import sidecar, uninstall
+from cwiictl.actions.authorities import Source
+from cwiictl.actions.beside import Beside
+from cwiictl.actions.cluster import Installation
+from cwiictl.actions.result import Result
+from cwiictl.engine.resource import silent
+from tests.cluster.conftest import started
+from tests.cluster.kube.client import Client, Object
+from tests.cluster.kube.cluster import Cluster, Settings, free_port
+from tests.cluster.kube.pki import write
+from tests.cluster.kube.processes import Processes
+from tests.cluster.space import a_name
+from tests.cwiictl.install.installed import IMAGE
+from tests.webhook.hypershift import rsa_authority
+
+PROGRAM = Path(sys.executable).with_name("cwii-webhook")
+DIALECTS = {"azure": "azwi", "aws": "eks", "gcp": "gcpwif", "cwii": "cwii"}
+
+
+@contextmanager
+def hosting() -> Generator[tuple[Cluster, Pair]]:
+    """With a second CA for clients, which HyperShift signs kubeconfigs with."""
+    with started(Settings()) as cluster:
+        clients = rsa_authority()
+        bundle = write(cluster.folder / "clients.crt", cluster.reach.authority.pem + clients.certificate)
+        cluster.servers[0].stop()
+        cluster.servers[0].start([f"--client-ca-file={bundle}"])
+        cluster.servers[0].wait()
+        yield cluster, clients
+
+
+@dataclass
+class Hosted:
+    """Of one flavour, in a namespace that nobody else has."""
+
+    cluster: Cluster
+    clients: Pair
+    folder: Path
+    flavour: str
+    namespace: str = field(default_factory=lambda: a_name("clusters"))
+    ports: tuple[int, int] = field(default_factory=lambda: (free_port(), free_port()))
+
+    def __post_init__(self) -> None:
+        self.admin.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
+        root = Pair(self.cluster.reach.authority.pem, self.cluster.reach.authority.files.key.read_bytes())
+        for name, pair in (("root-ca", root), ("cluster-signer-ca", self.clients)):
+            data = {key: coded(each) for key, each in (("ca.crt", pair.certificate), ("ca.key", pair.key))}
+            self.admin.create(f"/api/v1/namespaces/{self.namespace}/secrets", {"metadata": {"name": name}, "data": data})
+        self.admin.create(f"{self.deployments}?fieldManager=control-plane-operator", kube_apiserver())
+
+    @property
+    def admin(self) -> Client:
+        return self.cluster.admin
+
+    @property
+    def deployments(self) -> str:
+        return f"/apis/apps/v1/namespaces/{self.namespace}/deployments"
+
+    def deployment(self) -> Object:
+        return self.admin.get(f"{self.deployments}/kube-apiserver")
+
+    def containers(self) -> dict[str, Object]:
+        return {each["name"]: each for each in self.deployment()["spec"]["template"]["spec"]["containers"]}
+
+    def beside(self, *sets: str, **more: Any) -> Beside:
+        order = Installation(kubeconfig=self.cluster.kubeconfig, output=self.folder, sets=(f"image={IMAGE}", "azure.tenantId=tenant", *sets), wait=False)
+        port = int(self.cluster.reach.urls[0].rpartition(":")[2])
+        sources = {"root": Source(secret="root-ca"), "client": Source(secret="cluster-signer-ca")}
+        said: dict[str, Any] = {"guest_kubeconfig": self.cluster.kubeconfig, "port": port, "ports": self.ports, **sources, **more}
+        return Beside(order, self.flavour, self.namespace, **said)
+
+    def install(self, *sets: str, **more: Any) -> Result:
+        result = sidecar.install(self.beside(*sets, **more), silent, lambda _: True)
+        assert not result.code, [(row.thing, row.problem) for row in result.rows]
+        return result
+
+    def uninstall(self) -> Result:
+        return uninstall.uninstall_sidecar(self.beside(), silent, lambda _: True)
+
+    def secret(self, name: str) -> dict[str, bytes]:
+        data: Mapping[str, str] = self.admin.get(f"/api/v1/namespaces/{self.namespace}/secrets/{name}")["data"]
+        return {key: base64.b64decode(text) for key, text in data.items()}
+
+    def start(self, processes: Processes, server: str = "") -> None:
+        """The container as it is in the Deployment, with its Secrets as a kubelet would mount them. `server` is another way to the API server."""
+        pod = self.deployment()["spec"]["template"]["spec"]
+        (container,) = [each for each in pod["containers"] if each.get("args")]
+        names = {volume["name"]: volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume}
+        for mount in container["volumeMounts"]:
+            folder = processes.folder / Path(mount["mountPath"]).name
+            folder.mkdir(exist_ok=True)
+            for name, content in self.secret(names[mount["name"]]).items():
+                write(folder / name, content.replace(b"https://kube-apiserver:", b"https://localhost:"))  # as its Service is called
+        kubeconfig = processes.folder / "kubeconfig" / "kubeconfig"
+        if server:
+            write(kubeconfig, kubeconfig.read_bytes().replace(f"https://localhost:{self.beside().port}".encode(), server.encode()))
+        processes.start("sidecar", [PROGRAM, *(word.replace("/var/run/app", str(processes.folder)) for word in container["args"])])
+
+
+def kube_apiserver() -> Object:
+    """As far as we could disturb it."""
+    container = {"image": "example.org/openshift:1", "resources": {"requests": {"cpu": "350m"}}}
+    pod = {
+        "automountServiceAccountToken": False,
+        "containers": [
+            {"name": "kube-apiserver", **container, "volumeMounts": [{"name": "kas", "mountPath": "/etc/kas"}]},
+            {"name": "audit-logs", **container},
+        ],
+        "volumes": [{"name": "kas", "secret": {"secretName": "kas-server-crt"}}],
+    }
+    labels = {"app": "kube-apiserver"}
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
+    return {"metadata": {"name": "kube-apiserver", "labels": {"hypershift": "yes"}}, "spec": spec}
+
+
+def coded(content: bytes) -> str:
+    return base64.b64encode(content).decode()

@@ -1,0 +1,306 @@
+"""Beside a real kube-apiserver, which asks it on the loopback: with the certificates, the kubeconfig and the configuration that we make."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from cwii_webhook.x509 import Pair
+
+from cwiictl.actions.result import Result
+from cwiictl.errors import BadInput, Conflict
+from tests.cluster.hosted import DIALECTS, Hosted, coded, hosting
+from tests.cluster.kube.client import Client, Object, Refused
+from tests.cluster.kube.cluster import Cluster
+from tests.cluster.kube.pki import Pair as Shown
+from tests.cluster.kube.processes import Processes
+from tests.cluster.space import Space, plain, volumes
+from tests.cluster.traces import seen_within
+from tests.webhook.answering import SENSIBLE
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def ground() -> Iterator[tuple[Cluster, Pair]]:
+    with hosting() as ground:
+        yield ground
+
+
+@pytest.fixture(params=DIALECTS)
+def flavour(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def hosted(ground: tuple[Cluster, Pair], tmp_path: Path, flavour: str) -> Iterator[Hosted]:
+    one = Hosted(*ground, tmp_path, flavour)
+    yield one
+    one.uninstall()
+
+
+azure = pytest.mark.parametrize("flavour", ["azure"])
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    with Processes(tmp_path) as processes:
+        yield processes
+
+
+def health(hosted: Hosted, path: str = "/readyz") -> str:
+    with suppress(OSError), closing(http.client.HTTPConnection("127.0.0.1", hosted.ports[1], timeout=10)) as connection:
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+    return "nobody listens"
+
+
+def ready(hosted: Hosted, processes: Processes) -> None:
+    processes.until(lambda: health(hosted) == "ok\n", f"the sidecar to be ready, which says {health(hosted)}")
+
+
+def asking() -> Object:
+    """In every dialect's words, as far as pods have them."""
+    pod = plain()
+    pod["metadata"]["labels"] = {"azure.workload.identity/use": "true"}
+    return pod
+
+
+def shop(hosted: Hosted) -> Space:
+    return Space(hosted.cluster.reach).account(SENSIBLE[DIALECTS[hosted.flavour]])
+
+
+def conditions(result: Result) -> dict[str, str]:
+    return {row.thing: row.condition for row in result.rows}
+
+
+def test_the_api_server_calls_it_and_pods_are_given_their_identity(hosted: Hosted, processes: Processes) -> None:
+    """It acts as a ServiceAccount of which not even the namespace is there."""
+    hosted.install()
+    for namespace in ("openshift-authentication", "cwii-system"):
+        assert not hosted.admin.exists(f"/api/v1/namespaces/{namespace}")
+    hosted.start(processes)
+    ready(hosted, processes)
+    space = shop(hosted)
+
+    assert seen_within(20, lambda: volumes(space.tried(asking())))
+    if hosted.flavour == "azure":
+        assert "azure-identity-token" in volumes(space.create(asking()))
+    audiences = {source["serviceAccountToken"]["audience"] for volume in volumes(space.create(asking())).values() for source in sources(volume)}
+    assert audiences >= ({"openshift"} if hosted.flavour == "aws" else set())
+    metrics = hosted.admin.text("/metrics")
+    assert "apiserver_admission_webhook_admission_duration_seconds" in metrics
+
+
+def sources(volume: Object) -> list[Object]:
+    return [source for source in volume.get("projected", {}).get("sources", []) if "serviceAccountToken" in source]
+
+
+def test_a_second_run_writes_nothing_and_the_last_leaves_nothing(hosted: Hosted) -> None:
+    before = hosted.deployment()
+    made = hosted.install()
+    assert set(conditions(made).values()) == {"created", "updated"}
+    versions = {row.thing: version(hosted, row.thing) for row in made.rows}
+
+    again = hosted.install()
+
+    assert set(conditions(again).values()) == {"as wanted"}, [(row.thing, row.differences) for row in again.rows if row.condition != "as wanted"]
+    assert {thing: version(hosted, thing) for thing in versions} == versions
+    gone = hosted.uninstall()
+    assert set(conditions(gone).values()) == {"dropped", "released"}
+    assert next(iter(conditions(gone))).startswith("k8s/MutatingWebhookConfiguration@guest/")  # nobody is asked who is not there
+    after = hosted.deployment()
+    assert after["spec"] == before["spec"]
+    for word in ("labels", "annotations"):
+        assert (after["metadata"].get(word) or {}) == (before["metadata"].get(word) or {})
+    assert [thing for thing in versions if "Deployment" not in thing and version(hosted, thing)] == []
+
+
+PATHS: Mapping[str, str] = {
+    "Secret": "/api/v1/namespaces/{0}/secrets/{1}",
+    "Deployment": "/apis/apps/v1/namespaces/{0}/deployments/{1}",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles/{0}",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{0}",
+    "FlowSchema": "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/{0}",
+    "PriorityLevelConfiguration": "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/{0}",
+    "MutatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{0}",
+}
+
+
+def version(hosted: Hosted, thing: str) -> str:
+    """Of an object, or empty if it is not there."""
+    _, kind, *name = thing.split("/")
+    path = PATHS[kind.partition("@")[0]].format(*name)
+    return hosted.admin.get(path)["metadata"]["resourceVersion"] if hosted.admin.exists(path) else ""
+
+
+@azure
+def test_nothing_else_of_the_deployment_is_touched_and_what_was_given_it_since_stays(hosted: Hosted) -> None:
+    before = hosted.containers()
+    hosted.install()
+    name = "azure-workload-identity-webhook"
+    containers = hosted.containers()
+    assert {each: containers[each] for each in before} == before
+    assert list(containers) == [*before, name]
+    more: Object = {"name": name, "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}}}
+    change = {"spec": {"replicas": 1, "template": {"spec": {"containers": [more, {"name": "audit-logs", "image": "example.org/openshift:2"}]}}}}
+    hosted.admin.patch(f"{hosted.deployments}/kube-apiserver?fieldManager=kubectl-edit", change, "strategic")
+
+    again = hosted.install("logLevel=info")
+
+    assert set(conditions(again).values()) == {"as wanted"}
+    assert hosted.containers()[name]["resources"]["requests"]["cpu"] == "200m"
+    hosted.install("azure.tenantId=another")
+    assert hosted.deployment()["spec"]["replicas"] == 1
+    containers = hosted.containers()
+    assert (containers["audit-logs"]["image"], containers[name]["resources"]["requests"]["cpu"]) == ("example.org/openshift:2", "200m")
+    assert "--tenant-id=another" in containers[name]["args"]
+
+
+@azure
+def test_a_certificate_is_replaced_where_it_lies_and_rolls_nothing(hosted: Hosted, processes: Processes) -> None:
+    hosted.install()
+    hosted.start(processes)
+    ready(hosted, processes)
+    secret, template = hosted.secret("azure-workload-identity-webhook-serving-cert"), hosted.deployment()["spec"]["template"]
+    stranger = hosted.cluster.reach.authority.server("other", ["127.0.0.1"])
+    hosted.admin.patch(
+        f"/api/v1/namespaces/{hosted.namespace}/secrets/azure-workload-identity-webhook-serving-cert?fieldManager=kubectl-edit",
+        {"data": {"tls.crt": coded(stranger.certificate), "tls.key": coded(stranger.key)}},
+    )
+
+    again = hosted.install()
+
+    assert again.hints == ("the certificate that it shows is made anew: it is of somebody else",)
+    changed = {thing for thing, condition in conditions(again).items() if condition != "as wanted"}
+    assert changed == {f"k8s/Secret/{hosted.namespace}/azure-workload-identity-webhook-serving-cert"}
+    assert hosted.deployment()["spec"]["template"] == template
+    new = hosted.secret("azure-workload-identity-webhook-serving-cert")
+    assert new["tls.crt"] not in {secret["tls.crt"], stranger.certificate}
+    for name, content in new.items():
+        (processes.folder / "certs" / name).write_bytes(content)
+    assert seen_within(20, lambda: served(hosted) == new["tls.crt"])
+
+
+def served(hosted: Hosted) -> bytes:
+    return ssl.get_server_certificate(("127.0.0.1", hosted.ports[0])).encode()
+
+
+@azure
+def test_it_may_read_service_accounts_and_nothing_else(hosted: Hosted) -> None:
+    hosted.install()
+    kubeconfig = hosted.secret("azure-workload-identity-webhook-kubeconfig")
+    client = Client(hosted.cluster.reach.urls[0], hosted.cluster.reach.authority.pem, Shown(kubeconfig["tls.crt"], kubeconfig["tls.key"]))
+
+    assert seen_within(10, lambda: allowed(client, "/api/v1/serviceaccounts"))
+    for refused in ("pods", "secrets", "namespaces", "configmaps"):
+        assert not allowed(client, f"/api/v1/{refused}")
+    assert hosted.cluster.servers[0].requests()[-1]["user"]["username"] == "system:serviceaccount:openshift-authentication:azure-workload-identity-webhook"
+
+
+def allowed(client: Client, path: str) -> bool:
+    try:
+        client.list(path)
+    except Refused as refused:
+        if refused.status != 403:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def gate(port: int) -> Generator[tuple[int, threading.Event]]:
+    """A way to a port of ours which is closed for a while: whoever comes waits."""
+    opened = threading.Event()
+
+    def carry(one: socket.socket, other: socket.socket) -> None:
+        opened.wait()
+        with suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+            other.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                near = held.enter_context(listener.accept()[0])
+                far = held.enter_context(socket.create_connection(("127.0.0.1", port)))
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=carry, args=pair, daemon=True).start()
+
+    with ExitStack() as held, socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()[1], opened
+        opened.set()
+
+
+@azure
+def test_a_pod_that_comes_while_it_is_still_reading_is_given_its_identity(hosted: Hosted, processes: Processes) -> None:
+    hosted.install()
+    space = shop(hosted)
+    with gate(hosted.beside().port) as (port, opened), ThreadPoolExecutor(1) as pool:
+        hosted.start(processes, f"https://localhost:{port}")
+        processes.until(lambda: "nobody listens" not in health(hosted, "/healthz"), "the sidecar to listen")
+        assert health(hosted) != "ok\n"
+        pod = pool.submit(space.create, asking())
+        time.sleep(1)
+        assert not pod.done(), "it waits for what is read"
+        opened.set()
+
+        assert "azure-identity-token" in volumes(pod.result())
+
+
+@azure
+def test_when_it_is_away_pods_go_without_and_at_once(hosted: Hosted) -> None:
+    hosted.install()
+    space = shop(hosted)
+    time.sleep(2)
+    began = time.monotonic()
+
+    assert not volumes(space.create(asking()))
+
+    assert time.monotonic() - began < 5
+    assert seen_within(10, lambda: 'apiserver_admission_webhook_fail_open_count{name="pod-identity-webhook.azure.mutate.io"' in hosted.admin.text("/metrics"))
+
+
+@azure
+def test_a_container_of_that_name_that_is_another_s_is_left_alone(hosted: Hosted) -> None:
+    theirs = {"name": "azure-workload-identity-webhook", "image": "example.org/payload:1"}
+    hosted.admin.patch(f"{hosted.deployments}/kube-apiserver", {"spec": {"template": {"spec": {"containers": [theirs]}}}}, "strategic")
+    before = hosted.deployment()
+
+    with pytest.raises(Conflict, match="has a container azure-workload-identity-webhook already, which is not ours") as refused:
+        hosted.install()
+
+    assert "--flavour cwii" in refused.value.remedy
+    assert hosted.deployment() == before
+
+
+@azure
+def test_what_is_not_there_is_said_before_anything_is_written(hosted: Hosted) -> None:
+    with pytest.raises(BadInput, match=r"there is no Deployment .*/another"):
+        hosted.install(deployment="another")
+    hosted.admin.delete(f"/api/v1/namespaces/{hosted.namespace}/secrets/root-ca")
+    with pytest.raises(BadInput, match=r"there is no Secret .*/root-ca with a CA"):
+        hosted.install()
+
+    assert [each["metadata"]["name"] for each in hosted.admin.list(f"/api/v1/namespaces/{hosted.namespace}/secrets")] == ["cluster-signer-ca"]
+
+
+@azure
+def test_two_hosted_clusters_in_one_management_cluster_do_not_know_each_other(hosted: Hosted, tmp_path: Path) -> None:
+    """Their guests are one here, so that the second is refused there: but never over what is in the management cluster."""
+    hosted.install()
+    other = Hosted(hosted.cluster, hosted.clients, tmp_path, "cwii")
+    other.install()
+
+    assert set(conditions(other.uninstall()).values()) == {"dropped", "released"}
+    assert set(conditions(hosted.install()).values()) == {"as wanted"}
