@@ -26,13 +26,16 @@ from cwiictl.cluster_file.preset import PresetShape
 from cwiictl.documents import documents
 from cwiictl.engine.resource import Resource
 from cwiictl.files import template, templates
+from cwiictl.install import handover
+from cwiictl.installers import INSTALLERS
 from cwiictl.issuer.documents import DiscoveryDocument, Issuer, KeySet
 from cwiictl.issuer.key import SigningKey
 from cwiictl.shapes import told
 
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-CREATING = ("create-all", "create-identity-provider", "create-identities", "create-identity", "create-key-pair", "status", "delete")
+CREATING = ("create-all", "create-identity-provider", "create-identities", "create-identity", "create-key-pair", "rotate-keys", "status", "verify", "delete")
+INSTALLING = ("install-webhook", "uninstall-webhook", "renew-certificates")
 
 
 def commands() -> Iterator[str]:
@@ -40,15 +43,15 @@ def commands() -> Iterator[str]:
     yield from (f"| `{name}` | {text} |" for name, (_, text) in COMMANDS.items())
 
 
-def options() -> Iterator[str]:
-    """A row an option, and which commands take it."""
-    taken: dict[str, tuple[click.Option, list[str]]] = {}
-    for command in CREATING:
+def options(commands: tuple[str, ...] = CREATING) -> Iterator[str]:
+    """A row an option, and which commands take it: one that does something else in another command has a row more."""
+    taken: dict[tuple[str, str], tuple[click.Option, list[str]]] = {}
+    for command in commands:
         for option in _options(_command(command)):
-            taken.setdefault(_flag(option), (option, []))[1].append(command)
+            taken.setdefault((_flag(option), option.help or ""), (option, []))[1].append(command)
     yield from ("| option | of | meaning |", "| --- | --- | --- |")
-    for flag, (option, of) in taken.items():
-        yield f"| {flag} | {_of(of)} | {_cell(option.help or '')}{_default(option)} |"
+    for (flag, _), (option, of) in taken.items():
+        yield f"| {flag} | {_of(of, commands)} | {_cell(option.help or '')}{_default(option)} |"
 
 
 def sandbox() -> Iterator[str]:
@@ -70,9 +73,10 @@ def codes() -> Iterator[str]:
     yield from ("| exit code | meaning |", "| --- | --- |")
     rows = {
         0: "as wanted, or done",
-        errors.Failed.code: "something failed, or was left; `explain`: a pod would be refused",
+        errors.Failed.code: "something failed, or was left, or could not be looked at; `explain`: a pod would be refused",
         errors.BadInput.code: "what was asked for cannot be meant: nothing was done",
-        3: "`status`: something has drifted, is missing or left over",
+        3: "`status`: something has drifted, is missing or left over; `verify`: something stands against it that tokens are believed;"
+        " `rotate-keys`: it is the API servers' turn, and then to be run again",
         errors.Conflict.code: "something foreign is in the way: nothing was done",
         INTERRUPTED: "interrupted: run the same command again to go on",
     }
@@ -87,9 +91,19 @@ def files() -> Iterator[str]:
     yield "| `manifests/cluster-authentication-02-config.yaml` | the issuer, as the Authentication resource `cluster` |"
     yield "| `manifests/NAMESPACE-NAME-credentials.yaml` | for each CredentialsRequest, the Secret that tells its workload |"
     yield "| `manifests/azure-ad-pod-identity-webhook-config.yaml` | in Azure, the tenant, for the webhook that OpenShift runs |"
-    taken = "flags for kube-apiserver in patches of ClusterConfiguration, the key pair, annotated ServiceAccounts, Google's credentials files"
-    yield f"| `kubeadm/` | with `--installer kubeadm`, {taken}, and a README.txt that says what to do |"
+    yield f"| `{handover.FILE}` | the ids that came out, for `install-webhook`; what you write into it stays |"
+    taken = "the flags of kube-apiserver in its own words, the key where it looks for it, annotated ServiceAccounts, Google's credentials files"
+    yield f"| `INSTALLER/` | for every other `--installer`, {taken}, and a README.txt that says what to do |"
+    yield f"| `{names.AFTER}KEY/` | the pair that comes after the key whose id begins so, made by `rotate-keys add` |"
+    yield "| `INSTALLER/rotation/STAGE/` | what API servers need for a stage of a rotation, and a README.txt that says what to do |"
     yield "| `issuer/` | with a host of your own, the two documents for it to serve |"
+
+
+def installers() -> Iterator[str]:
+    """What each is given, and how far that was tried."""
+    yield from ("| `--installer` | files | how they were tried |", "| --- | --- | --- |")
+    for name, installer in INSTALLERS.items():
+        yield f"| `{name}` | {', '.join(f'`{path}`' for path in sorted(installer.paths(())))} | {TRIED[name]} |"
 
 
 def presets() -> Iterator[str]:
@@ -124,13 +138,32 @@ def flags(dialect: Dialect) -> Iterator[str]:
             yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.meaning)}{f' (default {default})' if default else ''} |"
 
 
+_SOURCE = (
+    "a real kube-apiserver starts with the flags that, by its source, it makes of them, for a new cluster and for one that runs; itself it was not at hand"
+)
+TRIED = {
+    "openshift": "compared with ccoctl's; the issuer and the key start a real kube-apiserver; openshift-install itself was not at hand",
+    "kubeadm": "kubeadm 1.36 itself takes them, in both dialects, and the flags that it writes start a real kube-apiserver,"
+    " of a new cluster and of one that runs",
+    "kops": f"{_SOURCE}, nor the schema of its Cluster",
+    "k3s": _SOURCE,
+    "rke2": "as those of k3s, whose source it shares",
+    "k0s": f"{_SOURCE}, nor the schema of its ClusterConfig",
+    "talos": f"{_SOURCE}, nor the schema of its documents",
+    "cluster-api": "a real API server takes them by Cluster API 1.13's own definition, in both dialects, and the flags that kubeadm makes of them start a real"
+    " kube-apiserver, of a new cluster and of one that runs; no machine was made",
+    "kind": "kind 0.32 itself reads and patches by them, in both dialects of kubeadm, and the flags that kubeadm makes of that start a real kube-apiserver;"
+    " no container was started",
+}
 SCOPES = {"pod": "pod", "owner": "owner", "account": "ServiceAccount", "namespace": "namespace"}
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "options": options,
+    "options of installing": partial(options, INSTALLING),
     "things": things,
     "exit codes": codes,
     "files": files,
+    "installers": installers,
     "sandbox": sandbox,
     "presets": presets,
     "flags of cwii": partial(flags, DIALECTS["cwii"]),
@@ -183,10 +216,11 @@ def _told(settings: Serving | Settings, field: str) -> str:
             return str(value)
 
 
-def _of(commands_: list[str]) -> str:
-    if set(commands_) >= set(CREATING) - {"create-key-pair"}:
-        return "all" if "create-key-pair" in commands_ else "all but `create-key-pair`"
-    return ", ".join(f"`{command}`" for command in commands_)
+def _of(taking: list[str], commands: tuple[str, ...]) -> str:
+    lacking = [command for command in commands if command not in taking]
+    if not lacking:
+        return "all"
+    return "all but `create-key-pair`" if lacking == ["create-key-pair"] else ", ".join(f"`{command}`" for command in taking)
 
 
 def _cell(text: str) -> str:
