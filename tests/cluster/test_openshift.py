@@ -16,7 +16,7 @@ from cwiictl.actions.uninstall import uninstall
 from cwiictl.engine.resource import silent
 from cwiictl.errors import Conflict
 from tests.cluster.conftest import started
-from tests.cluster.kube.client import Client, Object
+from tests.cluster.kube.client import Client, Object, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.traces import seen_within
 from tests.cwiictl.install.installed import CA, IMAGE
@@ -42,9 +42,12 @@ def cluster() -> Iterator[Cluster]:
 
 
 def served(admin: Client) -> bool:
-    """Group, version and kind come one after the other, and each is no page until then."""
+    """Its version, its kind and its objects come one after the other, and are refused in several ways until then."""
     version = "/apis/config.openshift.io/v1"
-    return admin.exists(version) and "Infrastructure" in admin.text(version) and admin.exists(f"{version}/infrastructures")
+    try:
+        return "Infrastructure" in admin.text(version) and admin.list(f"{version}/infrastructures") == []
+    except Refused:
+        return False
 
 
 def infrastructure() -> Object:
