@@ -95,7 +95,7 @@ def _given(route: Route, body: bytes, picture: Known) -> None:
 
 
 def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
-    """Of a pod as one of many of its workload's: it has a uid of its own, and a name for the volume with the API server's token."""
+    """Of a pod as one of many of its workload's: it has a uid and a time of its own, and a name for the volume with the API server's token."""
     where = f"team-{workload}"
     request = {
         "uid": f"0df28fbd-5f5f-11e8-bc74-36e6bb2{pod}",
@@ -110,7 +110,13 @@ def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
             "uid": ID,
             "groups": ["system:serviceaccounts", "system:authenticated"],
         },
-        "object": {"kind": "Pod", "apiVersion": "v1", "metadata": _metadata(where), "spec": _spec(f"kube-api-access-{pod}", settings), "status": {}},
+        "object": {
+            "kind": "Pod",
+            "apiVersion": "v1",
+            "metadata": _metadata(where, f"2025-01-01T00:00:{int(pod, 16) % 60:02}Z"),
+            "spec": _spec(f"kube-api-access-{pod}", settings),
+            "status": {},
+        },
         "oldObject": None,
         "dryRun": False,
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
@@ -118,12 +124,12 @@ def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def _metadata(where: str) -> dict[str, Any]:
+def _metadata(where: str, time: str) -> dict[str, Any]:
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "shop-6b7f9c9d4", "uid": "r", "controller": True, "blockOwnerDeletion": True}
     each: dict[str, Any] = {".": {}, "f:name": {}, "f:image": {}, "f:env": {}, "f:resources": {}}
     named = {f'k:{{"name":"{name}"}}': each for name in ("migrate", "web", "worker")}
     fields: dict[str, Any] = {"f:metadata": {"f:annotations": {}, "f:generateName": {}, "f:labels": {}}, "f:spec": {"f:containers": named, "f:volumes": {}}}
-    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": "2025-01-01T00:00:00Z", "fieldsType": "FieldsV1"}
+    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": time, "fieldsType": "FieldsV1"}
     return {
         "generateName": "shop-6b7f9c9d4-",
         "namespace": where,

@@ -1,12 +1,14 @@
 """From a review's bytes to its answer's: the route by its path, the decision, and what is told of it.
 
-Nearly always everything is known, and the answer is there at once. What the picture lacks is read, and then it is decided anew.
+Nearly always everything is known, and the answer is there at once: that of a twin, or a new one. What the picture lacks is read, and then it is decided anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
+
+from msgspec import Struct
 
 from cwii_webhook.admit import Decision, Route, admit
 from cwii_webhook.cluster.errors import Hopeless, Undecided
@@ -16,6 +18,7 @@ from cwii_webhook.injection import ConfigMap, Refused
 from cwii_webhook.picture import Picture, Ref, Unknown
 from cwii_webhook.pieces import sent
 from cwii_webhook.review import Request, Response, Review, Status, Unreadable, answer, decode
+from cwii_webhook.twins import UID, Head, Heard, Twins, Witness, head, lasting
 
 TOGETHER, EACH = 4096, 256  # characters of warnings
 PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
@@ -33,9 +36,30 @@ class Delivery(Protocol):
     async def make(self, thing: ConfigMap, picture: Picture, /) -> None: ...
 
 
+class Lane(Struct, frozen=True):
+    """A route, and what was answered on it lately."""
+
+    route: Route
+    twins: Twins
+
+
+class Case(Struct, frozen=True):
+    """A review that is decided anew."""
+
+    lane: Lane
+    review: Review
+    sight: Sight
+    body: bytes
+    head: Head | None
+
+    @property
+    def dialect(self) -> str:
+        return self.lane.route.dialect
+
+
 class Admission:
     def __init__(self, routes: Mapping[bytes, Route], sight: Callable[[], Sight], delivery: Delivery, diary: Diary, others: Handler) -> None:
-        self.routes = routes
+        self.serve(routes)
         self.names = frozenset[str]()  # of API servers, one of which a client's certificate has to bear; none, if all may ask
         self._sight = sight
         self._delivery = delivery
@@ -43,20 +67,29 @@ class Admission:
         self._others = others  # who answers what is no review: health is asked for here too
         self.lacks = "it has not begun to look at the cluster"  # why nothing can be decided yet
 
+    def serve(self, routes: Mapping[bytes, Route]) -> None:
+        """From now on; what was answered before is forgotten."""
+        self._lanes = {path: Lane(route, Twins(route)) for path, route in routes.items()}
+
     def __call__(self, asked: Asked) -> Reply | Awaitable[Reply]:
-        route = self.routes.get(asked.path)
-        if route is None:
+        lane = self._lanes.get(asked.path)
+        if lane is None:
             return self._others(asked)
         if refusal := self._refused(asked):
             return refusal
+        body, sight = asked.body, None if self.lacks else self._sight()
+        alike = head(body)
+        if sight and alike and (known := lane.twins.known(alike, body, sight)):
+            self._diary.again(known.told, body[UID])
+            return Reply(200, b"%b%b%b" % (known.begin, body[UID], known.end))
         try:
-            review = decode(asked.body)
+            review = decode(body)
         except Unreadable as e:
-            self._diary.unreadable(route.dialect)
+            self._diary.unreadable(lane.route.dialect)
             return told(400, f"this is no review of a pod: {e}")
-        if self.lacks:
-            return self._undecided(route, review.request, Undecided(self.lacks))
-        return self._decide(route, review, self._sight())
+        if sight is None:
+            return self._undecided(lane.route.dialect, review.request, Undecided(self.lacks))
+        return self._decide(Case(lane, review, sight, body, alike))
 
     def _refused(self, asked: Asked) -> Reply | None:
         if self.names and self.names.isdisjoint(asked.peers):
@@ -67,42 +100,52 @@ class Admission:
             return told(415, "a review is application/json")
         return None
 
-    def _decide(self, route: Route, review: Review, sight: Sight) -> Reply | Awaitable[Reply]:
+    def _decide(self, case: Case) -> Reply | Awaitable[Reply]:
+        witness = Witness(case.sight)
         try:
-            decision = admit(route, review.request, sight)
+            decision = admit(case.lane.route, case.review.request, witness)
         except Unknown as e:
-            return self._later(route, review, sight, e.ref)
-        if decision.before and not review.request.dry_run:
-            return self._delivered(route, review, sight, decision)
-        return self._said(route, review, decision)
+            return self._later(case, e.ref)
+        if decision.before and not case.review.request.dry_run:
+            return self._delivered(case, decision)
+        reply = self._said(case, decision)
+        self._keep(case, decision, witness.heard, reply.body)
+        return reply
 
-    async def _later(self, route: Route, review: Review, sight: Sight, missing: Ref) -> Reply:
+    def _keep(self, case: Case, decision: Decision, heard: Heard, said: bytes) -> None:
+        """For those who come after it."""
+        if case.head and case.lane.twins.expected(case.head):
+            told = self._diary.lasting(case.dialect, case.review.request, decision)
+            if known := lasting(case.body, decision, heard, said, told):
+                case.lane.twins.keep(case.head, known, case.body)
+
+    async def _later(self, case: Case, missing: Ref) -> Reply:
         try:
-            await sight.look(missing)
+            await case.sight.look(missing)
         except (Undecided, Hopeless) as e:
-            return self._undecided(route, review.request, e)
-        reply = self._decide(route, review, sight)
+            return self._undecided(case.dialect, case.review.request, e)
+        reply = self._decide(case)
         return reply if isinstance(reply, Reply) else await reply
 
-    async def _delivered(self, route: Route, review: Review, sight: Sight, decision: Decision) -> Reply:
+    async def _delivered(self, case: Case, decision: Decision) -> Reply:
         try:
             for thing in decision.before:
-                await self._delivery.make(thing, sight)
+                await self._delivery.make(thing, case.sight)
         except Unknown as e:
-            return await self._later(route, review, sight, e.ref)
+            return await self._later(case, e.ref)
         except (Undecided, Hopeless) as e:
-            return self._undecided(route, review.request, e)
+            return self._undecided(case.dialect, case.review.request, e)
         except Refused as e:
-            return self._said(route, review, Decision("refused", message=e.message, code=e.code))
-        return self._said(route, review, decision)
+            return self._said(case, Decision("refused", message=e.message, code=e.code))
+        return self._said(case, decision)
 
-    def _said(self, route: Route, review: Review, decision: Decision) -> Reply:
-        self._diary.decided(route.dialect, review.request, decision)
-        return Reply(200, answer(review, response(review.request.uid, decision)))
+    def _said(self, case: Case, decision: Decision) -> Reply:
+        self._diary.decided(case.dialect, case.review.request, decision)
+        return Reply(200, answer(case.review, response(case.review.request.uid, decision)))
 
-    def _undecided(self, route: Route, request: Request, why: Undecided | Hopeless) -> Reply:
+    def _undecided(self, dialect: str, request: Request, why: Undecided | Hopeless) -> Reply:
         """The API server asks again where that may help; and in the end its failure policy decides."""
-        self._diary.undecided(route.dialect, request, str(why))
+        self._diary.undecided(dialect, request, str(why))
         return told(503 if isinstance(why, Undecided) else 500, str(why))
 
 

@@ -6,14 +6,26 @@ from __future__ import annotations
 
 from typing import get_args
 
+from msgspec import Struct
+
 from cwii_webhook.admit import Decision
 from cwii_webhook.injection import Reason
-from cwii_webhook.log import Log, Value
+from cwii_webhook.log import Form, Log, Value, form
 from cwii_webhook.metrics import Metrics
 from cwii_webhook.review import Request
 
 OUTCOMES = ("injected", "nothing", "refused", "undecided", "unreadable")
 GIVEN = ("aws", "az", "azure", "gcp", "")
+
+
+Counts = tuple[tuple[str, str, str, str], ...]
+
+
+class Lasting(Struct, frozen=True):
+    """What is told of a decision, and can be told again of others like it."""
+
+    counts: Counts
+    form: Form
 
 
 class Diary:
@@ -27,21 +39,25 @@ class Diary:
             outcome=OUTCOMES,
             reason=("", *get_args(Reason)),
         )
+        self._repeated = metrics.counter("cwii_repeated_decisions_total", "Decisions that were those on an earlier pod of the same workload.")
 
     def decided(self, dialect: str, request: Request, decision: Decision) -> None:
-        count = self._decisions.add
-        for injection in decision.injections:
-            count(dialect, injection.gives, "injected", "")
-        for nothing in decision.nothing:
-            count(dialect, nothing.gives, "nothing", nothing.reason)
-        if decision.outcome == "injected":
-            changes = sum([len(piece.ops) for piece in decision.pieces])
-            self._log.say("info", "injected", {**decision.audit, "changes": changes, **_pod(dialect, request)})
-        elif decision.outcome == "refused":
-            count(dialect, "", "refused", "")
-            self._log.info("refused", message=decision.message, **_pod(dialect, request))
-        elif self._log.says(level := "info" if decision.warnings else "debug"):
-            self._log.say(level, "nothing", {"why": tuple(f"{n.gives}: {n.reason}" for n in decision.nothing), **_pod(dialect, request)})
+        for labels in _counts(dialect, decision):
+            self._decisions.add(*labels)
+        level = _level(decision)
+        if self._log.says(level):
+            self._log.say(level, decision.outcome, _line(dialect, request, decision))
+
+    def lasting(self, dialect: str, request: Request, decision: Decision) -> Lasting | None:
+        """To be told of others like it."""
+        told = form(_level(decision), decision.outcome, _line(dialect, request, decision), request.uid)
+        return told and Lasting(_counts(dialect, decision), told)
+
+    def again(self, told: Lasting, uid: bytes) -> None:
+        self._repeated.add()
+        for labels in told.counts:
+            self._decisions.add(*labels)
+        self._log.again(told.form, uid)
 
     def undecided(self, dialect: str, request: Request, why: str) -> None:
         self._decisions.add(dialect, "", "undecided", "")
@@ -49,6 +65,25 @@ class Diary:
 
     def unreadable(self, dialect: str) -> None:
         self._decisions.add(dialect, "", "unreadable", "")
+
+
+def _counts(dialect: str, decision: Decision) -> Counts:
+    given = [(dialect, injection.gives, "injected", "") for injection in decision.injections]
+    spared = [(dialect, nothing.gives, "nothing", nothing.reason) for nothing in decision.nothing]
+    return (*given, *spared, *([(dialect, "", "refused", "")] if decision.outcome == "refused" else ()))
+
+
+def _level(decision: Decision) -> str:
+    return "debug" if decision.outcome == "nothing" and not decision.warnings else "info"
+
+
+def _line(dialect: str, request: Request, decision: Decision) -> dict[str, Value]:
+    pod = _pod(dialect, request)
+    if decision.outcome == "injected":
+        return {**decision.audit, "changes": sum([len(piece.ops) for piece in decision.pieces]), **pod}
+    if decision.outcome == "refused":
+        return {"message": decision.message, **pod}
+    return {"why": tuple([f"{nothing.gives}: {nothing.reason}" for nothing in decision.nothing]), **pod}
 
 
 def _pod(dialect: str, request: Request) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
+from msgspec import Struct
 
 from cwii_webhook.settings.serving import LEVELS
 
@@ -18,7 +19,27 @@ MANY = 16  # parts of one value
 
 _encode = msgspec.json.Encoder().encode
 
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
 Value = str | int | float | bool | None | tuple[str, ...]
+
+
+class Form(Struct, frozen=True, gc=False):
+    """A line that is said of one after the other: all of it but whom it is of, and when it was."""
+
+    level: str
+    parts: tuple[bytes, bytes, bytes]
+
+
+def form(level: str, what: str, more: Mapping[str, Value], whose: str) -> Form | None:
+    """None where these cannot be told from the rest."""
+    own, never = _encode(whose), _encode(_NEVER)
+    text = line(_NEVER, level, what, more)
+    begin, found, rest = text.partition(own)
+    middle, dated, end = rest.partition(never)
+    if not found or not dated or own in rest:
+        return None
+    return Form(level, (begin + b'"', b'"' + middle + b'"', b'"' + end))
 
 
 class Log:
@@ -53,9 +74,17 @@ class Log:
         self.say("error", what, more)
 
     def say(self, level: str, what: str, more: Mapping[str, Value]) -> None:
-        if level not in self._said:
-            return
-        self._lines.append(line(self._now(), level, what, more))
+        if level in self._said:
+            self._add(line(self._now(), level, what, more))
+
+    def again(self, form: Form, whose: bytes) -> None:
+        """Of somebody who is called so in plain letters."""
+        if form.level in self._said:
+            begin, middle, end = form.parts
+            self._add(b"%b%b%b%b%b" % (begin, whose, middle, _encode(self._now())[1:-1], end))
+
+    def _add(self, text: bytes) -> None:
+        self._lines.append(text)
         if self.later is None:
             self.flush()
         elif len(self._lines) == 1:

@@ -142,7 +142,7 @@ class Program:
         reader = Reader(self.sources, look, self.troubles)
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
-                admission.routes = routes(self._anew(seen))
+                admission.serve(routes(self._anew(seen)))
             lacks = look.lacks()
             if not lacks:
                 reader.look()
