@@ -17,12 +17,11 @@ from typing import Any
 
 import click
 
-from cwiictl.actions.image import save
 from cwiictl.sandbox import Sandbox, Settings
 from tests.cluster.kube.cluster import Cluster
 from tests.cluster.kube.cluster import Settings as ClusterSettings
 from tests.cluster.kube.missing import Missing
-from tests.federation import sdks
+from tests.federation import images
 from tests.federation.world import PROGRAM, STRANGERS, WORKLOADS, Pods, World
 
 IMAGE = "localhost/cwii-webhook:0.1.0"
@@ -49,8 +48,7 @@ def _story(stack: ExitStack, folder: Path) -> None:
     with _patiently("starting it"):
         cluster = stack.enter_context(Cluster(ClusterSettings(node=True, flags=world.flags, signing_key=world.key), tell=lambda _line: None))
     with _patiently("making the webhook's image, and one of the clouds' SDKs"):
-        save(folder / "webhook.tar", (), lambda _line: None)
-        for image in (folder / "webhook.tar", sdks.save(folder / "sdks.tar")):
+        for image in images.made(folder):
             cluster.node.load(image)
     _say("The webhook, with the ids that create-all has left, in four dialects:")
     dialects = [word for dialect in ("cwii", "eks", "azwi", "gcpwif") for word in ("--dialect", dialect)]

@@ -6,11 +6,10 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
-from cwiictl.actions.image import save
 from cwiictl.sandbox import Sandbox, Settings
 from tests.cluster.conftest import started
 from tests.cluster.kube.cluster import Settings as ClusterSettings
-from tests.federation import sdks
+from tests.federation import images
 from tests.federation.world import WORDS, WORKLOADS, Pods, World
 
 IMAGE = "localhost/cwii-webhook:0.1.0"
@@ -30,8 +29,7 @@ def trusting(settings: Settings, folder: Path) -> Generator[World]:
 def peopled(world: World, folder: Path, workloads: Iterable[tuple[str, str]] = WORKLOADS, servers: int = 1) -> Generator[Pods]:
     """`folder` is for images."""
     with started(ClusterSettings(node=True, servers=servers, flags=world.flags, signing_key=world.key)) as cluster:
-        save(folder / "webhook.tar", (), lambda _line: None)
-        for image in (folder / "webhook.tar", sdks.save(folder / "sdks.tar")):
+        for image in images.made(folder):
             cluster.node.load(image)
         dialects = [word for dialect in WORDS for word in ("--dialect", dialect)]
         world.cwiictl("install-webhook", "--output-dir", "out", "--image", IMAGE, *dialects, KUBECONFIG=str(cluster.kubeconfig))
