@@ -48,8 +48,8 @@ class Processes:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        with contextlib.suppress(OSError):
-            self._keeper.communicate(timeout=30)  # closes its input, which is its end
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            self._keeper.communicate(timeout=60)  # closes its input, which is its end, once all of its own have ended
         self._keeper.kill()
         self._keeper.wait()
 
