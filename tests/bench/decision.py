@@ -175,7 +175,7 @@ def _container(name: str, own: str, settings: int) -> dict[str, Any]:
         "args": ["--config=/etc/shop/config.yaml", "--log-format=json", "--listen=:8443"],
         "env": [field, *env],
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
-        "volumeMounts": [{"name": volume, "mountPath": path, "readOnly": True} for volume, path in mounts],
+        "volumeMounts": [{"name": volume, "readOnly": True, "mountPath": path} for volume, path in mounts],
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "IfNotPresent",

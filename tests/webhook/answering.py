@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 import json
 import os
 from collections.abc import Awaitable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cwii_webhook.admission import Admission
 from cwii_webhook.admit import Route
@@ -76,7 +77,8 @@ class Counter:
     """Where one route's reviews are answered."""
 
     def __init__(self, route: Route, picture: Picture) -> None:
-        diary = Diary(Metrics(), Log(UNREAD, "debug"), tuple(ALL))
+        self.metrics = Metrics()
+        diary = Diary(self.metrics, Log(UNREAD, "debug"), tuple(ALL))
         self._admission = Admission({b"/": route}, lambda: Sight(picture), Nowhere(), diary, lambda _: told(404, "no review"))
         self._admission.lacks = ""
 
@@ -92,6 +94,35 @@ async def _waited(reply: Awaitable[Reply]) -> Reply:
 def review(pod: object, **more: object) -> bytes:
     asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
     return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}).encode()
+
+
+OWN = "OWN"  # in a pod that is `written`: the end of the name of its volume
+
+
+class Own(NamedTuple):
+    """What an API server writes anew into each review."""
+
+    uid: str
+    volume: str
+    time: str
+
+
+OWNS = tuple(Own(f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z") for n in range(4))
+
+
+def written(pod: Mapping[str, Any], own: Own, *, mounts: bool = True, **more: object) -> bytes:
+    """A review of it as an API server writes one, after what it has put into the pod itself."""
+    made = copy.deepcopy(dict(pod))
+    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": own.time, "fieldsType": "FieldsV1"}
+    made["metadata"]["managedFields"] = [manager]
+    if mounts:
+        name, path = f"kube-api-access-{OWN}", "/var/run/secrets/kubernetes.io/serviceaccount"
+        made["spec"]["volumes"] = [*(made["spec"].get("volumes") or ()), {"name": name, "projected": {"sources": []}}]
+        for container in made["spec"].get("containers") or ():
+            container["volumeMounts"] = [*(container.get("volumeMounts") or ()), {"name": name, "readOnly": True, "mountPath": path}]
+    asked = {"uid": own.uid, "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "namespace": "shop", "object": made, **more}
+    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": asked}
+    return json.dumps(body, separators=(",", ":")).replace(OWN, own.volume).encode()
 
 
 def well_formed(body: bytes, reply: Reply) -> list[Op]:

@@ -12,10 +12,13 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
+from cwii_webhook.exchange import Reply
+from cwii_webhook.mould import UID, head
 from cwii_webhook.picture import Ref, Seen
 
-from tests.webhook.answering import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
+from tests.webhook.answering import LINES, OWNS, ROUTES, SENSIBLE, Counter, review, well_formed, written
 from tests.webhook.recorded import recordings
 
 CPU = 1.0  # seconds that one body may take, where a plain one takes a ten-thousandth of it
@@ -65,8 +68,10 @@ def bodies(seed: int) -> Iterator[bytes]:
         yield body
 
 
-def _asked(pod: object, chance: random.Random) -> bytes:
-    return review(pod) if chance.random() < 0.8 else review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
+def _asked(pod: dict[str, Any], chance: random.Random) -> bytes:
+    if chance.random() < 0.5:
+        return written(pod, OWNS[0])
+    return review(pod) if chance.random() < 0.6 else review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
 
 
 def _byte(body: bytes, chance: random.Random) -> bytes:
@@ -106,11 +111,19 @@ BENDS: tuple[Bend, ...] = (_byte, _cut, _repeated, _value, _value, _value, _twic
 
 def judged(counter: Counter, body: bytes) -> int:
     """The status of a right answer; a wrong one, a late one or none is an error."""
+    reply = _soon(counter, body)
+    well_formed(body, reply)
+    for own in OWNS[1:] if head(body) else ():
+        again = _soon(counter, body[: UID.start] + own.uid.encode() + body[UID.stop :])
+        assert (again.status, again.body.replace(own.uid.encode(), body[UID])) == (reply.status, reply.body), "another is answered otherwise"
+    return reply.status
+
+
+def _soon(counter: Counter, body: bytes) -> Reply:
     before = time.thread_time()
     reply = counter(body)
     assert time.thread_time() - before < CPU, "it took too long"
-    well_formed(body, reply)
-    return reply.status
+    return reply
 
 
 def memory() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 from collections.abc import Callable, Generator, Mapping
@@ -12,39 +11,28 @@ from typing import Any, BinaryIO
 
 import pytest
 from cwii_webhook.admission import Admission
+from cwii_webhook.admit import admit
 from cwii_webhook.dialects import ALL, service
 from cwii_webhook.diary import Diary
 from cwii_webhook.exchange import JSON, Asked, Reply, told
-from cwii_webhook.log import Log
+from cwii_webhook.log import Log, form
+from cwii_webhook.memo import BUDGET
 from cwii_webhook.metrics import Metrics
 from cwii_webhook.picture import Picture, Ref, Seen, Unknown, account
 from cwii_webhook.source import Sourced
-from cwii_webhook.twins import head, mould
+from cwii_webhook.twins import MET, MISFITS, Twins, lasting
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.properties.pods import Json
 from tests.properties.test_admission import any_pod, objects
-from tests.webhook.answering import LINES, ROLE, ROUTES, SENSIBLE, Counter, Nowhere, Sight
+from tests.webhook.answering import LINES, OWN, OWNS, ROLE, ROUTES, SENSIBLE, Counter, Nowhere, Sight, written
 from tests.webhook.cwii_pods import a_pod, said
-from tests.webhook.recorded import Objects
+from tests.webhook.recorded import Objects, request
 
-OWN = "OWN"  # in a pod: the end of the name of its volume
-FIRST, SECOND, THIRD, LAST = ((f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z") for n in range(4))
-
-
-def written(pod: Json, own: tuple[str, str, str], **more: object) -> bytes:
-    """A review of it as an API server writes one, after what it has put into the pod itself."""
-    uid, volume, time = own
-    pod = copy.deepcopy(pod)
-    pod["metadata"]["managedFields"] = [{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": time}]
-    pod["spec"]["volumes"] = [*(pod["spec"].get("volumes") or ()), {"name": f"kube-api-access-{OWN}", "projected": {"sources": []}}]
-    for container in pod["spec"].get("containers") or ():
-        mount = {"name": f"kube-api-access-{OWN}", "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
-        container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
-    request = {"uid": uid, "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "namespace": "shop", "object": pod, **more}
-    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
-    return json.dumps(body, separators=(",", ":")).replace(OWN, volume).encode()
+FIRST, SECOND, THIRD, LAST = OWNS
+REPEATED = b"cwii_repeated_decisions_total %d\n"
 
 
 class Asking:
@@ -64,10 +52,21 @@ class Asking:
         self.asked.append(ref)
         return self.picture.seen(ref)
 
-    def __call__(self, body: bytes) -> dict[str, Any]:
-        reply = self.admission(Asked(b"POST", b"/", JSON, body))
+    def reply(self, body: bytes, method: bytes = b"POST", kind: bytes = JSON) -> Reply:
+        reply = self.admission(Asked(method, b"/", kind, body))
         assert isinstance(reply, Reply)
-        return json.loads(reply.body)["response"]
+        return reply
+
+    def __call__(self, body: bytes) -> dict[str, Any]:
+        return json.loads(self.reply(body).body)["response"]
+
+    def thrice(self, pod: Json) -> list[dict[str, Any]]:
+        return [self(written(pod, own)) for own in (FIRST, SECOND, THIRD)]
+
+    @property
+    def repeated(self) -> int:
+        (line,) = [line for line in self.metrics.exposition().splitlines() if line.startswith(b"cwii_repeated_decisions_total ")]
+        return int(line.split()[1])
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -88,62 +87,118 @@ def asks(**more: str) -> Mapping[str, str]:
     return {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE, **more}
 
 
+# What is answered again.
+
+
 def test_a_third_is_answered_as_the_second_was_under_its_own_name(made: Made) -> None:
     asking = made(said(account=asks()))
-    answers = [asking(written(a_pod(), own)) for own in (FIRST, SECOND, THIRD)]
+    answers = asking.thrice(a_pod())
 
-    assert [each.pop("uid") for each in answers] == [FIRST[0], SECOND[0], THIRD[0]]
+    assert [each.pop("uid") for each in answers] == [FIRST.uid, SECOND.uid, THIRD.uid]
     assert answers[0] == answers[1] == answers[2]
     assert answers[0]["patchType"] == "JSONPatch"
+    assert asking.repeated == 1  # the first may be the only one, and is not kept
 
 
 def test_it_is_told_and_counted_like_all_others(made: Made) -> None:
     asking = made(said(account=asks()))
-    for own in (FIRST, SECOND, THIRD, LAST):
+    for own in OWNS:
         asking(written(a_pod(), own))
 
     lines = asking.lines
 
-    assert [line.pop("uid") for line in lines] == [own[0] for own in (FIRST, SECOND, THIRD, LAST)]
+    assert [line.pop("uid") for line in lines] == [own.uid for own in OWNS]
     assert len({line.pop("time") for line in lines}) == 4
     assert all(line == lines[0] for line in lines)
     assert b'cwii_decisions_total{dialect="cwii",provider="aws",outcome="injected",reason=""} 4' in asking.metrics.exposition()
-    assert b"cwii_repeated_decisions_total 2" in asking.metrics.exposition()  # the first may be the only one, and is not kept
 
 
-def test_only_whoever_was_heard_is_asked_again(made: Made) -> None:
+def test_what_is_not_told_of_one_is_told_of_no_other(made: Made) -> None:
+    """That nothing was asked for is said for whoever looks for mistakes, and for nobody else."""
+    asking = made(said())
+    asking.thrice(a_pod())
+
+    assert asking.repeated == 1
+    assert asking.lines == []
+
+
+def test_a_line_in_which_whose_it_is_stands_twice_is_not_said_again() -> None:
+    assert form("info", "injected", {"pod": FIRST.uid, "uid": FIRST.uid}, FIRST.uid) is None
+    assert form("info", "injected", {"pod": "p", "uid": FIRST.uid}, FIRST.uid)
+
+
+# What is not.
+
+
+@pytest.mark.parametrize(("number", "answered"), [(1, 200), (2, 403)], ids=["an API server", "anybody"])
+def test_who_may_not_ask_hears_nothing_of_what_others_were_answered(made: Made, number: int, answered: int) -> None:
     asking = made(said(account=asks()))
-    for own in (FIRST, SECOND):
-        asking(written(a_pod(), own))
-    before = list(dict.fromkeys(asking.asked))
-    asking.asked.clear()
+    asking.thrice(a_pod())
+    asking.admission.names = frozenset({"1"})
 
-    asking(written(a_pod(), THIRD))
+    reply = asking.admission(Asked(b"POST", b"/", JSON, written(a_pod(), LAST), (str(number),)))
 
-    assert asking.asked == before  # each once, where a decision asks as often as it likes
+    assert isinstance(reply, Reply)
+    assert reply.status == answered
 
 
-@pytest.mark.parametrize("changed", [asks(**{"cwii.dev/aws-region": "eu-west-1"}), {}], ids=["another word", "none left"])
-def test_when_the_cluster_says_another_thing_so_is_the_answer(made: Made, changed: Mapping[str, str]) -> None:
+def test_nor_does_who_asks_wrongly(made: Made) -> None:
     asking = made(said(account=asks()))
-    for own in (FIRST, SECOND, THIRD):
-        asking(written(a_pod(), own))
+    asking.thrice(a_pod())
 
-    asking.picture = said(account=changed)
-    answers = [asking(written(a_pod(), own)) for own in (LAST, FIRST, SECOND)]
+    assert asking.reply(written(a_pod(), LAST), method=b"PUT").status == 405
+    assert asking.reply(written(a_pod(), LAST), kind=b"text/plain").status == 415
 
-    fresh = made(said(account=changed))
-    assert answers == [fresh(written(a_pod(), own)) for own in (LAST, FIRST, SECOND)]
+
+def test_nothing_is_answered_again_while_something_is_lacking(made: Made) -> None:
+    asking = made(said(account=asks()))
+    asking.thrice(a_pod())
+    asking.admission.lacks = "the machine has not said what it is"
+
+    assert asking.reply(written(a_pod(), LAST)).status == 503
+
+
+SPACE, WORKER, OWNER = Ref("", "Namespace", "", "shop"), account("shop", "worker"), Ref("apps", "StatefulSet", "shop", "web")
+NOBODY = Objects({SPACE: Seen({})})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (said(account=asks()), said(account=asks(**{"cwii.dev/aws-region": "eu-west-1"}))),
+        (said(account=asks()), said()),
+        (NOBODY, said(account=asks())),
+        (said(), said(namespace=asks())),
+        (said(owner=asks()), Objects({SPACE: Seen({}), WORKER: Seen({}), OWNER: Seen(asks(), (), "another")})),
+    ],
+    ids=["another word", "none left", "an account that is new", "a namespace that asks", "another owner of its name"],
+)
+def test_when_the_cluster_says_another_thing_so_is_the_answer(made: Made, before: Objects, after: Objects) -> None:
+    asking, fresh = made(before), made(after)
+    asking.thrice(a_pod())
+
+    asking.picture = after
+    answers = asking.thrice(a_pod())
+
+    assert answers == fresh.thrice(a_pod())
+    assert answers[0].get("patch") != made(before)(written(a_pod(), FIRST)).get("patch")
+
+
+class Blank:
+    """Knows nobody yet."""
+
+    def __init__(self, kind: str = "") -> None:
+        self._kind = kind
+
+    def seen(self, ref: Ref) -> Seen | None:
+        if self._kind in {"", ref.kind}:
+            raise Unknown(ref)
+        return Seen({})
 
 
 def test_what_is_not_known_any_more_is_looked_up(made: Made) -> None:
     asking = made(said(account=asks()))
-    for own in (FIRST, SECOND, THIRD):
-        asking(written(a_pod(), own))
-
-    class Blank:
-        def seen(self, ref: Ref) -> Seen | None:
-            raise Unknown(ref)
+    asking.thrice(a_pod())
 
     asking.picture = Blank()
     reply = asking.admission(Asked(b"POST", b"/", JSON, written(a_pod(), LAST)))
@@ -153,10 +208,19 @@ def test_what_is_not_known_any_more_is_looked_up(made: Made) -> None:
         reply.__await__().send(None)
 
 
+def test_what_was_answered_without_knowing_all_is_not_answered_again(made: Made) -> None:
+    """Who has no label is let through, and warned if the account would be somebody: as soon as that is known."""
+    asking = made(Blank("ServiceAccount"), ("azwi", "--tenant-id=t", "--check-label=true"))
+    assert not any("warnings" in each for each in asking.thrice(a_pod()))
+
+    asking.picture = said(account=SENSIBLE["azwi"])
+
+    assert "warnings" in asking(written(a_pod(), LAST))
+
+
 def test_with_other_routes_nothing_is_remembered(made: Made) -> None:
     asking = made(said(account=asks()))
-    for own in (FIRST, SECOND, THIRD):
-        asking(written(a_pod(), own))
+    asking.thrice(a_pod())
 
     asking.admission.serve({b"/": service(ALL["cwii"], ("--aws-default-region=eu-west-3",), {}).route})
 
@@ -169,79 +233,118 @@ def test_where_a_map_of_roles_is_heeded_each_is_decided_anew(made: Made) -> None
     held = Objects({account("shop", "worker"): Seen({})})
     asking = made(held, ("eks", "--watch-config-map"))
     (roles,) = [source for mutator in asking.route.mutators if isinstance(mutator, Sourced) for source in mutator.sources]
-    before = [asking(written(a_pod(), own)) for own in (FIRST, SECOND, THIRD)]
+
+    before = asking.thrice(a_pod())
     assert not roles.take(json.dumps({"shop/worker": {"RoleARN": ROLE}}))
 
     assert "patch" not in before[2]
     assert "patch" in asking(written(a_pod(), LAST))
 
 
-def test_a_name_of_its_own_that_comes_into_the_answer_makes_it_nobody_elses(made: Made) -> None:
-    """It mounts that volume where its token belongs, and is warned by the volume's name."""
-    pod = a_pod()
-    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": f"kube-api-access-{OWN}", "mountPath": "/var/run/secrets/cwii.dev/aws"}]
+def test_a_name_of_its_own_that_comes_into_the_answer_makes_it_nobody_elses() -> None:
+    """No mutator says one now. One that did would find its decision forgotten."""
+    body = written(a_pod(), SECOND)
+    route, counter = ROUTES["cwii"], Counter(ROUTES["cwii"], said(account=asks()))
+    diary = Diary(Metrics(), Log(0), tuple(ALL))
+    decision = admit(route, request(a_pod()), said(account=asks()))
+    reply = counter(body)
+    asked = replace(request(a_pod()), uid=SECOND.uid)
+    told_of = diary.lasting("cwii", asked, decision)
+
+    assert told_of
+    assert lasting(body, decision, (), reply.body, told_of)
+    assert lasting(body, replace(decision, warnings=(f"kube-api-access-{SECOND.volume}",)), (), reply.body, told_of) is None
+    assert lasting(body, replace(decision, warnings=(SECOND.time,)), (), reply.body, told_of) is None
+
+
+# What it may cost.
+
+
+def test_of_many_that_only_begin_alike_a_few_are_kept_and_then_none(made: Made) -> None:
+    """The pods of a DaemonSet say each to which node they go."""
     asking = made(said(account=asks()))
+    on_nodes = [a_pod(nodeName=f"node-{number}") for number in range(9)]
+    for _ in range(3):
+        for pod in on_nodes:
+            asking(written(pod, FIRST))
 
-    warnings = [asking(written(pod, own))["warnings"] for own in (FIRST, SECOND, THIRD, LAST)]
-
-    assert [each[0].count(f"kube-api-access-{own[1]}") for each, own in zip(warnings, (FIRST, SECOND, THIRD, LAST), strict=True)] == [1] * 4
-
-
-@pytest.mark.parametrize(
-    ("whole", "other"),
-    [(b'"uid":"00000000-', b'"uid":"0000000\\u0030'), (b'"kind":"AdmissionReview","apiVersion"', b'"kind":"AdmissionReview", "apiVersion"')],
-    ids=["escaped", "other blanks"],
-)
-def test_what_no_api_server_writes_has_no_twins(whole: bytes, other: bytes) -> None:
-    body = written(a_pod(), FIRST)
-    assert whole in body
-    assert head(body)
-    assert head(body.replace(whole, other)) is None
+    assert asking.repeated == 2, "the last that was kept has come twice more"
+    asking.thrice(on_nodes[-1])
+    assert asking.repeated == 2, f"of {MISFITS} more the answers were kept, and of none after them"
 
 
-@pytest.mark.parametrize("name", [b"", b"abc", b"abcdefg", b"a\\u00", b'a"b\\"'])
-def test_what_is_not_quite_such_a_name_is_the_same_in_all(name: bytes) -> None:
-    body = written(a_pod(), FIRST).replace(b"zw9n0", name)
-    assert b"kube-api-access-" + name in b"".join(text for _, text in mould(body).fixed)
+def test_what_is_remembered_has_its_bounds(made: Made) -> None:
+    """Heads that came once, and all that others said on whose word an answer was given."""
+    long = {"cwii.dev/x": "x" * 40_000}
+    asking = made(said(account=asks(**long)))
+    twins = Twins(asking.route)
+
+    for number in range(2 * MET):
+        assert not twins.met((number, b""))
+    kept = [twins.met((number, b"")) for number in range(MET)]
+    for number in range(80):
+        for own in (FIRST, SECOND):
+            asking(written(a_pod({"number": f"{number:03}"}), own))
+    for number in reversed(range(80)):
+        asking(written(a_pod({"number": f"{number:03}"}), THIRD))
+
+    assert not any(kept)
+    assert 0 < asking.repeated <= BUDGET // 40_000
 
 
-@pytest.mark.parametrize(
-    ("whole", "other"),
-    [(b'"zw9n1', b'"zw9\\1'), (b"access-zw9n1", b'access-zw9"1'), (b":01Z", b':0"Z'), (b'"operation":"CREATE"', b'"operation":"UPDATE"')],
-    ids=["nothing", "a quote in the name", "a quote in the time", "another word"],
-)
-def test_a_mould_fits_its_twins_alone(whole: bytes, other: bytes) -> None:
-    made = mould(written(a_pod(), FIRST))
-    twin = written(a_pod(), SECOND)
-
-    assert made.fits(twin)
-    assert made.fits(twin.replace(whole, other)) == (whole not in twin)
-
-
-def test_one_name_is_the_same_wherever_it_stands() -> None:
-    made = mould(written(a_pod(), FIRST))
-    at_one_place = written(a_pod(), SECOND).replace(b"zw9n1", b"other", 1)
-
-    assert len(at_one_place) == len(written(a_pod(), SECOND))
-    assert not made.fits(at_one_place)
-
+# And whatever comes.
 
 shapes = pytest.mark.parametrize("shape", ROUTES)
-COUNTERS = {shape: Counter(route, objects(SENSIBLE[LINES[shape][0]])) for shape, route in ROUTES.items()}
-texts = st.sampled_from([f"kube-api-access-{OWN}", OWN, "true", ROLE])
+NAMES = [f"kube-api-access-{OWN}", *[f"kube-api-access-{own.volume}" for own in OWNS[:2]]]
+texts = st.sampled_from([*NAMES, OWN, "true", "false", ROLE])
+
+
+class Changing:
+    """Of what the clouds' users say of accounts, some are promised something, and some are not there at all."""
+
+    def __init__(self, shape: str) -> None:
+        sensible = SENSIBLE[LINES[shape][0]]
+        self.objects = {SPACE: Seen({}), WORKER: Seen(sensible), OWNER: Seen({}, (), "u")}
+        for number, own in enumerate(OWNS):
+            self.objects[account("shop", f"kube-api-access-{own.volume}")] = Seen(sensible if number % 2 else {})
+
+    def seen(self, ref: Ref) -> Seen | None:
+        return self.objects.get(ref)
+
+
+KNOWING = {shape: Changing(shape) for shape in ROUTES}
+COUNTERS = {shape: Counter(route, KNOWING[shape]) for shape, route in ROUTES.items()}
 
 
 @shapes
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_the_pod_its_answer_is_what_it_would_be_without_any_twin(shape: str, data: st.DataObject) -> None:
-    """Whatever it says with its own name in it, too."""
+    """Whatever it says with its own name in it, too, or with another's."""
     pod = data.draw(any_pod(shape))
     keys = st.sampled_from([word.key for word in ALL[LINES[shape][0]].words])
     more = data.draw(st.dictionaries(keys, texts, max_size=2))
     pod["metadata"]["annotations"] = {**(pod["metadata"].get("annotations") or {}), **more}
+    pod["spec"]["serviceAccountName"] = data.draw(st.sampled_from(["worker", "worker", *NAMES]))
+    for container in (pod["spec"].get("containers") or ())[: data.draw(st.integers(0, 1))]:
+        container["name"] = data.draw(st.sampled_from(NAMES))
+    mounts, others = data.draw(st.booleans()), data.draw(st.sampled_from([Seen(SENSIBLE[LINES[shape][0]]), Seen({})]))
 
-    for own in (FIRST, SECOND, THIRD):
-        body = written(pod, own)
-        alone = Counter(ROUTES[shape], objects(SENSIBLE[LINES[shape][0]]))
+    for own in (FIRST, SECOND, THIRD, LAST):
+        body = written(pod, own, mounts=mounts)
+        alone = Counter(ROUTES[shape], KNOWING[shape])
         assert COUNTERS[shape](body) == alone(body)
+        if own is THIRD:
+            KNOWING[shape].objects[WORKER] = others
+
+
+@shapes
+def test_it_is_so_for_every_dialect(shape: str) -> None:
+    counter = Counter(ROUTES[shape], objects(SENSIBLE[LINES[shape][0]]))
+    pod = a_pod()
+    pod["metadata"]["labels"] = {"azure.workload.identity/use": "true"}
+
+    for own in OWNS:
+        counter(written(pod, own))
+
+    assert (REPEATED % 2 in counter.metrics.exposition()) == (shape != "cwii by ConfigMap")  # which has to be there before each

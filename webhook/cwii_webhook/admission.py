@@ -15,10 +15,11 @@ from cwii_webhook.cluster.errors import Hopeless, Undecided
 from cwii_webhook.diary import Diary
 from cwii_webhook.exchange import JSON, Asked, Handler, Reply, told
 from cwii_webhook.injection import ConfigMap, Refused
+from cwii_webhook.mould import UID, Head, head
 from cwii_webhook.picture import Picture, Ref, Unknown
 from cwii_webhook.pieces import sent
 from cwii_webhook.review import Request, Response, Review, Status, Unreadable, answer, decode
-from cwii_webhook.twins import UID, Head, Heard, Twins, Witness, head, lasting
+from cwii_webhook.twins import Twins, Witness, lasting
 
 TOGETHER, EACH = 4096, 256  # characters of warnings
 PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
@@ -69,7 +70,8 @@ class Admission:
 
     def serve(self, routes: Mapping[bytes, Route]) -> None:
         """From now on; what was answered before is forgotten."""
-        self._lanes = {path: Lane(route, Twins(route)) for path, route in routes.items()}
+        twins = {id(route): Twins(route) for route in routes.values()}
+        self._lanes = {path: Lane(route, twins[id(route)]) for path, route in routes.items()}
 
     def __call__(self, asked: Asked) -> Reply | Awaitable[Reply]:
         lane = self._lanes.get(asked.path)
@@ -109,15 +111,16 @@ class Admission:
         if decision.before and not case.review.request.dry_run:
             return self._delivered(case, decision)
         reply = self._said(case, decision)
-        self._keep(case, decision, witness.heard, reply.body)
+        self._keep(case, decision, witness, reply.body)
         return reply
 
-    def _keep(self, case: Case, decision: Decision, heard: Heard, said: bytes) -> None:
+    def _keep(self, case: Case, decision: Decision, witness: Witness, said: bytes) -> None:
         """For those who come after it."""
-        if case.head and case.lane.twins.expected(case.head):
-            told = self._diary.lasting(case.dialect, case.review.request, decision)
-            if known := lasting(case.body, decision, heard, said, told):
-                case.lane.twins.keep(case.head, known, case.body)
+        if case.head is None or not witness.sure or not case.lane.twins.met(case.head):
+            return
+        told = self._diary.lasting(case.dialect, case.review.request, decision)
+        if told and (known := lasting(case.body, decision, witness.heard, said, told)):
+            case.lane.twins.keep(case.head, known)
 
     async def _later(self, case: Case, missing: Ref) -> Reply:
         try:

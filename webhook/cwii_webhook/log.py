@@ -19,7 +19,7 @@ MANY = 16  # parts of one value
 
 _encode = msgspec.json.Encoder().encode
 
-_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+_NEVER = datetime(1, 1, 1, microsecond=1, tzinfo=UTC)  # with as many letters as any other time
 
 Value = str | int | float | bool | None | tuple[str, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 ROOM = 1024  # things that one memo holds
-HEAVY = 16384  # weight of what is not kept: nobody needs so much in earnest
+HEAVY = 16384  # weight above which nothing is kept, where no other is said: nobody needs so much in earnest
 BUDGET = 2 << 20  # weight of all that one memo holds
 
 K = TypeVar("K", bound=Hashable)
@@ -16,12 +16,13 @@ V = TypeVar("V")
 class Memo(Generic[K, V]):
     """The oldest goes where there is no room."""
 
-    __slots__ = ("_kept", "_room", "_weights", "get", "weight")
+    __slots__ = ("_heavy", "_kept", "_room", "_weights", "get", "weight")
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = ROOM, heavy: int = HEAVY) -> None:
         self._kept: dict[K, V] = {}
         self._weights: dict[K, int] = {}
         self._room = room
+        self._heavy = heavy
         self.weight = 0
         self.get = self._kept.get
 
@@ -29,7 +30,7 @@ class Memo(Generic[K, V]):
         return len(self._kept)
 
     def keep(self, key: K, value: V, weight: int) -> V:
-        if weight <= HEAVY:
+        if weight <= self._heavy:
             self._forget(key)
             while self._kept and (len(self._kept) >= self._room or self.weight + weight > BUDGET):
                 self._forget(next(iter(self._kept)))
