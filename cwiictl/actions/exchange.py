@@ -17,7 +17,7 @@ from cwiictl.issuer.stores.mint import Mint
 from cwiictl.kubernetes import connect
 from cwiictl.verify import documents
 from cwiictl.verify.finding import Exchange, Finding, Refusal
-from cwiictl.verify.token import refusals, said
+from cwiictl.verify.token import refusals
 
 Tokens = Callable[[str, str, str, int], str]  # of a namespace's ServiceAccount, for an audience, for so many seconds
 Source = Callable[[Stage, str], AbstractContextManager[Tokens]]  # where they come from, of this issuer
@@ -65,7 +65,7 @@ def exchanged(look: Look, tokens: Tokens, wrong: Collection[str]) -> Exchanged:
     def exchange(key: str, _tried: int) -> str:
         site, each = asked[key]
         token = tokens(each.namespace, each.account, each.audience, SECONDS)
-        doubts = tuple(refusals(said(token), look.url, published))
+        doubts = tuple(refusals(token, look.url, published))
         doubted.update(dict.fromkeys(doubts))
         if not doubts and (no := site.stores.exchange(each.target, token)):
             refused[key] = no

