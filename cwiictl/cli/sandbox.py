@@ -52,6 +52,9 @@ _OPTIONS = (
     click.option("--address", default="127.0.0.1", show_default=True, help="Where to listen. Other machines can use the sandbox when it is not loopback."),
     click.option("--port", type=click.IntRange(0, 65535), default=0, help="The door's port. Any free one when it is not given."),
     click.option("--serve", multiple=True, metavar="HOST=FOLDER", callback=_hosts, help="Be this https host too, with the files of a folder. Repeatable."),
+    click.option(
+        "--let", multiple=True, metavar="ADDRESS", help="Let this private address or network be reached: that of a cluster of your own, by its IP. Repeatable."
+    ),
     click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Write every request to this file, a JSON object per line."),
     click.option("--latency", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait this long before every request."),
     click.option("--failures", type=click.FloatRange(0, 1), default=0.0, metavar="RATE", help="Throttle or fail this part of all requests, 0 to 1."),

@@ -86,7 +86,7 @@ class Sandbox:
     def _around(self) -> environment.Surroundings:
         home = self._folder / "home"
         self._places.furnish(home)
-        return environment.Surroundings(self.proxy, self.ca_file, home)
+        return environment.Surroundings(self.proxy, self.ca_file, home, self.settings.let)
 
     def _open(self, held: contextlib.ExitStack) -> None:
         self._folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="cwiictl-sandbox-"))).resolve()

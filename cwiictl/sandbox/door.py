@@ -159,4 +159,6 @@ def absence(request: Request) -> Response:
 def refusal(request: Request) -> Response:
     if request.method != "CONNECT":
         return text(403, "The sandbox speaks https only. Ask for an https address through it; metadata services are not there.")
-    return text(403, f"{_host(request)} is not one of the sandbox's hosts. Serve it with --serve {_host(request)}=FOLDER, or leave the sandbox to reach it.")
+    host = _host(request)
+    ways = f"Serve it with --serve {host}=FOLDER, let an address of a cluster of yours be reached with --let, or leave the sandbox"
+    return text(403, f"{host} is not one of the sandbox's hosts. {ways} to reach it.")

@@ -93,12 +93,13 @@ class Surroundings:
     proxy: str
     ca_file: Path
     home: Path
+    let: tuple[str, ...] = ()  # addresses that are reached as if there were no sandbox
 
 
 def variables(around: Surroundings) -> dict[str, str]:
     """What the sandbox sets, and nothing of the caller's."""
     proxies = {spelling: around.proxy for name in _PROXIES for spelling in (name, name.lower())}
-    loopback = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK}
+    loopback = dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join((_LOOPBACK, *around.let)))
     files = dict.fromkeys(_CA_FILES, str(around.ca_file))
     homes = {name: str(around.home / inside) for name, inside in _HOME.items()}
     return {**proxies, **loopback, **files, **homes, **_OFF, **_OWN}

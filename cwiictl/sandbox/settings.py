@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cwiictl.errors import BadInput
 
+from . import inner
 from .faults import Clock, Faults
 
 
@@ -17,6 +18,7 @@ class Settings:
     address: str = "127.0.0.1"
     port: int = 0  # any free one
     serve: Mapping[str, Path] = field(default_factory=dict[str, Path])  # a user's hosts, each with its folder
+    let: tuple[str, ...] = ()  # private addresses and networks, of a cluster of the user's own
     record: Path | None = None
     latency: float = 0.0
     failures: float = 0.0
@@ -34,6 +36,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 <= self.failures <= 1:
             raise BadInput(f"a rate of failures of {self.failures} is none", remedy="give a number from 0 to 1")
+        for address in self.let:
+            inner.judge(address)
         for host, folder in self.serve.items():
             if not folder.is_dir():
                 raise BadInput(f"{folder} is no folder to serve {host} from", remedy="give --serve HOST=FOLDER with a folder that exists")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cwiictl.errors import BadInput
+from cwiictl.sandbox import Settings
 from cwiictl.sandbox.environment import Surroundings, build, dangerous
 
 AROUND = Surroundings("http://127.0.0.1:8888", Path("/run/ca.pem"), Path("/run/home"))
@@ -47,6 +50,34 @@ def test_both_spellings_of_every_proxy_lead_to_the_door() -> None:
     for name in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"):
         assert child[name] == child[name.lower()] == AROUND.proxy
     assert child["NO_PROXY"] == child["no_proxy"] == "127.0.0.1,localhost,::1"
+
+
+def test_a_cluster_of_ones_own_is_reached_by_its_private_addresses_alone() -> None:
+    settings = Settings(let=("10.0.0.0/16", "192.168.1.7", "fd12:3456::1"))
+    child = build(replace(AROUND, let=settings.let), PLANTED)
+    assert child["NO_PROXY"] == child["no_proxy"] == "127.0.0.1,localhost,::1,10.0.0.0/16,192.168.1.7,fd12:3456::1"
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("api.example.org", "is no address"),
+        ("10.0.0.1/8", "is no address"),
+        ("*", "is no address"),
+        ("", "is no address"),
+        ("52.94.133.131", "is no private address"),
+        ("0.0.0.0/0", "is no private address"),
+        ("8.0.0.0/6", "is no private address"),
+        ("169.254.169.254", "is no private address"),
+        ("100.100.100.200", "is no private address"),
+        ("168.63.129.16", "is no private address"),
+        ("fd00::/8", "has a metadata service in it"),
+        ("fd00:ec2::254", "has a metadata service in it"),
+    ],
+)
+def test_nothing_else_is_let_out(address: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        Settings(let=(address,))
 
 
 def test_every_sdk_finds_the_authority_and_an_empty_home() -> None:
