@@ -105,7 +105,8 @@ class Result:
             kinds = {type(e) for e in self.failures}
             code = Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
             return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
-        if conditions & {"failed", "not tried"} or (conditions & {"to drop", "to release"} and not self.planned):
+        undone = {"failed"} if self.awaited else {"failed", "not tried"}  # what is awaited may be needed first
+        if conditions & undone or (conditions & {"to drop", "to release"} and not self.planned):
             return 1
         wrong = conditions & {"missing", "incomplete", "drifted", "left over", "to restart"} or any(each.severity == "failed" for each in self.findings)
         return 3 if (self.judged or self.awaited) and wrong else 0

@@ -12,6 +12,7 @@ from cwiictl.actions.asks import asks
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import Order
 from cwiictl.actions.result import DONE, FOUND, Condition, Result, ran
+from cwiictl.actions.shown import awaiting, late, unshown
 from cwiictl.actions.soak import Soak, Tries, tries
 from cwiictl.actions.stage import BUSY, Site, Stage, connected, expected, giving_back, issuing, signing_keys
 from cwiictl.actions.succession import Cluster, Facing, Step, accepting, forgetting, signing, unpublishing
@@ -88,6 +89,8 @@ def _turned(run: _Run, kid: str) -> Result:
     _undisturbed(stage, foreseen)
     if not foreseen.whole:
         return _result(stage, ask, foreseen, FOUND)
+    if problem := unshown(stage, ask.stage, foreseen.known, run.report):
+        return awaiting(Result(stage.callers, stage.checksum(), planned=not ask.writes), stage, problem)
     step = _step(run, stage, stands)
     if not step.reached:
         if ask.writes and stands and stands.stage == ask.stage == "sign" and stands.signed:
@@ -186,6 +189,8 @@ def _result(stage: Stage, ask: Ask, outcome: Outcome, words: dict[Verb, Conditio
     rows = tuple(row for row in ran(outcome, stage.plan, words) if _own(stage, row.thing) or row.problem)
     result = Result(stage.callers, stage.checksum(), rows, planned=not ask.writes, taker="each API server")
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
+    if words is DONE and (problem := late(stage, outcome)):
+        result = awaiting(result, stage, problem)
     if words is DONE and outcome.whole:
         result = replace(result, hints=(f"Now {DOES[ask.stage]}: {onward(Rotation(ask.stage, 0, '', ''))}.",))
     return _with_pair(result, stage, outcome) if ask.stage == "add" else result

@@ -297,6 +297,11 @@ class IssuerState(State):
     readable: str = "by anybody"  # or what stands against it
     kids: frozenset[str] = frozenset()
     remedy: str = field(default="", compare=False, metadata={"bookkeeping": True})  # of the wanted one: who can make it readable, and how, if not we
+    turn: Turn | None = field(default=None, compare=False, metadata={"bookkeeping": True})  # of the wanted one
+
+    def gone(self, kids: Iterable[str]) -> frozenset[str]:
+        """Of what is read there, what a rotation has taken away."""
+        return frozenset(kid for kid in kids if self.turn and self.turn.takes(kid))
 
 
 @dataclass(frozen=True)
@@ -320,9 +325,11 @@ class Issuer(Resource[IssuerState]):
 
     def want(self, known: Known) -> IssuerState:
         """Of the keys that one alone which signs: of the others, a rotation may have taken one away."""
-        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}), remedy=self.remedy)
+        turn = next((thing.keys for thing in self.behind if isinstance(thing, KeySet) and isinstance(thing.keys, Turn)), None)
+        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}), remedy=self.remedy, turn=turn)
 
     def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
-        """Others' keys are read there too, and stay."""
-        told = (Difference("kids", have.kids, have.kids | want.kids) if d.field == "kids" else d for d in differences(want, have))
+        """Others' keys are read there too, and stay, but for the one that a rotation takes away."""
+        after = (have.kids | want.kids) - want.gone(have.kids)
+        told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
         return tuple(d for d in told if d.field != "kids" or d.have != d.want)

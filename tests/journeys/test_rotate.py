@@ -19,6 +19,7 @@ from tests.journeys.turns import OLD, PAIR, made, refused, rotate
 
 KEY_SET = f"aws/key-set/{BUCKET}/keys.json"
 HOST = "id.example.org"
+ADDED = {"local/key/signing-key": "created", "local/key-set/keys.json": "repaired"}
 
 
 def published(ground: Ground) -> Any:
@@ -221,6 +222,7 @@ def test_an_issuer_that_is_only_trusted_is_not_ours_to_rotate(enter: Enter, tmp_
 
 
 def test_at_a_host_of_the_users_own_a_key_is_added_once_it_is_served(enter: Enter, tmp_path: Path) -> None:
+    """No stage is reached before, and so none has a time that others count from."""
     (tmp_path / "served").mkdir()
     ground, own = enter(serve={HOST: tmp_path / "served"}), ("--issuer-url", f"https://{HOST}")
 
@@ -234,8 +236,12 @@ def test_at_a_host_of_the_users_own_a_key_is_added_once_it_is_served(enter: Ente
     ground.fresh()
 
     done = rotate(ground, "add", *own)
-    assert (done.code, done.things["local/key-set/keys.json"]) == (1, "repaired"), done.out
+    assert (done.code, done.but("as wanted")) == (3, {**ADDED, f"issuer/https://{HOST}": "incomplete"}), done.out
     assert "serve the files of out/issuer there, and run again" in done.out
+    for early in (rotate(ground, "accept", *own), rotate(ground, "accept", *own, "--dry-run")):
+        assert (early.code, early.things) == (3, {f"issuer/https://{HOST}": "incomplete"}), early.out
+        assert "does not show what was published yet" in early.out
+    assert "stands at add since" in ground.status(*own).out
     publish()
     again = rotate(ground, "add", *own)
 
@@ -244,3 +250,4 @@ def test_at_a_host_of_the_users_own_a_key_is_added_once_it_is_served(enter: Ente
     assert "stands at add since" in ground.status(*own).out
     assert ground.create_all(*own).but("as wanted") == {}
     assert "stands at add since" in ground.status(*own).out
+    refused(rotate(ground, "accept", *own, "--kubeconfig", "nowhere"), "nowhere")

@@ -41,7 +41,9 @@ class Web:
         except NotYet as e:
             raise type(e)(e.problem, remedy=want.remedy or self.remedy) from e
         if state.url != want.url or not want.kids <= state.kids:
-            raise NotYet(f"{url} does not show what was published yet", remedy=self.remedy)
+            raise NotYet(f"{url} does not show what was published yet", remedy=want.remedy or self.remedy)
+        if gone := want.gone(state.kids):
+            raise NotYet(f"{url} still shows the key {min(gone)}, which was taken away", remedy=want.remedy or self.remedy)
         return state
 
     def drop(self, _url: str, /) -> None: ...

@@ -12,12 +12,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from cwiictl import oidc
-from cwiictl.engine.resource import Known
+from cwiictl.engine.resource import Difference, Known
 from cwiictl.errors import BadInput, Conflict, Failed, Problem
 from cwiictl.issuer.documents import DocumentState, Issuer, IssuerState, Keys, KeySet, KeySetState
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import KeyState, SigningKey
-from cwiictl.issuer.rotation import Rotation, Stage, begin
+from cwiictl.issuer.rotation import DROPPING, STAGES, Rotation, Stage, Turn, begin
 from tests.contracts.shelf import Shelf, World
 
 PLACE: Any = Shelf(World())
@@ -208,3 +208,14 @@ def test_an_issuer_is_as_wanted_once_our_key_is_readable_whoever_else_has_one() 
     assert issuer.differing(want, IssuerState(url=want.url, kids=frozenset({key(0).kid, "another"}))) == ()
     assert [d.field for d in issuer.differing(want, IssuerState(url=want.url, kids=frozenset({"another"})))] == ["kids"]
     assert [d.field for d in issuer.differing(want, IssuerState(url=want.url, readable="403"))] == ["readable", "kids"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_an_issuer_is_as_wanted_once_a_key_that_a_rotation_takes_away_is_read_there_no_more(stage: Stage) -> None:
+    issuer = Issuer("https://issuer.example.org", PLACE, Home("https://issuer.example.org"), KEY, (the_set(Turn(stage, begin(key(1).kid))),))
+    want = issuer.want(known(0))
+    have = IssuerState(url=want.url, kids=frozenset({key(0).kid, key(1).kid, "another"}))
+    gone = (Difference("kids", have.kids, have.kids - {key(1).kid}),)
+
+    assert issuer.differing(want, have) == (gone if stage in DROPPING else ())
+    assert issuer.differing(want, replace(have, kids=have.kids - {key(1).kid})) == ()
