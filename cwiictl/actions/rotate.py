@@ -176,13 +176,14 @@ def _step(run: _Run, stage: Stage, stands: Rotation | None) -> Step:
     at = Facing(stage, ask.cluster(), stands, ask.writes)
     match ask.stage:
         case "accept":
-            return accepting(at)
+            step = accepting(at)
         case "sign":
-            return signing(at, Soak(ask.tries, ask.soak, ask.now, run.report))
+            step = signing(at, Soak(ask.tries, ask.soak, ask.now, run.report))
         case "unpublish":
-            return unpublishing(at, ask.soak, now)
+            step = unpublishing(at, ask.soak, now, force=ask.force)
         case "forget":
-            return forgetting(at, now, force=ask.force)
+            step = forgetting(at, now, force=ask.force)
+    return replace(step, hints=(*step.hints, at.cluster.doubt)) if at.cluster.doubt else step
 
 
 def _result(stage: Stage, ask: Ask, outcome: Outcome, words: dict[Verb, Condition]) -> Result:

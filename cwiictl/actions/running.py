@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from cwiictl import kubernetes
-from cwiictl.errors import Problem
+from cwiictl.errors import Denied, Problem
+from cwiictl.issuer.token import said
 from cwiictl.kubernetes.place import Api, Place
 from cwiictl.rotate.servers import Server
-from cwiictl.rotate.tokens import kid
 
 ACCOUNT = ("default", "default")  # every cluster has it
 AUDIENCE = "rotation.cwii.dev"  # nobody's: such a token is good for nothing
 SECONDS = 600
 TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - a type of Secret
+LEASES = "apiserver.kubernetes.io/identity=kube-apiserver"
+STALE = 60  # seconds behind the freshest; an API server renews its own every ten, and takes it away when it ends in peace
 
 
 class Running:
     def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]]) -> None:
         """`each` are the API servers at their own addresses."""
-        self.place, self.each = place, each
+        self.place, self.each, self.doubt = place, each, ""
 
     @property
     def context(self) -> str:
         return self.place.context
 
     def servers(self) -> Sequence[Server]:
-        return [_server(address, api) for address, api in sorted(self.each().items())]
+        """And one more for those that nobody can ask: which run, and have no address."""
+        asked = [_server(address, api) for address, api in sorted(self.each().items())]
+        running = self._running()
+        if len(running) <= len(asked):
+            return asked
+        told = f"{len(running)} renew their Leases ({', '.join(running)}), and the Service kubernetes names {len(asked)}, so not each could be asked"
+        return [*asked, Server("without an endpoint", problem=told)]
+
+    def _running(self) -> Sequence[str]:
+        """The machines of API servers that renew their Leases; what stands against knowing them is kept."""
+        try:
+            leases = self.place.api.list("Lease.coordination.k8s.io", "kube-system", LEASES)
+        except Denied as e:
+            leases, why = [], e.problem
+        else:
+            why = "" if leases else "none has a Lease in kube-system"
+        self.doubt = f"Whether API servers run that the Service kubernetes does not name is not known: {why}." if why else ""
+        return renewing(leases)
 
     def pods(self) -> Sequence[Mapping[str, Any]]:
         return self.place.api.list("Pod")
@@ -36,6 +56,16 @@ class Running:
     def token_secrets(self) -> Sequence[Mapping[str, Any]]:
         """No other Secret is read: what is in them is nobody's business here."""
         return self.place.api.list("Secret", fields=f"type={TOKEN}")
+
+
+def renewing(leases: Sequence[Mapping[str, Any]]) -> list[str]:
+    """By each other's clocks: who asks has been answered by one that renews."""
+    moments = [(datetime.fromisoformat(lease["spec"]["renewTime"]), _machine(lease)) for lease in leases if lease["spec"].get("renewTime")]
+    return sorted(machine for moment, machine in moments if (max(moments)[0] - moment).total_seconds() < STALE)
+
+
+def _machine(lease: Mapping[str, Any]) -> str:
+    return str(lease["metadata"].get("labels", {}).get("kubernetes.io/hostname") or lease["metadata"]["name"])
 
 
 def connecting(kubeconfig: Path | None, context: str | None) -> Callable[[], Running]:
@@ -52,7 +82,7 @@ def _server(address: str, api: Api) -> Server:
     """Its token is looked at for its key's id, and forgotten."""
     try:
         keys: Any = api.document("/openid/v1/jwks")["keys"]
-        signs = kid(api.token(*ACCOUNT, AUDIENCE, SECONDS))
+        signs = said(api.token(*ACCOUNT, AUDIENCE, SECONDS))
     except Problem as e:
         return Server(address, problem=f"it cannot be asked: {e.problem}")
-    return Server(address, {str(key["kid"]): key for key in keys if "kid" in key}, signs)
+    return Server(address, {str(key["kid"]): key for key in keys if "kid" in key}, signs.kid if signs else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from cwiictl.actions.result import Result, Row
 from cwiictl.actions.succession import Cluster
@@ -10,8 +11,9 @@ from cwiictl.issuer.rotation import begin
 
 
 def beside(result: Result, cluster: Callable[[], Cluster]) -> Result:
-    rows = [Row(f"k8s/api-server/{server.address}", "present", problem=server.problem or _said(server.signs, server.keys)) for server in cluster().servers()]
-    return result.plus(rows)
+    asked = cluster()
+    rows = [Row(f"k8s/api-server/{server.address}", "present", problem=server.problem or _said(server.signs, server.keys)) for server in asked.servers()]
+    return replace(result.plus(rows), hints=(*result.hints, *filter(None, [asked.doubt])))
 
 
 def _said(signs: str, accepts: Iterable[str]) -> str:

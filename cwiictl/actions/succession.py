@@ -19,9 +19,7 @@ from cwiictl.issuer.rotation import Rotation, begin
 from cwiictl.model import Succession
 from cwiictl.rotate.servers import Server, all_reached, lacking
 from cwiictl.rotate.tokens import bearing, lasting, volumes
-from cwiictl.rotate.waits import early
-
-MOST = 10  # names that are told; the rest is counted
+from cwiictl.rotate.waits import SKEW, Volume, broken, early, listed, unknown
 
 
 class Cluster(Protocol):
@@ -29,6 +27,9 @@ class Cluster(Protocol):
 
     @property
     def context(self) -> str: ...  # by which it is reached
+
+    @property
+    def doubt(self) -> str: ...  # why there may be more API servers than those that were asked last, if that is not known
 
     def servers(self) -> Sequence[Server]: ...  # each asked at its own address
     def pods(self) -> Sequence[Mapping[str, Any]]: ...
@@ -86,23 +87,39 @@ def signing(at: Facing, soak: Soak) -> Step:
     return _given("sign", at, servers)
 
 
-def unpublishing(at: Facing, soak: int, now: int) -> Step:
+def unpublishing(at: Facing, soak: int, now: int, *, force: bool) -> Step:
     servers = at.cluster.servers()
     _still("sign", servers, at.stands)
-    if problem := early("unpublish", at.stands, tuple(volumes(at.cluster.pods())), soak, now):
+    if problem := unknown(at.stands):
         raise problem
-    return Step(rows=tuple(_rows("unpublish", servers, at.stands)))
+    found = _volumes(at.cluster.pods(), at.stands)
+    problem = early("unpublish", at.stands, found, soak, now)
+    if problem and not force:
+        raise problem
+    hints = (f"By --force: {broken('unpublish', at.stands, found, now)}.",) if problem else ()
+    return Step(rows=tuple(_rows("unpublish", servers, at.stands)), hints=hints)
+
+
+def _volumes(pods: Iterable[Mapping[str, Any]], stands: Rotation) -> tuple[Volume, ...]:
+    """That may have been given a token of the old key."""
+    return tuple(volumes(pods, _moment(stands.signed + SKEW)))
+
+
+def _moment(seconds: int) -> str:
+    """As Kubernetes writes it, which sorts as the time itself."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def forgetting(at: Facing, now: int, *, force: bool) -> Step:
     servers, pods = at.cluster.servers(), at.cluster.pods()
     _still("unpublish", servers, at.stands)
-    against = early("forget", at.stands, tuple(volumes(pods)), 0, now), _legacy(tuple(bearing(at.cluster.token_secrets(), at.stands.old)), at.stands)
-    problems = [problem for problem in against if problem]
-    if problems and not force:
-        raise problems[0]
-    broken = (f"By --force: {problem.problem}." for problem in problems)
-    return replace(_given("forget", at, servers), hints=(*broken, *_extended(pods, at.stands)))
+    found = _volumes(pods, at.stands)
+    too_early = early("forget", at.stands, found, 0, now)
+    legacy = _legacy(tuple(bearing(at.cluster.token_secrets(), at.stands.old)), at.stands)
+    if problem := None if force else too_early or legacy:
+        raise problem
+    forced = (broken("forget", at.stands, found, now) if too_early else "", legacy.problem if legacy else "")
+    return replace(_given("forget", at, servers), hints=(*(f"By --force: {each}." for each in forced if each), *_extended(pods, at.stands)))
 
 
 def _legacy(secrets: Sequence[str], stands: Rotation) -> BadInput | None:
@@ -116,15 +133,13 @@ def _legacy(secrets: Sequence[str], stands: Rotation) -> BadInput | None:
 
 def _extended(pods: Sequence[Mapping[str, Any]], stands: Rotation) -> tuple[str, ...]:
     """The API server makes tokens of its own audience good for a year, for who never reads them again."""
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stands.signed))
-    found = tuple(lasting(pods, since))
+    found = tuple(lasting(pods, _moment(stands.signed)))
     told = "that reads its token once and not again is refused from then on, though the token is good for a year: restart such a one"
     return (f"What has run since before the new key was signed with, and {told}. It may be one of {_named(found, 'pod')}.",) if found else ()
 
 
 def _named(names: Sequence[str], word: str) -> str:
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return f"the {word}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST])}{more}"
+    return f"the {word}{'s' if len(names) > 1 else ''} {listed(names)}"
 
 
 def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -> None:

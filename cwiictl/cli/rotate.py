@@ -23,7 +23,7 @@ soak = click.option(
     callback=options.seconds,
     help="How long a cloud may go on with keys that it has read: before the new one signs, and before the old one goes.",
 )
-force = click.option("--force", is_flag=True, help="Of forget: go on although tokens of the old key are in use. What will break is told.")
+force = click.option("--force", is_flag=True, help="Of unpublish and forget: go on although tokens of the old key are good yet. What will break is told.")
 
 
 @click.command("rotate-keys", cls=cloud_options.Command)
@@ -56,7 +56,7 @@ def rotate_keys(clouds: tuple[str, ...], **given: Any) -> None:
     forget     have the API servers accept the new key alone
 
     Each can be stopped anywhere and run again. What the API servers need is written to the output folder, with the commands; run again,
-    a stage asks each API server at its own address, and is done when all of them are there.
+    a stage asks each API server at its own address, and is done when all of them are there; and, where keys come or go, when everybody can read that.
 
     \b
     Example:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from cwiictl.issuer.rotation import begin
+from cwiictl.issuer.token import said
 from cwiictl.rotate.waits import Volume
 
 LIFE = 3600  # of a projected token that says nothing
@@ -16,21 +15,12 @@ EXTENDED = 3607  # of one that the admission of ServiceAccounts gives to every p
 ENDED = frozenset({"Succeeded", "Failed"})
 
 
-def kid(token: str) -> str:
-    """Of its header; nothing if it is none of ours."""
-    head = token.partition(".")[0]
-    try:
-        header: object = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except (ValueError, binascii.Error):
-        return ""
-    return str(cast("Mapping[str, object]", header).get("kid", "")) if isinstance(header, dict) else ""
-
-
-def volumes(pods: Iterable[Mapping[str, Any]]) -> Iterator[Volume]:
-    """Of pods that may run: who has ended uses none any more."""
+def volumes(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[Volume]:
+    """Of pods that may run, and are from before then: who has ended uses none any more, and who was made later has had none of the old key."""
     for pod in pods:
-        if pod.get("status", {}).get("phase") not in ENDED:
-            yield from (Volume(_name(pod), source.get("audience") or "", int(source.get("expirationSeconds") or LIFE)) for source in _projected(pod))
+        if pod.get("status", {}).get("phase") not in ENDED and pod["metadata"].get("creationTimestamp", "") < since:
+            for name, source in _projected(pod):
+                yield Volume(_name(pod), source.get("audience") or "", int(source.get("expirationSeconds") or LIFE), name)
 
 
 def lasting(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[str]:
@@ -38,7 +28,7 @@ def lasting(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[str]:
     for pod in pods:
         status = pod.get("status", {})
         before = status.get("phase") not in ENDED and (status.get("startTime") or since) < since
-        if before and any(not source.get("audience") and source.get("expirationSeconds") == EXTENDED for source in _projected(pod)):
+        if before and any(not source.get("audience") and source.get("expirationSeconds") == EXTENDED for _, source in _projected(pod)):
             yield _name(pod)
 
 
@@ -46,9 +36,11 @@ def _name(object_: Mapping[str, Any]) -> str:
     return f"{object_['metadata'].get('namespace', 'default')}/{object_['metadata']['name']}"
 
 
-def _projected(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _projected(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """With the name of its volume."""
     for volume in _each(pod.get("spec"), "volumes"):
-        yield from (source["serviceAccountToken"] for source in _each(volume.get("projected"), "sources") if source.get("serviceAccountToken"))
+        sources = _each(volume.get("projected"), "sources")
+        yield from ((str(volume["name"]), source["serviceAccountToken"]) for source in sources if source.get("serviceAccountToken"))
 
 
 def _each(within: Mapping[str, Any] | None, key: str) -> Sequence[Mapping[str, Any]]:
@@ -61,5 +53,5 @@ def bearing(secrets: Iterable[Mapping[str, Any]], old: str) -> Iterator[str]:
     for secret in secrets:
         data: Mapping[str, str] = secret.get("data", {})
         token = base64.b64decode(data.get("token", "")).decode(errors="replace")
-        if begin(kid(token)) == old:
+        if (head := said(token)) and begin(head.kid) == old:
             yield _name(secret)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from email.utils import formatdate
 
 from cwiictl.errors import BadInput, Problem
 from cwiictl.issuer.rotation import Rotation, Stage
@@ -11,6 +13,8 @@ from cwiictl.issuer.rotation import Rotation, Stage
 # and what Entra and STS have not been seen to exceed by those who rotate behind them. The tries before it, which must all succeed, find what is longer.
 SOAK = 3600
 FLOOR = 3600  # what a token lives that nobody has said more of: a pod may have gone that had one
+SKEW = 900  # seconds by which clocks may differ: with more between them, no cloud would hear whoever runs this
+MOST = 10  # names that are told; the rest is counted
 
 
 @dataclass(frozen=True)
@@ -20,21 +24,30 @@ class Volume:
     pod: str
     audience: str  # empty for the API server itself
     seconds: int
+    name: str = ""  # of the volume
 
 
 def longest(volumes: tuple[Volume, ...], *, clouds: bool) -> Volume:
+    return max(_meant(volumes, clouds=clouds), key=lambda volume: volume.seconds, default=Volume("", "", 0))
+
+
+def _meant(volumes: tuple[Volume, ...], *, clouds: bool) -> list[Volume]:
     """Whatever names an audience may be for a cloud: who verifies it with published keys is not known here."""
-    meant = [volume for volume in volumes if not clouds or volume.audience]
-    return max(meant, key=lambda volume: volume.seconds, default=Volume("", "", 0))
+    return [volume for volume in volumes if not clouds or volume.audience]
+
+
+def unknown(stands: Rotation) -> Problem | None:
+    """Why nobody can tell what there is to wait for."""
+    if stands.signed:
+        return None
+    return BadInput(
+        "unpublish comes too early: an API server was seen to sign with the old key again, and since when none does any more is not known",
+        remedy="run rotate-keys sign, which takes note of it when every API server signs with the new key",
+    )
 
 
 def early(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], soak: int, now: int) -> Problem | None:
     """Why it is too early, and until when."""
-    if stage == "unpublish" and not stands.signed:
-        return BadInput(
-            "unpublish comes too early: an API server was seen to sign with the old key again, and since when none does any more is not known",
-            remedy="run rotate-keys sign, which takes note of it when every API server signs with the new key",
-        )
     if stage == "unpublish":
         return _unexpired(stage, longest(volumes, clouds=True), stands.signed, soak, now)
     if stage == "forget":
@@ -49,10 +62,35 @@ def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -
         return None
     whose = f"{volume.pod} has tokens that live {lives} seconds" if volume.seconds >= FLOOR else f"tokens live {lives} seconds"
     cached = f", and clouds may keep what they read for {soak} more" if soak else ""
+    ways = "restart that pod, which gives it one of the new key; --force breaks them" if volume.seconds > FLOOR else "--force breaks them"
     return BadInput(
         f"{stage} comes too early: the last API server was seen to sign with the new key {max(now - signed, 0)} seconds ago, {whose}{cached}",
-        remedy=f"run it again in {left} seconds: until then tokens of the old key are good",
+        remedy=f"run it again in {left} seconds: until then tokens of the old key are good; or {ways}",
     )
+
+
+def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int) -> str:
+    """What goes with the old key, if that goes now: the longest first."""
+    found = [volume for volume in _meant(volumes, clouds=stage == "unpublish") if stands.signed + volume.seconds > now]
+    told = [_told(volume, stands.signed) for volume in sorted(found, key=lambda volume: (-volume.seconds, volume.pod))]
+    gone = f"those of pods that are gone, until {_date(stands.signed + FLOOR)}" if stands.signed + FLOOR > now else "none that is known"
+    return (
+        f"{'clouds' if stage == 'unpublish' else 'API servers'} refuse tokens of the old key from now on; good yet are {listed(told) or gone}."
+        " A kubelet writes a new one into a pod's file within a day: restart who does not read it again, or cannot wait"
+    )
+
+
+def _told(volume: Volume, signed: int) -> str:
+    return f"{volume.pod} (volume {volume.name}, {f'for {volume.audience}, ' if volume.audience else ''}until {_date(signed + volume.seconds)})"
+
+
+def _date(seconds: int) -> str:
+    return formatdate(seconds, usegmt=True)
+
+
+def listed(names: Sequence[str]) -> str:
+    """For people, who read a few."""
+    return f"{', '.join(names[:MOST])}{f' and {len(names) - MOST} more' if len(names) > MOST else ''}"
 
 
 def soaking(stands: Rotation, soak: int, now: int) -> int:

@@ -26,6 +26,7 @@ from tests.cluster.kube import pki
 from tests.cluster.kube.cluster import free_port
 from tests.cluster.kube.pki import Authority
 from tests.cluster.kube.reach import Reach
+from tests.cluster.leases import leased
 from tests.cluster.space import Space, plain
 
 pytestmark = pytest.mark.timeout(60)
@@ -373,3 +374,25 @@ def test_of_secrets_only_those_of_tokens_are_read(reach: Reach, tmp_path: Path) 
 
     assert {each["type"] for each in found} == {TOKEN}
     assert any(each["metadata"]["namespace"] == space.name for each in found)
+
+
+def test_an_api_server_that_runs_without_an_endpoint_is_known_not_to_have_been_asked(reach: Reach, tmp_path: Path) -> None:
+    """Whoever has not renewed its Lease for a while runs no more."""
+    with connected(reach, tmp_path) as place:
+        running = Running(place, lambda: {"10.0.0.1:6443": place.api})
+        with leased(reach.admin, "control-3", ago=120):
+            assert ([server.address for server in running.servers()], running.doubt) == (["10.0.0.1:6443"], "")
+            with leased(reach.admin, "control-2"):
+                _, unasked = running.servers()
+
+    assert unasked.address == "without an endpoint"
+    assert unasked.problem.startswith("2 renew their Leases (control-2, ")
+    assert unasked.problem.endswith("and the Service kubernetes names 1, so not each could be asked")
+
+
+def test_who_may_not_read_leases_is_told_what_that_leaves_open(reach: Reach, tmp_path: Path) -> None:
+    with connected(reach, tmp_path, "viewer", "viewers") as place:
+        running = Running(place, lambda: {"10.0.0.1:6443": place.api})
+        assert len(running.servers()) == 1
+
+    assert running.doubt.startswith("Whether API servers run that the Service kubernetes does not name is not known: the cluster does not allow it: leases")

@@ -10,8 +10,8 @@ from pathlib import Path
 import jwt
 import pytest
 
-from cwiictl.rotate.tokens import kid
 from tests.cluster.conftest import skipped_where_missing
+from tests.cluster.leases import leased
 from tests.cluster.objects import PODS, SECRETS, named
 from tests.cluster.rotating import HOST, OLD, Rotating, rotating
 from tests.examples import two_azure_requests, two_gcp_requests, two_requests
@@ -72,8 +72,18 @@ def test_a_key_follows_another_and_nobody_is_refused_on_the_way(running: Rotatin
     assert running.rotate("add", "--dry-run", "--public-key-file", f"{PAIR}.public").code == 0, "the next one begins where this one has ended"
 
 
+def unasked(running: Rotating, stage: str, *more: str, later: int = 0) -> None:
+    """Nothing is handed out or taken away where an API server runs that could not be asked."""
+    with leased(running.cluster.admin, "control-2"), leased(running.cluster.admin, "control-3"):
+        refused = running.rotate(stage, *more, later=later)
+    assert refused.code == 2, refused.out
+    assert "without an endpoint" in refused.out
+    assert "3 renew their Leases (control-2, control-3, " in refused.out
+
+
 def accepted(running: Rotating) -> None:
     """Every server is asked at its own address."""
+    unasked(running, "accept")
     waiting = running.rotate("accept")
     assert (waiting.code, servers(waiting)) == (3, ["incomplete"] * 2), waiting.out
     assert "do what README.txt says" in waiting.out
@@ -86,7 +96,7 @@ def accepted(running: Rotating) -> None:
     assert (early.code, "sign is not due" in early.out) == (2, True)
     running.bring("accept", 1)
     everywhere(running, "accept")
-    told = running.ground.status("--kubeconfig", str(running.cluster.kubeconfig), **running.around)
+    told = running.ground.status("--kubeconfig", str(running.cluster.kubeconfig))
     said = [thing["problem"] for thing in told.data["things"] if thing["thing"].startswith("k8s/api-server/")]
     assert len(said) == 2
     assert all(each.startswith(f"signs with {kid_of(OLD)[:12]}..., accepts ") and each.count("...") == 3 for each in said)
@@ -96,6 +106,7 @@ def accepted(running: Rotating) -> None:
 def signed(running: Rotating, before: list[str]) -> None:
     """No private key is handed out before the clouds take what it signs, and the soak has passed. Then nobody minds who has signed."""
     assert running.rotate("sign", *ASKING, *SOAK, "--dry-run").code == 3
+    unasked(running, "sign", *ASKING, *SOAK)
     assert not (running.ground.folder / "out/kubeadm/rotation/sign").exists()
     waiting = running.rotate("sign", *ASKING, *SOAK)
     assert (waiting.code, servers(waiting)) == (3, ["incomplete"] * 2), waiting.out
@@ -107,7 +118,7 @@ def signed(running: Rotating, before: list[str]) -> None:
         assert each.rotate("sign", *ASKING, *SOAK).code == 3
     running.bring("sign", 0)
     mixed = [running.token(number) for number in (0, 1)]
-    assert [kid(token) == kid_of(OLD) for token in mixed] == [False, True]
+    assert [jwt.get_unverified_header(token)["kid"] == kid_of(OLD) for token in mixed] == [False, True]
     assert all(running.takes(number, token) for number in (0, 1) for token in (*before, *mixed))
     assert sorted(servers(running.rotate("sign", *ASKING, *SOAK))) == ["as wanted", "incomplete"]
     running.bring("sign", 1)
@@ -136,6 +147,10 @@ def unpublished(running: Rotating) -> None:
     early = running.rotate("unpublish", *SOAK, later=4000)
     assert early.code == 2, early.out
     assert "default/patient has tokens that live 86400 seconds, and clouds may keep what they read for 4 more" in early.out
+    forced = running.rotate("unpublish", *SOAK, "--force", "--dry-run", later=4000)
+    assert forced.code == 0, forced.out
+    assert "By --force: clouds refuse tokens of the old key from now on; good yet are default/patient (volume token, for sts.amazonaws.com" in forced.out
+    unasked(running, "unpublish", *SOAK, later=DAY + 300)
     assert kid_of(OLD) in published(running)
     everywhere(running, "unpublish", *SOAK, later=DAY + 300)
     assert kid_of(OLD) not in published(running)
@@ -149,6 +164,7 @@ def forgotten(running: Rotating, before: list[str]) -> None:
     assert all(running.takes(number, token) for number in (0, 1) for token in before)
     forced = running.rotate("forget", "--force", "--dry-run", later=DAY + 300)
     assert (forced.code, "By --force: the old key" in forced.out) == (3, True), forced.out
+    unasked(running, "forget", "--force", later=DAY + 300)
     running.cluster.admin.delete(f"{SECRETS}/legacy")
     waiting = running.rotate("forget", later=DAY + 300)
     assert (waiting.code, servers(waiting)) == (3, ["incomplete"] * 2), waiting.out

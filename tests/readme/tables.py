@@ -76,7 +76,7 @@ def codes() -> Iterator[str]:
         errors.Failed.code: "something failed, or was left, or could not be looked at; `explain`: a pod would be refused",
         errors.BadInput.code: "what was asked for cannot be meant: nothing was done",
         3: "`status`: something has drifted, is missing or left over; `verify`: something stands against it that tokens are believed;"
-        " `rotate-keys`: it is the API servers' turn, and then to be run again",
+        " `rotate-keys`: it is the turn of the API servers, or of who serves the issuer, and then to be run again",
         errors.Conflict.code: "something foreign is in the way: nothing was done",
         INTERRUPTED: "interrupted: run the same command again to go on",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from cwiictl import oidc
 from cwiictl.actions.order import Order
 from cwiictl.actions.stage import Stage
-from cwiictl.actions.succession import Facing, accepting, forgetting
+from cwiictl.actions.succession import Facing, accepting, forgetting, unpublishing
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan
 from cwiictl.errors import BadInput
@@ -34,6 +34,7 @@ class Running:
     seen: Sequence[Mapping[str, Any]] = ()
     secrets: Sequence[Mapping[str, Any]] = ()
     context: str = "staging"
+    doubt: str = ""
 
     def servers(self) -> Sequence[Server]:
         return self.found
@@ -89,7 +90,31 @@ def test_who_forgets_by_force_is_told_all_that_will_break(tmp_path: Path) -> Non
     step = forgetting(at, DAY + 60, force=True)
 
     assert [hint.partition(":")[0] for hint in step.hints] == ["By --force"] * 2
-    assert "comes too early" in step.hints[0]
+    assert "API servers refuse tokens of the old key from now on" in step.hints[0]
     assert "default/legacy" in step.hints[1]
     with pytest.raises(BadInput, match="comes too early"):
         forgetting(at, DAY + 60, force=False)
+
+
+def a_pod(name: str, made: str) -> Mapping[str, Any]:
+    token = {"audience": "sts.amazonaws.com", "expirationSeconds": 365 * DAY}
+    volumes = [{"name": "year", "projected": {"sources": [{"serviceAccountToken": token}]}}]
+    return {"metadata": {"namespace": "shop", "name": name, "creationTimestamp": made}, "spec": {"volumes": volumes}}
+
+
+def test_who_unpublishes_by_force_is_told_whose_tokens_and_who_was_made_anew_is_none_of_them(tmp_path: Path) -> None:
+    signs = Server("10.0.0.1:6443", {key.kid: key.jwk for key in (OLD, NEW)}, NEW.kid)
+    at = facing(tmp_path, Running((signs,), [a_pod("old", "1970-01-01T23:00:00Z"), a_pod("new", "1970-01-02T01:00:00Z")]), stage="sign", since=DAY, signed=DAY)
+
+    with pytest.raises(BadInput, match="shop/old has tokens that live 31536000 seconds"):
+        unpublishing(at, 0, 3 * DAY, force=False)
+    (told,) = unpublishing(at, 0, 3 * DAY, force=True).hints
+    assert "good yet are shop/old (volume year, for sts.amazonaws.com, until Sat, 02 Jan 1971 00:00:00 GMT)." in told
+    assert unpublishing(replace(at, cluster=Running((signs,), [a_pod("new", "1970-01-02T01:00:00Z")])), 0, 3 * DAY, force=False).hints == ()
+
+
+def test_by_no_force_a_key_goes_that_an_api_server_has_signed_with_again(tmp_path: Path) -> None:
+    signs = Server("10.0.0.1:6443", {key.kid: key.jwk for key in (OLD, NEW)}, NEW.kid)
+
+    with pytest.raises(BadInput, match="since when none does any more is not known"):
+        unpublishing(facing(tmp_path, Running((signs,)), stage="sign", since=DAY), 0, 9 * DAY, force=True)

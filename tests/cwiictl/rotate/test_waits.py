@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl.issuer.rotation import Rotation
-from cwiictl.rotate.waits import FLOOR, Volume, early, longest, soaking
+from cwiictl.rotate.waits import FLOOR, Volume, broken, early, longest, soaking, unknown
 
 SIGNED = 1_000_000
 STANDS = Rotation("sign", SIGNED, "A" * 12, "B" * 12, SIGNED)
@@ -15,7 +15,7 @@ times = st.integers(0, 400_000)
 
 
 def a_volume(seconds: int, audience: str = "sts.amazonaws.com") -> Volume:
-    return Volume("shop/web-1", audience, seconds)
+    return Volume("shop/web-1", audience, seconds, "token")
 
 
 @given(st.integers(600, 172_800), st.integers(0, 7200), times)
@@ -33,14 +33,33 @@ def test_it_says_whose_tokens_and_how_long() -> None:
         "unpublish comes too early: the last API server was seen to sign with the new key 60 seconds ago,"
         " shop/web-1 has tokens that live 86400 seconds, and clouds may keep what they read for 3600 more"
     )
-    assert problem.remedy == "run it again in 89940 seconds: until then tokens of the old key are good"
+    assert problem.remedy == (
+        "run it again in 89940 seconds: until then tokens of the old key are good; or restart that pod, which gives it one of the new key; --force breaks them"
+    )
 
 
-def test_while_it_is_not_known_since_when_all_sign_nothing_is_taken_away() -> None:
-    problem = early("unpublish", Rotation("sign", SIGNED, "A" * 12, "B" * 12), (), 0, SIGNED * 2)
+def test_while_it_is_not_known_since_when_all_sign_nobody_can_tell_what_to_wait_for() -> None:
+    problem = unknown(Rotation("sign", SIGNED, "A" * 12, "B" * 12))
 
     assert problem
     assert "run rotate-keys sign" in problem.remedy
+    assert unknown(STANDS) is None
+
+
+def test_what_breaks_is_told_to_the_volume_and_the_second() -> None:
+    volumes = (a_volume(7200, audience=""), a_volume(86400), Volume("shop/batch", "vault", 31_536_000, "ids"), a_volume(600))
+
+    told = broken("unpublish", STANDS, volumes, SIGNED + 3600)
+    assert told.startswith(
+        "clouds refuse tokens of the old key from now on; good yet are shop/batch (volume ids, for vault, until Tue, 12 Jan 1971 13:46:40 GMT),"
+        " shop/web-1 (volume token, for sts.amazonaws.com, until Tue, 13 Jan 1970 13:46:40 GMT). A kubelet"
+    )
+    assert "shop/web-1 (volume token, until Mon, 12 Jan 1970 15:46:40 GMT)" in broken("forget", STANDS, volumes, SIGNED + 3600)
+
+
+def test_what_nobody_is_known_to_have_is_told_too() -> None:
+    assert "good yet are those of pods that are gone, until Mon, 12 Jan 1970 14:46:40 GMT." in broken("unpublish", STANDS, (), SIGNED + 60)
+    assert "good yet are none that is known." in broken("unpublish", STANDS, (), SIGNED + FLOOR)
 
 
 def test_who_has_gone_may_have_had_a_token_too() -> None:
