@@ -32,7 +32,9 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
-    """Since 1.14 other keys than that which signs can be told, too."""
+    """Since 1.14 other keys than that which signs can be told, too. What a patch has of a list is added to it: none can take a key away."""
+    if succession.stage == "forget":
+        return folder.succeeded(name, succession, template, {"old.pub": succession.old})
     patch = manifests.template(template(ACCOUNTS))
     del patch["issuer"]
     keys = [f"{key}{END}" for key in succession.accepted.decode().split(END) if key.strip()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,10 +14,11 @@ import yaml
 
 from cwiictl import files, oidc
 from cwiictl.installers import INSTALLERS, cluster_api, kubeadm
-from cwiictl.model import Handover
+from cwiictl.model import Handover, Succession
 from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.installers import command_lines, modules
 from tests.cluster.installers.command_lines import OWN
+from tests.cluster.installers.rotations import Machine
 from tests.cluster.kube.client import Client, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import write
@@ -47,6 +49,14 @@ class Running:
         server.stop()
         server.start([*flags, f"--service-account-signing-key-file={key}", f"--service-account-key-file={write(folder / 'sa.pub', self.public)}"])
         server.wait()
+
+    def held(self, flags: list[str]) -> tuple[set[str], str]:
+        """The ids of the keys that it accepts when it is started so, and of the one that it signs with."""
+        (server,) = self.cluster.servers
+        server.stop()
+        server.start(flags)
+        server.wait()
+        return {key["kid"] for key in self.cluster.admin.get("/openid/v1/jwks")["keys"]}, jwt.get_unverified_header(self.token())["kid"]
 
     def token(self, *audiences: str) -> str:
         spec = {"audiences": list(audiences), "expirationSeconds": 3600}
@@ -113,6 +123,22 @@ def test_a_cluster_that_runs_signs_for_the_new_issuer_and_takes_what_its_pods_ha
 
         assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == ISSUER, dialect
         assert [running.who(running.of_before(issuer, audience)) for audience in audiences] == [USER for _ in audiences]
+
+
+@pytest.mark.parametrize("name", INSTALLERS)
+def test_who_follows_the_readme_of_each_stage_brings_an_api_server_from_one_key_to_the_next(running: Running, tmp_path: Path, name: str) -> None:
+    old, new = ((private_pem(a_key(number)), oidc.public_key(public_pem(a_key(number)), "")) for number in (0, 1))
+    if name == "openshift" and not shutil.which("jq"):
+        pytest.skip("jq is what its administrator has")
+    machine = Machine(name, tmp_path, old[0].decode())
+    seen = [running.held(machine.flags())]
+    for stage in ("accept", "sign", "forget"):
+        accepted = [old[1].pem, new[1].pem] if stage != "forget" else [new[1].pem]
+        machine.follow(Succession(stage, "".join(accepted).encode(), old[1].pem.encode(), new[1].kid[:12], new[1].pem.encode(), new[0]))
+        seen.append(running.held(machine.flags()))
+
+    both = {old[1].kid, new[1].kid}
+    assert seen == [({old[1].kid}, old[1].kid), (both, old[1].kid), (both, new[1].kid), ({new[1].kid}, new[1].kid)]
 
 
 @pytest.mark.parametrize("state", ["new", "existing"])

@@ -93,6 +93,10 @@ def test_talos_is_told_each_key_by_itself() -> None:
     assert signs["issuer"] == {"privateKey": PRIVATE.decode()}
 
 
+def test_of_talos_a_key_is_taken_by_hand_because_no_patch_can() -> None:
+    assert {path: text for path, text in tree("talos", "forget").items() if not path.endswith(".txt")} == {"talos/rotation/forget/old.pub": OLD}
+
+
 def test_cluster_apis_secret_has_all_keys_where_one_is_usual() -> None:
     patch = json.loads(tree("cluster-api", "sign")["cluster-api/rotation/sign/secret.json"])
 
