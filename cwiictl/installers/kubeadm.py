@@ -34,7 +34,7 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 def listed(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
     """v1beta4: arguments are a list."""
     known = {argument["name"]: argument["value"] for argument in patch["apiServer"]["extraArgs"]}
-    patch["apiServer"]["extraArgs"] = [{"name": flag, "value": value} for flag, value in flags(handover, known).items()]
+    patch["apiServer"]["extraArgs"] = [{"name": flag, "value": value} for flag, value in _flags(handover, known).items()]
     return patch
 
 
@@ -45,8 +45,13 @@ def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
 
 def mapped(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
     """v1beta3: arguments are a map."""
-    patch["apiServer"]["extraArgs"] = flags(handover, patch["apiServer"]["extraArgs"])
+    patch["apiServer"]["extraArgs"] = _flags(handover, patch["apiServer"]["extraArgs"])
     return patch
+
+
+def _flags(handover: Handover, known: Mapping[str, str]) -> dict[str, str]:
+    """Where a cluster that runs has its keys is its own: it may have named several files."""
+    return flags(handover, {flag: value for flag, value in known.items() if not (handover.runs and flag.endswith("-key-file"))})
 
 
 def second(issuer: str) -> bytes:

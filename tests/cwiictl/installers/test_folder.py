@@ -16,7 +16,7 @@ import pytest
 from cwiictl import files
 from cwiictl.actions.folder import ISSUER as TOLD
 from cwiictl.errors import BadInput
-from cwiictl.installers import INSTALLERS
+from cwiictl.installers import INSTALLERS, kubeadm
 from cwiictl.model import Handover
 from tests.cwiictl.installers.handovers import ISSUER, a_binding, a_file, a_handover
 from tests.journeys.goldens import compared
@@ -124,3 +124,18 @@ def test_what_it_writes_is_its_owners_alone(name: str, tmp_path: Path):
 
 def test_the_private_key_is_in_no_message():
     assert "private'" not in repr(a_handover())
+
+
+@ours
+def test_before_the_old_issuer_goes_one_is_told_who_would_be_refused(name: str):
+    """kind makes a new cluster."""
+    told = render(name, a_handover(private=None, former=FORMER))[f"{name}/README.txt"].decode()
+
+    assert ("serviceaccount_stale_tokens_total" in told, "kubectl create token --duration" in told) == ((False, False) if name == "kind" else (True, True))
+
+
+@pytest.mark.parametrize("path", [kubeadm.OLD, kubeadm.NEW])
+def test_a_cluster_that_runs_is_not_told_where_its_keys_are(path: str):
+    new, runs = (render("kubeadm", a_handover(private=private))[path].decode() for private in (b"private", None))
+
+    assert (new.count("-key-file"), runs.count("-key-file")) == (2, 0)
