@@ -59,6 +59,11 @@ def succeeded(name: str, succession: Succession, template: Template, own: Mappin
     return {f"{place}/README.txt": text.encode(), **{f"{place}/{file}": content for file, content in own.items() if content}}
 
 
+def successors(succession: Succession) -> dict[str, bytes]:
+    """Under the names that kubeadm gave them, and others after it: the flags name them already, and one file may hold several public keys."""
+    return {"sa.pub": succession.accepted, "sa.key": succession.private_key}
+
+
 def _told(name: str, bindings: tuple[Binding, ...], template: Template) -> Files:
     accounts = manifests.service_accounts(template("kubernetes/service-account.yaml"), bindings)
     if accounts:

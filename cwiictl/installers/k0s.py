@@ -30,7 +30,7 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
-    return folder.succeeded(name, succession, template, {"sa.pub": succession.accepted, "sa.key": succession.private_key})
+    return folder.succeeded(name, succession, template, folder.successors(succession))
 
 
 def _own(handover: Handover, template: Template) -> Files:

@@ -39,8 +39,7 @@ def listed(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
-    """Under the names that the flags name already: one file may hold several public keys."""
-    return folder.succeeded(name, succession, template, {"sa.pub": succession.accepted, "sa.key": succession.private_key})
+    return folder.succeeded(name, succession, template, folder.successors(succession))
 
 
 def mapped(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
