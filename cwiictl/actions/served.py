@@ -10,7 +10,8 @@ from typing import Any
 from cwiictl import names
 from cwiictl.actions.order import Order, Reach
 from cwiictl.clouds import ALL
-from cwiictl.errors import Problem
+from cwiictl.errors import BadInput, Denied, Failed
+from cwiictl.installers import openshift
 from cwiictl.issuer.served import DISCOVERY, JWKS, Served, served
 from cwiictl.kubernetes import connect
 from cwiictl.kubernetes.place import Api
@@ -27,16 +28,28 @@ def decided(order: Order, found: Served) -> Order:
     return replace(order, issuer_url=found.issuer, issuer_exists=not _uploaded(order)) if _trusted_as_it_is(order, found) else order
 
 
+def judge_audiences(order: Order) -> None:
+    """For whom API servers take tokens they are told anew with another issuer. Whoever would not be named again would be refused."""
+    found, ours = order.served, set(order.installers) - {openshift.name}
+    if found is None or found.audiences or not ours or order.issuer_url == found.issuer:
+        return
+    if order.move_issuer or names.hosted(found.issuer).get("cloud") not in order.clouds:
+        raise BadInput(
+            f"for whom the API servers of {found.issuer} take tokens is not known, and they would be told anew with another issuer",
+            remedy="have the right to create a token of the ServiceAccount default/default given to who runs this: it says so",
+        )
+
+
 def told(reach: Reach) -> Served:
     with closing(connect(reach.kubeconfig, reach.context or None)) as place:
         return read(place.api)
 
 
 def read(api: Api) -> Served:
-    """Who may not ask for a token learns all the same what can be known without."""
+    """Who may not ask for a token learns all the same what can be known without. Whoever only has no time for it is asked again."""
     try:
         token = api.token("default", "default", "")
-    except Problem:
+    except (Denied, Failed):
         token = ""
     return served(api.document(DISCOVERY), json.dumps(api.document(JWKS)).encode(), token)
 

@@ -13,7 +13,7 @@ from cwiictl.actions import folder
 from cwiictl.actions.asks import Ask, asks, chosen
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.result import Caller, Result, Row, failure
-from cwiictl.actions.served import settled
+from cwiictl.actions.served import judge_audiences, settled
 from cwiictl.actions.sight import Side, Sight
 from cwiictl.audiences import Asker
 from cwiictl.clouds import Cloud, Connected
@@ -109,6 +109,8 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
     folder.judge(order, writes=writes)
     order = settled(order)
+    if writes:
+        judge_audiences(order)
     keys = signing_keys(order, writes=writes)
     if "issuer" in order.parts:
         keys.get([KEY])

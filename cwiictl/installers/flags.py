@@ -15,15 +15,9 @@ IN_CLUSTER = "https://kubernetes.default.svc.cluster.local"  # where a cluster o
 def flags(handover: Handover, known: Mapping[str, str]) -> dict[str, str]:
     """`known` are those that the installer needs. Where the keys are is not known of every issuer: then the API server says so itself, to whoever asks it."""
     told = {**known, ISSUER: handover.issuer, JWKS_URI: handover.jwks_uri}
-    if audiences := handover.audiences or _guessed(handover, known):
-        told[AUDIENCES] = ",".join(audiences)
+    if handover.audiences:
+        told[AUDIENCES] = ",".join(handover.audiences)
     return {flag: value for flag, value in told.items() if value}
-
-
-def _guessed(handover: Handover, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Of a cluster that would give no token to look at: the installer's, and its issuer, which is its audience as long as nobody has named one."""
-    own = known[AUDIENCES].split(",") if AUDIENCES in known else []
-    return tuple(dict.fromkeys([*own, handover.former])) if own and handover.former else ()
 
 
 def former(handover: Handover, default: str = "") -> str:

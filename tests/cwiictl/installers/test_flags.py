@@ -17,15 +17,6 @@ def test_what_is_known_of_the_cluster_stands_before_what_the_installer_says():
     assert flags(replace(a_handover(), audiences=("a", "b")), known)["api-audiences"] == "a,b"
 
 
-def test_of_a_cluster_that_gives_no_token_the_audience_may_be_its_issuer():
-    """Unless both are taken, tokens that pods have could be refused."""
-    known, before = {"api-audiences": f"{IN_CLUSTER},k3s"}, replace(a_handover(private=None), former="https://kubernetes.default.svc.corp.example.org")
-
-    assert flags(before, known)["api-audiences"] == f"{IN_CLUSTER},k3s,{before.former}"
-    assert flags(replace(before, former=IN_CLUSTER), known)["api-audiences"] == known["api-audiences"]
-    assert flags(replace(before, audiences=("a",)), known)["api-audiences"] == "a"
-
-
 @pytest.mark.parametrize(
     ("private", "had", "second"),
     [(b"private", "https://old", ""), (None, "https://old", "https://old"), (None, "", IN_CLUSTER), (None, ISSUER, "")],
