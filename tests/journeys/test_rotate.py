@@ -19,6 +19,7 @@ from tests.journeys.turns import OLD, PAIR, made, refused, rotate
 
 KEY_SET = f"aws/key-set/{BUCKET}/keys.json"
 HOST = "id.example.org"
+BOTH_CLOUDS = ("--cloud", "aws", "--cloud", "gcp", "--name", NAME, "--aws-region", REGION, "--project", PROJECT, "--key-storage-method", "pool-jwk-file")
 ADDED = {"local/key/signing-key": "created", "local/key-set/keys.json": "repaired"}
 
 
@@ -192,11 +193,10 @@ def test_a_key_that_was_rotated_away_is_not_brought_back_and_nobody_advises_that
 
 def test_keys_that_are_published_in_two_places_are_brought_to_the_same_stage_whenever_that_was_cut(ground: Ground) -> None:
     """In a bucket for AWS, and in Google's provider, which reads no bucket."""
-    where = ("--cloud", "aws", "--cloud", "gcp", "--name", NAME, "--aws-region", REGION, "--project", PROJECT, "--key-storage-method", "pool-jwk-file")
-    both: Any = type("Both", (Ground,), {"where": where})(ground.sandbox, ground.folder)
+    both: Any = type("Both", (Ground,), {"where": BOTH_CLOUDS})(ground.sandbox, ground.folder)
     made(both)
 
-    code = both.killed(1, "rotate-keys", "add", *where, "--output-dir", "out", "--bits", "2048")
+    code = both.killed(1, "rotate-keys", "add", *BOTH_CLOUDS, "--output-dir", "out", "--bits", "2048")
     assert code == -signal.SIGKILL
     refused(rotate(both, "accept"), "accept is not due: no rotation is under way")
     done = rotate(both, "add")
@@ -251,3 +251,21 @@ def test_at_a_host_of_the_users_own_a_key_is_added_once_it_is_served(enter: Ente
     assert ground.create_all(*own).but("as wanted") == {}
     assert "stands at add since" in ground.status(*own).out
     refused(rotate(ground, "accept", *own, "--kubeconfig", "nowhere"), "nowhere")
+
+
+def test_where_a_cloud_holds_the_keys_of_such_a_host_it_is_told_of_them_once_they_are_served(enter: Enter, tmp_path: Path) -> None:
+    """Until then that is no failure, but somebody's turn."""
+    (tmp_path / "served").mkdir()
+    where = (*BOTH_CLOUDS, "--issuer-url", f"https://{HOST}")
+    ground: Any = type("Both", (Ground,), {"where": where})(enter(serve={HOST: tmp_path / "served"}).sandbox, tmp_path / "work")
+    ground.keys()
+    for code in (1, 0):
+        assert ground.create_all().code == code
+        shutil.copytree(ground.folder / "out" / "issuer", tmp_path / "served", dirs_exist_ok=True)
+
+    waiting = rotate(ground, "add")
+
+    assert (waiting.code, waiting.things[f"gcp/provider-keys/{NAME}/{NAME}"]) == (3, "not tried"), waiting.out
+    shutil.copytree(ground.folder / "out" / "issuer", tmp_path / "served", dirs_exist_ok=True)
+    done = rotate(ground, "add")
+    assert (done.code, done.things[f"gcp/provider-keys/{NAME}/{NAME}"]) == (0, "repaired"), done.out
