@@ -1,4 +1,4 @@
-"""A cluster of two API servers whose key is rotated: each has its files as kubeadm has them, and is started again as kubeadm's README says."""
+"""A cluster of two API servers, or of one, whose key is rotated: each has its files as kubeadm has them, and is started again as kubeadm's README says."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ class Rotating:
 
 
 @contextmanager
-def rotating(folder: Path) -> Generator[Rotating]:
+def rotating(folder: Path, servers: int = 2) -> Generator[Rotating]:
     address = own_address()
     (folder / "served").mkdir()
-    settings = ClusterSettings(servers=2, flags=FLAGS, signing_key=private_pem(OLD))
+    settings = ClusterSettings(servers=servers, flags=FLAGS, signing_key=private_pem(OLD))
     with started(settings) as cluster, Sandbox(Settings(serve={HOST: folder / "served"}, deploy=0.2, let=(address,))) as sandbox:
         work = folder / "work"
         work.mkdir()

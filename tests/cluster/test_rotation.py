@@ -53,6 +53,29 @@ def servers(done: Done) -> list[str]:
     return [how for thing, how in done.things.items() if thing.startswith("k8s/api-server/")]
 
 
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Rotating]:
+    """One API server, and one cloud."""
+    with skipped_where_missing(), rotating(tmp_path, servers=1) as found:
+        assert found.ground.create_all().code == 0
+        yield found
+
+
+def test_killed_when_it_has_written_each_stage_is_reached_by_the_next_run(alone: Rotating) -> None:
+    at_once = ("--soak", "0s")
+    alone.reached("add")
+    for stage, more in (("accept", ()), ("sign", (*ASKING, *at_once))):
+        assert alone.rotate(stage, *more).code == 3
+        alone.bring(stage, 0)
+        alone.reached(stage, *more)
+    alone.reached("unpublish", *at_once, later=DAY)
+    assert alone.rotate("forget", later=DAY).code == 3
+    alone.bring("forget", 0)
+    alone.reached("forget", later=DAY)
+
+    assert published(alone) == [jwt.get_unverified_header(alone.token(0))["kid"]] != [kid_of(OLD)]
+
+
 @pytest.mark.soak
 def test_a_key_follows_another_and_nobody_is_refused_on_the_way(running: Rotating) -> None:
     """Wherever keys are published. Each stage that is reached is killed when it has said so, and run again."""
