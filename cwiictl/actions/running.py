@@ -53,6 +53,9 @@ class Running:
     def pods(self) -> Sequence[Mapping[str, Any]]:
         return self.place.api.list("Pod")
 
+    def drivers(self) -> Sequence[Mapping[str, Any]]:
+        return self.place.api.list("CSIDriver.storage.k8s.io")
+
     def token_secrets(self) -> Sequence[Mapping[str, Any]]:
         """No other Secret is read: what is in them is nobody's business here."""
         return self.place.api.list("Secret", fields=f"type={TOKEN}")

@@ -18,7 +18,7 @@ from cwiictl.issuer.key import KEY
 from cwiictl.issuer.rotation import Rotation, begin
 from cwiictl.model import Succession
 from cwiictl.rotate.servers import Server, all_reached, lacking
-from cwiictl.rotate.tokens import bearing, lasting, volumes
+from cwiictl.rotate.tokens import bearing, lasting, requested, volumes
 from cwiictl.rotate.waits import SKEW, Volume, broken, early, listed, unknown
 
 
@@ -33,6 +33,7 @@ class Cluster(Protocol):
 
     def servers(self) -> Sequence[Server]: ...  # each asked at its own address
     def pods(self) -> Sequence[Mapping[str, Any]]: ...
+    def drivers(self) -> Sequence[Mapping[str, Any]]: ...  # of CSI
     def token_secrets(self) -> Sequence[Mapping[str, Any]]: ...
 
 
@@ -92,7 +93,7 @@ def unpublishing(at: Facing, soak: int, now: int, *, force: bool) -> Step:
     _still("sign", servers, at.stands)
     if problem := unknown(at.stands):
         raise problem
-    found = _volumes(at.cluster.pods(), at.stands)
+    found = _volumes(at, at.cluster.pods())
     problem = early("unpublish", at.stands, found, soak, now)
     if problem and not force:
         raise problem
@@ -100,9 +101,9 @@ def unpublishing(at: Facing, soak: int, now: int, *, force: bool) -> Step:
     return Step(rows=tuple(_rows("unpublish", servers, at.stands)), hints=hints)
 
 
-def _volumes(pods: Iterable[Mapping[str, Any]], stands: Rotation) -> tuple[Volume, ...]:
+def _volumes(at: Facing, pods: Iterable[Mapping[str, Any]]) -> tuple[Volume, ...]:
     """That may have been given a token of the old key."""
-    return tuple(volumes(pods, _moment(stands.signed + SKEW)))
+    return (*volumes(pods, _moment(at.stands.signed + SKEW)), *requested(at.cluster.drivers()))
 
 
 def _moment(seconds: int) -> str:
@@ -113,7 +114,7 @@ def _moment(seconds: int) -> str:
 def forgetting(at: Facing, now: int, *, force: bool) -> Step:
     servers, pods = at.cluster.servers(), at.cluster.pods()
     _still("unpublish", servers, at.stands)
-    found = _volumes(pods, at.stands)
+    found = _volumes(at, pods)
     too_early = early("forget", at.stands, found, 0, now)
     legacy = _legacy(tuple(bearing(at.cluster.token_secrets(), at.stands.old)), at.stands)
     if problem := None if force else too_early or legacy:

@@ -23,6 +23,13 @@ def volumes(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[Volume]:
                 yield Volume(_name(pod), source.get("audience") or "", int(source.get("expirationSeconds") or LIFE), name)
 
 
+def requested(drivers: Iterable[Mapping[str, Any]]) -> Iterator[Volume]:
+    """By CSI drivers, for pods that say nothing of it. Whose they are is not known of a driver, so since when is not, either."""
+    for driver in drivers:
+        for request in _each(driver.get("spec"), "tokenRequests"):
+            yield Volume(f"the CSI driver {driver['metadata']['name']}", request.get("audience") or "", int(request.get("expirationSeconds") or LIFE))
+
+
 def lasting(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[str]:
     """Pods that were started before then with a token that the API server makes good for a year: of exactly this life, and its own audience."""
     for pod in pods:
@@ -49,9 +56,9 @@ def _each(within: Mapping[str, Any] | None, key: str) -> Sequence[Mapping[str, A
 
 
 def bearing(secrets: Iterable[Mapping[str, Any]], old: str) -> Iterator[str]:
-    """The Secrets of type kubernetes.io/service-account-token whose token the old key has signed."""
+    """The Secrets of type kubernetes.io/service-account-token whose token the old key has signed, or may have: before 1.16 they named no key."""
     for secret in secrets:
         data: Mapping[str, str] = secret.get("data", {})
-        token = base64.b64decode(data.get("token", "")).decode(errors="replace")
-        if (head := said(token)) and begin(head.kid) == old:
-            yield _name(secret)
+        token = said(base64.b64decode(data.get("token", "")).decode(errors="replace"))
+        if token and begin(token.kid) in {old, ""}:
+            yield f"{_name(secret)}{'' if token.kid else ' (which names no key)'}"

@@ -21,10 +21,10 @@ MOST = 10  # names that are told; the rest is counted
 class Volume:
     """A token that a pod is given: for whom, and how long it lives."""
 
-    pod: str
+    pod: str  # or who asks for one in the name of pods
     audience: str  # empty for the API server itself
     seconds: int
-    name: str = ""  # of the volume
+    name: str = ""  # of a pod's volume
 
 
 def longest(volumes: tuple[Volume, ...], *, clouds: bool) -> Volume:
@@ -62,7 +62,7 @@ def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -
         return None
     whose = f"{volume.pod} has tokens that live {lives} seconds" if volume.seconds >= FLOOR else f"tokens live {lives} seconds"
     cached = f", and clouds may keep what they read for {soak} more" if soak else ""
-    ways = "restart that pod, which gives it one of the new key; --force breaks them" if volume.seconds > FLOOR else "--force breaks them"
+    ways = "restart that pod, which gives it one of the new key; --force breaks them" if volume.name and volume.seconds > FLOOR else "--force breaks them"
     return BadInput(
         f"{stage} comes too early: the last API server was seen to sign with the new key {max(now - signed, 0)} seconds ago, {whose}{cached}",
         remedy=f"run it again in {left} seconds: until then tokens of the old key are good; or {ways}",
@@ -81,7 +81,8 @@ def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int
 
 
 def _told(volume: Volume, signed: int) -> str:
-    return f"{volume.pod} (volume {volume.name}, {f'for {volume.audience}, ' if volume.audience else ''}until {_date(signed + volume.seconds)})"
+    known = [f"volume {volume.name}" if volume.name else "", f"for {volume.audience}" if volume.audience else "", f"until {_date(signed + volume.seconds)}"]
+    return f"{volume.pod} ({', '.join(filter(None, known))})"
 
 
 def _date(seconds: int) -> str:

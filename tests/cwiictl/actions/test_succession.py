@@ -33,6 +33,7 @@ class Running:
     found: Sequence[Server] = ()
     seen: Sequence[Mapping[str, Any]] = ()
     secrets: Sequence[Mapping[str, Any]] = ()
+    asking: Sequence[Mapping[str, Any]] = ()
     context: str = "staging"
     doubt: str = ""
 
@@ -41,6 +42,9 @@ class Running:
 
     def pods(self) -> Sequence[Mapping[str, Any]]:
         return self.seen
+
+    def drivers(self) -> Sequence[Mapping[str, Any]]:
+        return self.asking
 
     def token_secrets(self) -> Sequence[Mapping[str, Any]]:
         return self.secrets
@@ -118,3 +122,16 @@ def test_by_no_force_a_key_goes_that_an_api_server_has_signed_with_again(tmp_pat
 
     with pytest.raises(BadInput, match="since when none does any more is not known"):
         unpublishing(facing(tmp_path, Running((signs,)), stage="sign", since=DAY), 0, 9 * DAY, force=True)
+
+
+def test_a_csi_driver_asks_for_tokens_too(tmp_path: Path) -> None:
+    signs = Server("10.0.0.1:6443", {key.kid: key.jwk for key in (OLD, NEW)}, NEW.kid)
+    driver = {"metadata": {"name": "vault.example.org"}, "spec": {"tokenRequests": [{"audience": "vault", "expirationSeconds": 7 * DAY}, {"audience": ""}]}}
+    at = facing(tmp_path, Running((signs,), asking=[driver]), stage="sign", since=DAY, signed=DAY)
+
+    with pytest.raises(BadInput, match=r"the CSI driver vault\.example\.org has tokens that live 604800 seconds") as raised:
+        unpublishing(at, 0, 3 * DAY, force=False)
+
+    assert "restart" not in raised.value.remedy
+    assert "the CSI driver vault.example.org (for vault, until Fri, 09 Jan 1970 00:00:00 GMT)" in unpublishing(at, 0, 3 * DAY, force=True).hints[0]
+    assert unpublishing(at, 0, 9 * DAY, force=False).hints == ()

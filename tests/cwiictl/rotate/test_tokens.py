@@ -50,6 +50,11 @@ def test_only_secrets_that_the_old_key_has_signed_are_named() -> None:
     assert list(bearing(secrets, OLD)) == ["shop/old"]
 
 
+def test_a_token_that_names_no_key_may_be_of_the_old_one() -> None:
+    """As they all did in the first years."""
+    assert list(bearing([a_secret("ancient", a_token(""))], OLD)) == ["shop/ancient (which names no key)"]
+
+
 def test_tokens_that_are_good_for_a_year_are_those_of_pods_from_before() -> None:
     own, since = {"expirationSeconds": 3607, "path": "token"}, "2026-11-19T12:00:00Z"
     before, after = a_pod(own, startTime="2026-11-19T11:59:59Z"), a_pod(own, startTime="2026-11-19T12:00:00Z")
