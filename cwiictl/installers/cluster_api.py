@@ -25,11 +25,11 @@ PATCHES = "/etc/kubernetes/patches"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (NEW, OLD, SECRET))
+    return folder.paths(name, workloads, (NEW, OLD, SECRET), (NEW, OLD))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, dict.fromkeys((NEW, OLD), _own))
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from cwiictl import manifests
@@ -11,13 +12,15 @@ from cwiictl.manifests import Template
 from cwiictl.model import Binding, Handover, Succession, Workload
 
 Files: TypeAlias = Iterator[tuple[str, bytes]]
+Own: TypeAlias = Callable[[Handover, Template], Files]
+NOTHING: Mapping[str, Own] = {}
 
 
 def folders(name: str) -> tuple[str, ...]:
     return (name, f"{name}/credentials")
 
 
-def paths(name: str, workloads: Iterable[Workload], own: Iterable[str]) -> tuple[str, ...]:
+def paths(name: str, workloads: Iterable[Workload], own: Iterable[str], first: Iterable[str] = ()) -> tuple[str, ...]:
     """All that `rendered` could make for these. The webhook serves a ServiceAccount as one identity."""
     claimed: dict[str, Workload] = {}
     for workload in workloads:
@@ -29,11 +32,11 @@ def paths(name: str, workloads: Iterable[Workload], own: Iterable[str]) -> tuple
                     remedy="give each of the two a ServiceAccount of its own: it is annotated with one identity",
                 )
     files = {_credentials(name, workload) for workload in claimed.values()}
-    return (*((_accounts(name),) if claimed else ()), *sorted(files), *own, _readme(name))
+    return (*((_accounts(name),) if claimed else ()), *sorted(files), *own, *(_before(name, path) for path in first), _readme(name))
 
 
-def rendered(name: str, handover: Handover, template: Template, own: Callable[[Handover, Template], Files]) -> dict[str, bytes]:
-    """Without an issuer, only what tells the workloads."""
+def rendered(name: str, handover: Handover, template: Template, own: Own, first: Mapping[str, Own] = NOTHING) -> dict[str, bytes]:
+    """Without an issuer, only what tells the workloads. `first` are the files of which several API servers need another before, and who makes that."""
     paths(name, (binding.workload for binding in handover.bindings), ())
     tree = dict(_told(name, handover.bindings, template))
     if not handover.issuer:
@@ -41,7 +44,19 @@ def rendered(name: str, handover: Handover, template: Template, own: Callable[[H
     mounted = any(path.startswith(f"{name}/credentials/") for path in tree)
     text = template(f"{name}/{'existing' if handover.runs else 'new'}.txt")
     more = template("kubernetes/credentials.txt").format(folder=name) if mounted else ""
-    return {**tree, **dict(own(handover, template)), _readme(name): (text + more).encode()}
+    return {**tree, **dict(own(handover, template)), **_first(name, handover, template, first), _readme(name): (text + more).encode()}
+
+
+def _first(name: str, handover: Handover, template: Template, first: Mapping[str, Own]) -> dict[str, bytes]:
+    """Whom to believe, as long as they sign as they did: in one step, whoever is not changed yet would refuse what the others sign."""
+    if not (handover.runs and handover.former):
+        return {}
+    round_ = replace(handover, issuer=handover.former, former=handover.issuer, jwks_uri="")
+    return {_before(name, path): dict(make(round_, template))[path] for path, make in first.items()}
+
+
+def _before(name: str, path: str) -> str:
+    return f"{name}/first/{path.removeprefix(f'{name}/')}"
 
 
 def pair(handover: Handover, private: str, public: str = "") -> Files:

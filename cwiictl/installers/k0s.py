@@ -22,11 +22,11 @@ OWN_ISSUER = "https://kubernetes.default.svc"  # whatever the cluster's DNS doma
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (CONFIG, PUBLIC, PRIVATE))
+    return folder.paths(name, workloads, (CONFIG, PUBLIC, PRIVATE), (CONFIG,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, {CONFIG: _own})
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:

@@ -20,11 +20,11 @@ KEY = "k3s/service.key"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (CONFIG, KEY))
+    return folder.paths(name, workloads, (CONFIG, KEY), (CONFIG,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, {CONFIG: _own})
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:

@@ -20,11 +20,11 @@ KEY = "kops/service-account.key"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (CLUSTER, KEY))
+    return folder.paths(name, workloads, (CLUSTER, KEY), (CLUSTER,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, {CLUSTER: _own})
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:

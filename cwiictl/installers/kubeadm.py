@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from cwiictl import manifests
@@ -21,14 +22,15 @@ issuer_in = NEW
 PRIVATE = "kubeadm/pki/sa.key"
 PUBLIC = "kubeadm/pki/sa.pub"
 SECOND = "kubeadm/patches/kube-apiserver+json.yaml"
+RUNNING = (NEW, OLD, SECOND)
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (NEW, OLD, SECOND, PUBLIC, PRIVATE))
+    return folder.paths(name, workloads, (NEW, OLD, SECOND, PUBLIC, PRIVATE), RUNNING)
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, dict.fromkeys(RUNNING, partial(_own, patches="kubeadm/first/patches")))
 
 
 def listed(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
@@ -58,17 +60,17 @@ def second(issuer: str) -> bytes:
     return manifests.dump([{"op": "add", "path": "/spec/containers/0/command/-", "value": f"--{ISSUER}={issuer}"}])
 
 
-def _own(handover: Handover, template: Template) -> Files:
+def _own(handover: Handover, template: Template, patches: str = "kubeadm/patches") -> Files:
     """A cluster that has its own key runs already: it gets its new issuer beside the one that it has."""
     had = former(handover, IN_CLUSTER)
     for path, filled in ((NEW, listed), (OLD, mapped)):
         patch = filled(manifests.template(template(path)), handover)
-        yield path, manifests.dump_all([patch, _patched(patch, template)] if had else [patch])
+        yield path, manifests.dump_all([patch, _patched(patch, template, patches)] if had else [patch])
     if had:
         yield SECOND, second(had)
     yield from folder.pair(handover, PRIVATE, PUBLIC)
 
 
-def _patched(patch: Mapping[str, Any], template: Template) -> dict[str, Any]:
+def _patched(patch: Mapping[str, Any], template: Template, patches: str) -> dict[str, Any]:
     """With --config, kubeadm does not take --patches: the folder is said in the same file."""
-    return manifests.template(template("kubeadm/init-configuration.yaml")) | {"apiVersion": patch["apiVersion"]}
+    return manifests.template(template("kubeadm/init-configuration.yaml")) | {"apiVersion": patch["apiVersion"], "patches": {"directory": patches}}

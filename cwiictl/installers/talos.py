@@ -24,11 +24,11 @@ ACCOUNTS, SERVER = "talos/service-accounts.yaml", "talos/api-server.yaml"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (NEW, OLD))
+    return folder.paths(name, workloads, (NEW, OLD), (NEW,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own)
+    return folder.rendered(name, handover, template, _own, {NEW: _own})
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
@@ -67,5 +67,5 @@ def _accounts(filled: dict[str, Any], handover: Handover) -> dict[str, Any]:
         filled["issuer"]["privateKey"] = handover.private_key.decode()
     had = former(handover)
     audiences = [*(handover.audiences or ((had,) if had else ()))]
-    accepted = {"issuers": [had] if had else [], "audiences": [*audiences, *([handover.issuer] if audiences else ())]}
+    accepted = {"issuers": [had] if had else [], "audiences": [*dict.fromkeys([*audiences, *([handover.issuer] if audiences else ())])]}
     return filled | ({"accepted": {field: values for field, values in accepted.items() if values}} if audiences else {})

@@ -125,6 +125,19 @@ def test_a_cluster_that_runs_signs_for_the_new_issuer_and_takes_what_its_pods_ha
         assert [running.who(running.of_before(issuer, audience)) for audience in audiences] == [USER for _ in audiences]
 
 
+@pytest.mark.parametrize("name", MIGRATED)
+def test_before_that_it_signs_as_it_did_and_takes_what_those_sign_that_are_changed_already(running: Running, tmp_path: Path, name: str) -> None:
+    issuer, audiences = OWN[name]
+    found = tree(name, running, tmp_path, runs=True)
+    first = {path.replace(f"{name}/first/", f"{name}/"): text for path, text in found.items() if f"{name}/first/" in path}
+
+    for dialect, flags in lines(name, first, tmp_path).items():
+        running.start(flags, running.private, tmp_path)
+
+        assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == issuer, dialect
+        assert [running.who(running.of_before(ISSUER, audience)) for audience in audiences] == [USER for _ in audiences]
+
+
 @pytest.mark.parametrize("name", INSTALLERS)
 def test_who_follows_the_readme_of_each_stage_brings_an_api_server_from_one_key_to_the_next(running: Running, tmp_path: Path, name: str) -> None:
     old, new = ((private_pem(a_key(number)), oidc.public_key(public_pem(a_key(number)), "")) for number in (0, 1))

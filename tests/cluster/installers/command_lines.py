@@ -134,14 +134,15 @@ def _kops(tree: Tree, _folder: Path) -> Lines:
 
 
 def _talos(tree: Tree, _folder: Path) -> Lines:
-    """Before 1.14 as 1.12 has it: what is extra comes before its own endpoint."""
-    extra = _yaml(tree, talos.OLD)["cluster"]["apiServer"]["extraArgs"]
+    """Before 1.14 as 1.12 has it, which can be told one issuer: what is extra comes before its own endpoint."""
+    extra: dict[str, str] = _yaml(tree, talos.OLD)["cluster"]["apiServer"]["extraArgs"] if talos.OLD in tree else {}
     old = _flags([*({"api-audiences": ENDPOINT} | extra).items(), ("service-account-issuer", ENDPOINT)])
-    accounts, server = yaml.safe_load_all(tree[talos.NEW])
+    accounts, *server = yaml.safe_load_all(tree[talos.NEW])
     issuer, accepted = accounts["issuer"]["issuerURL"], accounts.get("accepted", {})
     issuers = [("service-account-issuer", one) for one in (issuer, *accepted.get("issuers", ()))]
     audiences = ",".join(accepted.get("audiences") or [issuer])
-    return {talos.OLD: old, talos.NEW: _flags([*issuers, ("api-audiences", audiences), *server["extraArgs"].items()])}
+    new = _flags([*issuers, ("api-audiences", audiences), *(argument for each in server for argument in each["extraArgs"].items())])
+    return {**({talos.OLD: old} if extra else {}), talos.NEW: new}
 
 
 def _flags(told: Iterable[tuple[str, str]]) -> list[str]:

@@ -74,7 +74,7 @@ def test_where_the_keys_are_is_not_said_if_it_is_not_known(name: str):
 @ours
 def test_the_paths_are_known_before_anything_is_rendered(name: str):
     google = replace(a_binding(), data={"service_account.json": b"{}"})
-    both = {path for private in (b"private", None) for path in render(name, a_handover(google, private=private))}
+    both = {path for private in (b"private", None) for path in render(name, a_handover(google, private=private, former=FORMER))}
 
     assert set(INSTALLERS[name].paths([a_binding().workload, a_binding().workload])) == both
 
@@ -139,3 +139,14 @@ def test_a_cluster_that_runs_is_not_told_where_its_keys_are(path: str):
     new, runs = (render("kubeadm", a_handover(private=private))[path].decode() for private in (b"private", None))
 
     assert (new.count("-key-file"), runs.count("-key-file")) == (2, 0)
+
+
+@ours
+def test_what_several_api_servers_are_told_first_is_written_of_a_cluster_that_was_asked(name: str):
+    """And no second copy of anything else."""
+    asked, unasked = (render(name, a_handover(private=None, former=former)) for former in (FORMER, ""))
+    first = {path: text for path, text in asked.items() if path.startswith(f"{name}/first/")}
+
+    assert bool(first) == (name != "kind")
+    assert not any("/first/" in path for path in unasked)
+    assert all(path.replace("/first/", "/") in asked and text != asked[path.replace("/first/", "/")] for path, text in first.items())
