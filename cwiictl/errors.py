@@ -5,7 +5,10 @@ One class per remedy or per way of going on; a sentence suffices for the rest. N
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+MANY = 6  # in one line
 
 
 class Problem(Exception):
@@ -33,6 +36,14 @@ class Conflict(Problem):
 
 class Denied(Problem):
     """The cloud knows who asks, and will not do it for them."""
+
+
+def listed(rights: Iterable[tuple[str, str]]) -> str:
+    """What is lacking of what, a line for each, after what was said of it: nobody reads fifty of them in one."""
+    groups: dict[str, dict[str, None]] = {}
+    for of, right in rights:
+        groups.setdefault(of, {})[right] = None
+    return "".join(f"\n{of}: {', '.join(some)}" for of, some in groups.items())
 
 
 class Failed(Problem):

@@ -11,7 +11,10 @@ import click
 
 
 def error(problem: str, remedy: str) -> Iterator[str]:
-    yield f"{click.style('Error:', fg='red')} {sentence(problem)}"
+    first, *listed = sentence(problem).splitlines()
+    yield f"{click.style('Error:', fg='red')} {first}"
+    for line in listed:
+        yield from textwrap.wrap(line, _width(), initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False, break_long_words=False)
     if remedy:
         yield f"  {sentence(remedy)}"
 
@@ -24,8 +27,11 @@ def sentence(text: str) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    width = min(116, max(40, shutil.get_terminal_size((116, 0)).columns))
-    return textwrap.wrap(text, width, initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False, break_long_words=False)
+    return textwrap.wrap(text, _width(), initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False, break_long_words=False)
+
+
+def _width() -> int:
+    return min(116, max(40, shutil.get_terminal_size((116, 0)).columns))
 
 
 def shown(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cwiictl.engine.resource import Known, Mark, Resource, State, gladly
-from cwiictl.errors import Denied, Problem
+from cwiictl.errors import MANY, Denied, Problem, listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,4 +72,16 @@ class Leave(Permissions):
 
 
 def _denied(who: str, lacking: tuple[str, ...], what: str) -> Denied:
-    return Denied(f"{who} may not do {', '.join(lacking)}, which {what} needs", remedy="have it granted: cwiictl permissions prints the least that suffices")
+    remedy = "have it granted: cwiictl permissions prints the least that suffices"
+    every = tuple(dict.fromkeys(lacking))
+    if len(every) <= MANY:
+        return Denied(f"{who} may not do {', '.join(every)}, which {what} needs", remedy=remedy)
+    return Denied(f"{who} may not do {len(every)} things, which {what} needs{listed(map(_divided, every))}", remedy=remedy)
+
+
+def _divided(action: str) -> tuple[str, str]:
+    """The service, and what is done there: iam:CreateRole, Microsoft.Storage/storageAccounts/write, or iam.serviceAccounts.create."""
+    found = re.fullmatch(r"(?P<service>[^:/]+)[:/](?P<rest>.+)|(?P<of>.+)\.(?P<verb>[^.]+)", action)
+    if found is None:
+        return "besides", action
+    return (found["service"], found["rest"]) if found["service"] else (found["of"], found["verb"])

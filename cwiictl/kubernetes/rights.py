@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cwiictl.errors import Denied
+from cwiictl.errors import MANY, Denied, listed
 from cwiictl.kubernetes.kinds import STAGE, Kind, Kinds
 
 APPLYING = ("get", "create", "patch")  # a preview too: what the API server would make of an object it says only to who may write it
@@ -23,8 +23,12 @@ class Right:
     subresource: str = ""
 
     def __str__(self) -> str:
+        return f"{self.verb} {self.what}"
+
+    @property
+    def what(self) -> str:
         what = f"{self.resource}{f'/{self.subresource}' if self.subresource else ''}{f'.{self.group}' if self.group else ''}"
-        return f"{self.verb} {what}{f' in {self.namespace}' if self.namespace else ''}"
+        return f"{what}{f' in {self.namespace}' if self.namespace else ''}"
 
 
 def needed(bodies: Iterable[Mapping[str, Any]], kinds: Kinds, verbs: Iterable[str] = APPLYING) -> tuple[Right, ...]:
@@ -51,7 +55,10 @@ def _installed(kinds: Kinds) -> list[Kind]:
 
 def denied(who: str, lacking: Iterable[Right], what: str) -> Denied | None:
     """`what` is what these rights are needed for."""
-    told = ", ".join(map(str, lacking))
-    return (
-        Denied(f"{who} may not {told}, which {what} needs", remedy="have a role with these rights given to them, or choose another --context") if told else None
-    )
+    every, remedy = tuple(lacking), "have a role with these rights given to them, or choose another --context"
+    if not every:
+        return None
+    if len(every) <= MANY:
+        return Denied(f"{who} may not {', '.join(map(str, every))}, which {what} needs", remedy=remedy)
+    told = ((right.what, right.verb) for right in every)
+    return Denied(f"{who} lacks {len(every)} rights, which {what} needs{listed(told)}", remedy=remedy)
