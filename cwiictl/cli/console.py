@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 
@@ -21,16 +22,23 @@ from cwiictl.errors import BadInput, Failed
 
 log = logging.getLogger("cwiictl")
 
+SOMETIMES = 10.0  # seconds between two lines of how far it is
+SO_FAR = {"reading": "read", "writing": "done", "removing": "gone"}
 DROPPED = {"drop": "dropped", "release": "released", "give back": "given back"}
 QUIET = "as wanted"
 UNKNOWN = b": <"  # how a word begins that stands for what the cloud has yet to say
 
 
 class Console:
-    """On a terminal one line that moves; elsewhere one line per thing that changes; and at the end what came of it."""
+    """On a terminal one line that moves, and at the end what came of each thing.
 
-    def __init__(self, form: str, *, yes: bool = False) -> None:
-        self.form, self.yes = form, yes
+    Elsewhere, where both would stay, each thing is told once: people are told at the end, and till then now and then how far it is; beside what is
+    for machines a line for each thing that changes is told at once.
+    """
+
+    def __init__(self, form: str, *, yes: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self.form, self.yes, self.clock = form, yes, clock
+        self.told = clock()
         self.moving = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.waited: dict[str, str] = {}  # for what, and why
         self.moved = 0.0
@@ -51,11 +59,18 @@ class Console:
         elif event.what == "waiting" and self.waited.get(event.address) != event.why:
             self.waited[event.address] = event.why
             click.echo(f"waiting for {_why(event)}", err=True)
+        elif self.form == "text":
+            self._tell(event)
         elif event.phase != "reading" and (word := _changed(event)):
             click.echo(f"{word} {event.address}", err=True)
 
+    def _tell(self, event: Event) -> None:
+        if self.clock() - self.told >= SOMETIMES:
+            self.told = self.clock()
+            click.echo(f"{event.ended} of {event.total} {SO_FAR[event.phase]}", err=True)
+
     def _move(self, event: Event) -> None:
-        now = time.monotonic()
+        now = self.clock()
         if now - self.moved < 0.05 and event.what != "waiting":
             return
         self.moved = now

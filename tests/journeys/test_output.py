@@ -57,7 +57,7 @@ def test_what_went_wrong_is_in_the_document_too(ground: Ground) -> None:
     assert set(told) >= {"problem", "remedy"}
 
 
-def test_where_there_is_no_terminal_there_is_one_line_for_each_thing_that_changes(ground: Ground) -> None:
+def test_beside_what_machines_read_there_is_one_line_for_each_thing_that_changes(ground: Ground) -> None:
     first = ground.create_all()
     assert sorted(first.err.splitlines()) == sorted(f"created {thing}" for thing in THINGS)
 
@@ -81,6 +81,16 @@ def test_people_see_whose_account_it_is_first(ground: Ground) -> None:
     assert [line.split() for line in lines[1:11]] == [[*condition, thing] for thing, *condition in told]
     assert lines[11] == "9 created, 1 as wanted."
     assert "\x1b" not in done.out + done.err
+
+
+@pytest.mark.parametrize("command", ["create_all", "delete"])
+def test_people_are_told_of_each_thing_once_where_nothing_moves(ground: Ground, command: str) -> None:
+    made = ground.create_all("-o", "text")
+
+    done = made if command == "create_all" else ground.delete("--yes", "-o", "text")
+
+    every = [word for line in (done.out + done.err).splitlines() for word in line.split()]
+    assert {every.count(thing) for thing in (f"aws/bucket/{BUCKET}", f"aws/role/{INGRESS}", f"aws/oidc-provider/{HOST}")} == {1}, done.out + done.err
 
 
 def test_people_see_what_has_drifted_from_what_to_what(ground: Ground) -> None:
