@@ -27,4 +27,4 @@ def acting(things: Iterable[Resource[Any]], known: Known) -> Iterator[Acting]:
 def _powers(given: RoleAssignments) -> Iterator[str]:
     if given.own:
         yield f"{given.own.name} on {', '.join(sorted(given.own_scopes))}"
-    yield from sorted(f"the role {grant.role} on {grant.scope}" for grant in given.grants)
+    yield from sorted(f"{given.titles.get(grant.role) or f'the role {grant.role}'} on {grant.scope}" for grant in given.grants)

@@ -160,7 +160,13 @@ def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tupl
         held = _groups(spec, stores, (group, installation), everywhere)
         role = CustomRole(title, stores.custom_roles, workload, asked.powers, _assignable(spec, own_scopes)) if asked.powers else None
         yield identity
-        yield RoleAssignments(identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held)
+        yield RoleAssignments(
+            identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held, _titles(stores, granted)
+        )
+
+
+def _titles(stores: Stores, granted: Iterable[Grant]) -> Mapping[str, str]:
+    return {role: title for role in {grant.role for grant in granted} if (title := stores.role_title(role))}
 
 
 def _known_role(stores: Stores, workload: Workload, title: str) -> str:

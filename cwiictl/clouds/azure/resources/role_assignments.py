@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -57,6 +57,7 @@ class RoleAssignments(Resource[AssignmentsState]):
     own_scopes: frozenset[str] = frozenset()  # where its own role is given
     preserve: bool = False
     groups: tuple[ResourceGroup | StandingGroup, ...] = ()  # that must be there, for it is given roles on them
+    titles: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)  # of roles, by their GUIDs, as people know them
 
     def want(self, known: Known) -> AssignmentsState:
         own = frozenset(Grant(scope, ids.guid(known[self.own].id)) for scope in self.own_scopes) if self.own else frozenset[Grant]()

@@ -117,26 +117,35 @@ class Roles:
         self.access, self.subscription = access.role_definitions, subscription
         self.lock = threading.Lock()
         self.known: dict[str, str] = {}  # ids by names in lower case, and by GUIDs
-        self.titles: set[str] = set()
+        self.titles: dict[str, str] = {}  # by GUIDs
 
     def id(self, role: str) -> str:
-        """By its name, its GUID or its id. It is asked while a plan is made, and so it has to be patient by itself."""
-        with self.lock:
-            if not self.known:
-                run(Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1)).checked()
+        """By its name, its GUID or its id."""
+        self._ready()
         found = self.known.get(ids.guid(role) if "/" in role else role.lower())
         if found is None:
-            near = difflib.get_close_matches(role.lower(), sorted(title.lower() for title in self.titles), 3)
-            named = sorted(title for title in self.titles if title.lower() in near)
+            near = difflib.get_close_matches(role.lower(), sorted(title.lower() for title in self.titles.values()), 3)
+            named = sorted({title for title in self.titles.values() if title.lower() in near})
             remedy = f"did you mean {', or '.join(named)}?" if named else "give the name, the GUID or the id of one that can be assigned there"
             raise BadInput(f"there is no role {role!r} in the subscription {self.subscription}", remedy=remedy)
         return found
+
+    def title(self, guid: str) -> str:
+        """As people know it; empty if there is none of the kind."""
+        self._ready()
+        return self.titles.get(guid, "")
+
+    def _ready(self) -> None:
+        """It is asked while a plan is made, and so it has to be patient by itself."""
+        with self.lock:
+            if not self.known:
+                run(Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1)).checked()
 
     @told("Microsoft.Authorization")
     def _load(self, _kind: str, _tried: int) -> str:
         for seen in self.access.list(ids.subscription(self.subscription).lstrip("/")):
             title, guid = str(seen.role_name), str(seen.name)
-            self.titles.add(title)
+            self.titles[guid.lower()] = title
             self.known |= {title.lower(): ids.folded(str(seen.id)), guid.lower(): ids.folded(str(seen.id))}
         return "read"
 

@@ -79,7 +79,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close
     name = cluster.name
     accounts = StorageAccounts(clients.storage, spec.subscription, name)
     blobs = Blobs(clients.where, clients.tokens, clients.transport)
-    ledger = Ledger(clients.access, spec.subscription, spec.elsewhere)
+    ledger, roles = Ledger(clients.access, spec.subscription, spec.elsewhere), Roles(clients.access, spec.subscription)
     lender = Lender(ledger, caller, accounts.container, name)
     containers = Containers(accounts, blobs, lender)
     groups, identities = ResourceGroups(clients.resources, name), Identities(clients.identities, name)
@@ -96,7 +96,8 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close
         tenant=caller.tenant,
         environment=clients.where,
         doomed=spec.doomed(cluster),
-        role=Roles(clients.access, spec.subscription).id,
+        role=roles.id,
+        role_title=roles.title,
         close=ended,
         permissions=partial(Permissions, clients.resources),
         regions=Regions(clients.resources, spec.subscription),

@@ -28,13 +28,17 @@ def a_group(name: str = "demo", subscription: str = SUBSCRIPTION) -> str:
 
 
 def the_stores(world: str = "", doomed: str = "") -> Stores:
-    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "tenant", "environment", "doomed", "role", "close", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "tenant", "environment", "doomed", "role", "role_title", "close", "permissions"}
     places: Any = {kind: Shelf(World(), f"azure/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "azure/permissions")
-    return Stores(SUBSCRIPTION, "somebody", TENANT, environment(world), doomed, a_role, lambda: None, lambda _grants: asked, **places)
+    return Stores(SUBSCRIPTION, "somebody", TENANT, environment(world), doomed, a_role, a_title, lambda: None, lambda _grants: asked, **places)
 
 
 def a_role(title: str) -> str:
     if title.lower() not in ROLES:
         raise BadInput(f"Azure has no role {title!r}", remedy="did you mean Reader?")
     return ids.role(a_group(), ROLES[title.lower()])
+
+
+def a_title(guid: str) -> str:
+    return next((title.capitalize() for title, known in ROLES.items() if known == guid), "")
