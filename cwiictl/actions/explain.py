@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cwii_webhook.dialects import ALL, Service, Version, service
+from cwii_webhook.dialects import ALL, Version, service
+from cwii_webhook.picture import space
 from cwii_webhook.settings.flags import BadFlag
 from cwii_webhook.source import File, Key, Machine, Source
 
 from cwiictl import files
 from cwiictl.actions.cluster import version
 from cwiictl.actions.live import Live, got
+from cwiictl.actions.meant import Found, Way, found
 from cwiictl.documents import documents
 from cwiictl.errors import BadInput
-from cwiictl.explain import Explanation, explained
-from cwiictl.explain.objects import Objects, read
+from cwiictl.explain import Explanation, explained, passed_over
+from cwiictl.explain.objects import Objects, Pod, read
 from cwiictl.kubernetes import connect
+
+DIALECT = "cwii"  # where nothing else is said
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Question:
     texts: Mapping[str, bytes]  # by the names of their files
     things: Sequence[str]  # in the cluster, such as pod/web
     namespace: str
-    dialect: str
+    dialect: str = ""  # cwii's, or that of the webhook that the cluster has
     flags: Sequence[str] = ()
     environ: Mapping[str, str] | None = None
     kubeconfig: Path | None = None
@@ -41,35 +45,47 @@ class Answer:
     explanations: tuple[Explanation, ...]
     unseen: Mapping[str, str]  # what was looked for, and is not there; and what is, and may be meant
     warnings: tuple[str, ...] = ()  # what the webhook would not heed, of what it heeds besides annotations
+    by: tuple[str, ...] = ()  # whose flags it is explained by, where a cluster was asked
 
 
 def explain(question: Question) -> Answer:
     """Nobody is connected to for what stands in files."""
-    way = _service(question, ())
     if not question.things:
-        return _answer(way, question.texts, Objects(question.namespace))
+        return _answer(Found((_way(question, ()),)), question.texts, Objects(question.namespace))
+    if question.flags:
+        _way(question, ())  # what they lack is said before anybody is connected to
     with closing(connect(question.kubeconfig, question.context)) as place:
-        found = {thing: got(place, thing, question.namespace) for thing in question.things}
-        way = _service(question, version(place)) if way.version else way
-        return _answer(way, {**question.texts, **found}, Live(question.namespace, place=place))
+        texts = {**question.texts, **{thing: got(place, thing, question.namespace) for thing in question.things}}
+        those = Found() if question.flags else found(place, question.dialect)
+        those = those if those.ways else replace(those, ways=(_way(question, version(place)),))
+        return _answer(those, texts, Live(question.namespace, place=place))
 
 
-def _service(question: Question, known: Version) -> Service:
-    dialect = ALL[question.dialect]
+def _way(question: Question, known: Version) -> Way:
+    dialect = ALL[question.dialect or DIALECT]
     try:
-        return service(dialect, [*dialect.selecting, *question.flags], question.environ or {}, version=known)
+        return Way(service(dialect, [*dialect.selecting, *question.flags], question.environ or {}, version=known))
     except BadFlag as e:
         where = "" if question.flags else "; flags of the webhook stand behind --, as in: -- --tenant-id=TENANT"
         raise BadInput(e.problem, remedy=e.remedy + where) from e
 
 
-def _answer(way: Service, texts: Mapping[str, bytes], objects: Objects) -> Answer:
+def _answer(those: Found, texts: Mapping[str, bytes], objects: Objects) -> Answer:
     pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
     if not pods:
         raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
-    problems = tuple(filter(None, [heed(source, objects) for source in way.sources]))
-    explanations = tuple(explained(pod, way.route, objects) for pod in pods)
-    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems)
+    problems = tuple(filter(None, [heed(source, objects) for way in those.ways for source in way.sources]))
+    explanations = tuple(each for pod in pods for each in _explained(pod, those.ways, objects))
+    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems, those.by)
+
+
+def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Explanation]:
+    """One after another, as API servers ask: what one has given, the next one sees."""
+    around = objects.body(space(pod.namespace)) if isinstance(objects, Live) else None
+    for way in ways:
+        told = explained(pod, way.service.route, objects) if way.asked(around, pod.body) else passed_over(pod, way.service.route.dialect)
+        pod = Pod(pod.namespace, told.after)
+        yield told
 
 
 def heed(source: Source, objects: Objects) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from cwii_webhook.dialects import Kind as Titled
 from cwii_webhook.picture import Ref, Seen
 
-from cwiictl.errors import BadInput, Failed
+from cwiictl.errors import BadInput, Denied, Failed
 from cwiictl.explain.objects import Objects
 from cwiictl.kubernetes import Place
 from cwiictl.kubernetes.kinds import Kind
@@ -32,6 +32,13 @@ class Live(Objects):
         if ref not in self.held and ref not in self.missed and (ref.group, ref.kind) not in self.listed and (body := _found(self.place, ref)):
             self.hold(body)
         return super().seen(ref)
+
+    def body(self, ref: Ref) -> Body | None:
+        """Of an object that is there and may be read."""
+        try:
+            return _found(self.place, ref)
+        except Denied:
+            return None
 
     def list(self, kinds: Iterable[Titled]) -> None:
         """Of those that the cluster serves."""

@@ -38,17 +38,20 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 )
 @click.option("--namespace", "-n", default="default", show_default=True, metavar="NAME", help="Namespace of what names none.")
 @click.option(
-    "--dialect", type=click.Choice(list(ALL)), default="cwii", show_default=True, help="Which webhook: ours in its own words, or as one that it replaces."
+    "--dialect",
+    type=click.Choice(list(ALL)),
+    help="Which webhook: ours in its own words, or as one that it replaces.  [default: what the cluster's webhook speaks, or cwii]",
 )
 @options.reaching
 @options.output
 @options.debug
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[KIND/NAME]... [-- FLAG...]")
-def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, words: tuple[str, ...], **cluster: Any) -> None:
+def explain(paths: tuple[Path, ...], namespace: str, dialect: str | None, form: str, words: tuple[str, ...], **cluster: Any) -> None:
     """Show what the webhook would make of a pod, and why. Flags behind -- are the webhook's own.
 
-    With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster of the kubeconfig. With files alone, what is in
-    none of them, such as the ServiceAccount, is taken for something that is not there, and named.
+    With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster of the kubeconfig, and decides as the webhook is told to that is
+    installed there, unless flags are given. With files alone, what is in none of them, such as the ServiceAccount, is taken for something that
+    is not there, and named.
 
     The exit code is 0 whether or not a pod is given something, 1 where one would be refused, and 2 where what was asked for cannot be meant.
 
@@ -60,7 +63,7 @@ def explain(paths: tuple[Path, ...], namespace: str, dialect: str, form: str, wo
     """
     things = list(takewhile(lambda word: not word.startswith("-"), words))
     texts = {_name(path): _text(path) for path in paths}
-    answer = ask(Question(texts, things, namespace, dialect, words[len(things) :], os.environ, **cluster))
+    answer = ask(Question(texts, things, namespace, dialect or "", words[len(things) :], os.environ, **cluster))
     if form == "json":
         click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
     else:
@@ -80,12 +83,15 @@ def _text(path: Path) -> bytes:
 
 def _data(answer: Answer) -> dict[str, Any]:
     unseen = [{"object": ref, "near": near} for ref, near in answer.unseen.items()]
-    return {"pods": [plain(each) for each in answer.explanations], "unseen": unseen, "warnings": list(answer.warnings)}
+    by = {"by": list(answer.by)} if answer.by else {}
+    return {**by, "pods": [plain(each) for each in answer.explanations], "unseen": unseen, "warnings": list(answer.warnings)}
 
 
 def _lines(answer: Answer) -> Iterator[str]:
+    yield from map(shown, answer.by)
+    several = len({each.dialect for each in answer.explanations}) > 1
     for each in answer.explanations:
-        yield f"{shown(each.pod)}: {each.outcome}"
+        yield f"{shown(each.pod)}{f' ({each.dialect})' if several else ''}: {each.outcome}"
         yield from _difference(each)
         yield from _values(each)
         for absence in each.absences:

@@ -68,6 +68,14 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
     )
 
 
+def passed_over(pod: Pod, dialect: str) -> Explanation:
+    """By the API server, which does not ask about it."""
+    why = Absence(
+        dialect, "not-selected", "API servers do not ask about it: its labels, or those of its namespace, are none that the webhook's configuration selects"
+    )
+    return Explanation(str(pod), dialect, "nothing", pod.body, pod.body, absences=(why,))
+
+
 def _request(pod: Pod) -> review.Request:
     asked = {"uid": "explain", "operation": "CREATE", "namespace": pod.namespace, "dryRun": True, "object": pod.body}
     try:

@@ -14,6 +14,7 @@ from tests.cluster.kube.reach import Reach
 from tests.cluster.space import ACCOUNT, Space, plain
 
 ROLE = "arn:aws:iam::123456789012:role/shop"
+FLAGS = ("--", "--aws-default-region=eu-west-1")  # whoever gives some is told by them, whatever others have installed
 EKS = {"eks.amazonaws.com/role-arn": ROLE}
 
 
@@ -42,7 +43,7 @@ def named(name: str, **metadata: Any) -> dict[str, Any]:
 def test_a_pod_of_the_cluster_is_explained_with_what_the_cluster_has(space: Space, asked: Any) -> None:
     space.create(named("web"))
 
-    told = asked("pod/web", "--dialect", "eks", "--", "--aws-default-region=eu-west-1")
+    told = asked("pod/web", "--dialect", "eks", *FLAGS)
 
     assert told.exit_code == 0
     assert f"eks.amazonaws.com/role-arn of ServiceAccount {space.name}/{ACCOUNT}" in told.stdout
@@ -55,7 +56,7 @@ def test_a_workload_is_called_as_kubectl_calls_it(space: Space, asked: Any, word
     spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": plain()["spec"]}}
     space.admin.create(space.path("deployments", "apps"), {"metadata": {"name": "web"}, "spec": spec})
 
-    assert f"AWS_ROLE_ARN                 {ROLE}" in asked(word, "--dialect", "eks").stdout
+    assert f"AWS_ROLE_ARN                 {ROLE}" in asked(word, "--dialect", "eks", *FLAGS).stdout
 
 
 def test_azures_proxy_is_of_the_kind_that_the_clusters_api_server_knows(space: Space, asked: Any) -> None:
@@ -69,7 +70,7 @@ def test_what_the_cluster_has_not_is_said(space: Space, asked: Any) -> None:
     space.create(named("web"))
     space.admin.delete(f"{space.path('serviceaccounts')}/{ACCOUNT}")
 
-    assert f"Looked for, and not there: ServiceAccount {space.name}/{ACCOUNT}" in asked("pod/web").stdout
+    assert f"Looked for, and not there: ServiceAccount {space.name}/{ACCOUNT}" in asked("pod/web", *FLAGS).stdout
     with pytest.raises(Failed, match=f"there is no pod/other in namespace {space.name}"):
         asked("pod/other")
     with pytest.raises(BadInput, match="does not serve a kind pot"):
@@ -86,7 +87,7 @@ def test_a_pods_owner_says_nothing_to_the_api_server(space: Space, asked: Any, r
     ]
     space.create(named("web", ownerReferences=owners))
 
-    told = asked("pod/web").stdout
+    told = asked("pod/web", *FLAGS).stdout
 
     assert f"ReplicaSet {space.name}/../../../nodes" in told
     assert not [one for one in reach.requests() if "nodes" in one["requestURI"] and "cwiictl" in one.get("userAgent", "")]

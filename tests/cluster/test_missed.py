@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from cwiictl.cli.explain import explain
 from cwiictl.cli.status import status
 from cwiictl.errors import BadInput
 from cwiictl.explain import explained
@@ -30,6 +31,13 @@ from tests.cwiictl.install.installed import found, some
 ROLE, OTHER = "arn:aws:iam::123456789012:role/shop", "arn:aws:iam::123456789012:role/other"
 SAYS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
 APPS = "apps/v1"
+RBAC = "rbac.authorization.k8s.io"
+READS: Object = {"metadata": {"name": "reads"}, "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}]}
+READER: Object = {  # of a namespace, and of nothing else
+    "metadata": {"name": "reads"},
+    "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "reads"},
+    "subjects": [{"apiGroup": RBAC, "kind": "User", "name": "somebody"}],
+}
 
 
 @dataclass
@@ -259,3 +267,50 @@ def test_who_may_not_list_pods_learns_it(reach: Reach, shop: Shop, tmp_path: Pat
     assert told.exit_code == 1
     assert "reader may not list" in told.stdout
     assert "which status --pods needs" in told.stdout
+
+
+def told(shop: Shop, *words: str, user: Path | None = None) -> Result:
+    return CliRunner().invoke(explain, ["--kubeconfig", str(user or shop.kubeconfig), "-n", shop.space.name, *words], catch_exceptions=False)
+
+
+def test_a_pod_is_explained_as_the_installed_webhook_is_told(shop: Shop) -> None:
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+
+    plainly, otherwise = told(shop, "pod/web").stdout, told(shop, "pod/web", "--", "--native-annotations=false").stdout
+
+    by = f"As Deployment {shop.values.namespace}/{shop.values.name} is told to."
+    assert by in plainly.splitlines()  # there may be others, which nobody asks about it
+    assert "AWS_REGION" in plainly
+    assert "As Deployment" not in otherwise
+    assert "AWS_ROLE_ARN" in otherwise
+    assert "AWS_REGION" not in otherwise
+    assert by in json.loads(told(shop, "pod/web", "-o", "json").stdout)["by"]
+
+
+def test_a_dialect_that_no_installed_webhook_speaks_is_explained_as_it_is_by_default(shop: Shop) -> None:
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+
+    assert told(shop, "pod/web", "--dialect", "gcpwif").stdout.startswith("No webhook that is installed in this cluster answers in the dialect gcpwif: ")
+
+
+def test_a_pod_that_no_api_server_asks_about_is_given_nothing(shop: Shop, reach: Reach) -> None:
+    elsewhere = Space(reach).account(SAYS)
+    elsewhere.create({**plain(), "metadata": {"name": "web"}})
+
+    said = told(shop, "pod/web", "-n", elsewhere.name).stdout
+
+    assert "web: nothing" in said
+    assert "cwii: not-selected (API servers do not ask about it: " in said
+
+
+def test_who_may_not_read_deployments_is_told_so(shop: Shop, reach: Reach, tmp_path: Path) -> None:
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+    shop.admin.create(shop.space.path("roles", RBAC), READS)
+    shop.admin.create(shop.space.path("rolebindings", RBAC), READER)
+    somebody = reach.authority.kubeconfig(tmp_path / "somebody", reach.urls[0], reach.authority.client("somebody"))
+
+    said = told(shop, "pod/web", user=somebody)
+
+    assert said.exit_code == 0
+    assert said.stdout.startswith("What webhook is installed in this cluster cannot be read (")
+    assert "AWS_ROLE_ARN" in said.stdout

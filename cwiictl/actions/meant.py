@@ -1,0 +1,75 @@
+"""Which webhook a pod is explained by: the one that was told behind --, or the one that the cluster has installed, or ours as it is by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cwii_webhook.dialects import Service, routes
+from cwii_webhook.source import Key, Source
+
+from cwiictl.actions.cluster import version
+from cwiictl.actions.installed import Installed, installed
+from cwiictl.errors import BadInput, Denied
+from cwiictl.explain.installed import services
+from cwiictl.explain.parts import listed, within
+from cwiictl.explain.selection import paths
+from cwiictl.install.conditions import PREFIXES
+from cwiictl.kubernetes import Place
+
+Body = Mapping[str, Any]
+DEFAULTS = "by what it does by default: give its own flags behind --"
+
+
+@dataclass(frozen=True)
+class Way:
+    """Of one dialect. `configuration` is what API servers ask it by, and `at` where; None if it is not known whether any does."""
+
+    service: Service
+    configuration: Body | None = None
+    at: frozenset[str] = frozenset()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Of what it heeds besides annotations, what is at hand: the files of one that runs in a cluster are where its pods are."""
+        return self.service.sources if self.configuration is None else tuple(each for each in self.service.sources if isinstance(each.place, Key))
+
+    def asked(self, namespace: Body | None, pod: Body) -> bool:
+        """About such a pod, as far as that can be told: who may not read its namespace is shown what would be."""
+        if self.configuration is None or namespace is None:
+            return True
+        about = within(namespace, "metadata")
+        asked = paths(self.configuration, within(about, "labels"), within(pod, "metadata", "labels"))
+        return not str(about.get("name", "")).startswith(PREFIXES) and not self.at.isdisjoint(asked)
+
+
+@dataclass(frozen=True)
+class Found:
+    """`by` is whose word it is how they decide, to be told; and none speaks the dialect that was asked for if there are no ways."""
+
+    ways: tuple[Way, ...] = ()
+    by: tuple[str, ...] = ()
+
+
+def found(place: Place, dialect: str) -> Found:
+    """Of all that are installed in the cluster; of the dialect alone, if one is named."""
+    try:
+        those = installed(place)
+    except BadInput:
+        return Found(by=(f"No webhook of cwiictl's is installed in this cluster: explained {DEFAULTS}.",))
+    except Denied as e:
+        return Found(by=(f"What webhook is installed in this cluster cannot be read ({e.problem}): explained {DEFAULTS}.",))
+    ways = {one.name: tuple(way for way in _ways(one, place) if dialect in {"", way.service.route.dialect}) for one in those}
+    if not any(ways.values()):
+        return Found(by=(f"No webhook that is installed in this cluster answers in the dialect {dialect or 'of any'}: explained {DEFAULTS}.",))
+    by = (f"As Deployment {one.namespace}/{one.name} is told to." for one in those if ways[one.name])
+    return Found(tuple(way for some in ways.values() for way in some), tuple(by))
+
+
+def _ways(one: Installed, place: Place) -> Iterator[Way]:
+    offered = services(one.deployment, version(place)) if one.deployment else ()
+    by_path, configuration = routes(offered), one.configuration or {}
+    asked = {str(within(entry, "clientConfig", "service").get("path", "")) for entry in listed(configuration, "webhooks")}
+    for each in offered:
+        yield Way(each, configuration, frozenset(path for path in asked if by_path.get(path.encode()) is each.route))
