@@ -71,12 +71,11 @@ def status(order: Order, report: Report) -> Result:
 
 def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     stage = staged(order, Pace(order.width), report, writes=writes)
-    return giving_back(stage.sites, lambda: foreseen(stage, report, writes=writes))
+    return giving_back(stage.sites, lambda: foreseen(stage, preview(stage.plan, stage.mark, stage.pace, order.adopt, report), writes=writes))
 
 
-def foreseen(stage: Stage, report: Report, *, writes: bool) -> Result:
+def foreseen(stage: Stage, outcome: Outcome, *, writes: bool) -> Result:
     order = stage.order
-    outcome = preview(stage.plan, stage.mark, stage.pace, order.adopt, report)
     result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _told(stage, outcome, result) if writes else _unlent(result)
@@ -169,7 +168,7 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
 
 
 def _told(stage: Stage, outcome: Outcome, result: Result) -> Result:
-    """The same, foretold."""
+    """The same, foreseen."""
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
     written = {str(stage.order.output / name) for name in (*_renewed(stage, outcome), *files.unlike(stage.order.output, tree))}
     written |= {str(path) for path, text in told.items() if files.unlike(path.parent, {path.name: files.Public(text)})}

@@ -56,7 +56,7 @@ class Exchanged:
 
 def exchanged(look: Look, tokens: Tokens, wrong: Collection[str]) -> Exchanged:
     """Only where nothing is known to stand against it, which are addresses: what follows from something else is not told beside it."""
-    asked = {_key(each): (site, each) for site in look.stage.sites for each in site.cloud.exchanges(look.stage.plan.values(), look.found)}
+    asked = {_key(each): (site, each) for site in look.stage.sites for each in site.cloud.exchanges(look.identified(site), look.found)}
     first = {key: next((a for a in (look.issuer.address, *each.needs) if a in wrong), "") for key, (_, each) in asked.items()}
     published = documents.kids(look.pages.get(documents.KEYS))
     refused: dict[str, Refusal] = {}

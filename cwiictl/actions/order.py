@@ -15,6 +15,7 @@ from cwiictl.model import Cluster, Workload
 Part = Literal["issuer", "identities"]
 WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
 ISSUER: frozenset[Part] = frozenset({"issuer"})
+IDENTITY = "create-identity"  # the command of which each identity was asked for by itself
 
 
 @dataclass(frozen=True)

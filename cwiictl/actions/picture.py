@@ -12,6 +12,7 @@ from cwiictl.actions.stage import Stage, giving_back, staged
 from cwiictl.actions.verify import verified
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Report
+from cwiictl.engine.run import preview
 from cwiictl.kubernetes import connect
 from cwiictl.picture.map import Pods
 
@@ -24,12 +25,13 @@ def pictured(order: Order, report: Report, reach: Reach | None = None) -> Result
 
 
 def _pictured(stage: Stage, report: Report, pods: Pods | None) -> Result:
-    status = replace(foreseen(stage, report, writes=False), judged=True)
+    outcome = preview(stage.plan, stage.mark, stage.pace, stage.order.adopt, report)
+    status = replace(foreseen(stage, outcome, writes=False), judged=True)
     if status.sight:
         status = replace(status, sight=replace(status.sight, pods=pods))
     if status.interrupted:
         return status
-    found = verified(stage, report, None)
+    found = verified(stage, report, None, outcome)
     return replace(status, findings=found.findings).plus((), found.failures, interrupted=found.interrupted)
 
 

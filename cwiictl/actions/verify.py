@@ -13,6 +13,7 @@ from cwiictl.actions.stage import Stage, giving_back, staged
 from cwiictl.actions.told import told
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Report
+from cwiictl.engine.run import Outcome
 
 
 def verify(order: Order, report: Report, source: Source | None = None) -> Result:
@@ -20,11 +21,12 @@ def verify(order: Order, report: Report, source: Source | None = None) -> Result
     return giving_back(stage.sites, lambda: verified(stage, report, source))
 
 
-def verified(stage: Stage, report: Report, source: Source | None) -> Result:
+def verified(stage: Stage, report: Report, source: Source | None, before: Outcome | None = None) -> Result:
+    """What was read `before` is not read again."""
     result = Result(stage.callers, skipped=stage.skipped, judged=True)
     if stage.issuer is None:
         return result
-    look = Look(stage, stage.issuer, report)
+    look = Look(stage, stage.issuer, report, before)
     hosted = look.host()
     with source(stage, look.url) if source and hosted else nullcontext() as tokens:  # bad input is found before anything is judged
         return _judged(look, result, tokens, hosted=hosted)

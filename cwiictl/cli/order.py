@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cwiictl import files
-from cwiictl.actions.order import Order, Part, Reach
+from cwiictl.actions.order import IDENTITY, Order, Part, Reach
 from cwiictl.cli.cloud_options import judge, spec
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import options
@@ -55,11 +55,11 @@ def order(parts: frozenset[Part], clouds: tuple[str, ...], given: Mapping[str, A
 
 def identity(clouds: tuple[str, ...], given: Mapping[str, Any]) -> Order:
     """For one workload, whose wishes are options."""
-    what = order(frozenset({"identities"}), clouds, given, "create-identity")
+    what = order(frozenset({"identities"}), clouds, given, IDENTITY)
     accounts: tuple[str, ...] = given["service_accounts"]
     workload = Workload(given["namespace"], given["identity"] or accounts[0], accounts, asker="webhook", source="the command line")
     asks = {cloud: _wishes(cloud, given) for cloud in what.clouds}
-    return replace(what, workloads=(WorkloadAsk(workload, asks),), origin="create-identity", installers=(), requests=None)
+    return replace(what, workloads=(WorkloadAsk(workload, asks),), origin=IDENTITY, installers=(), requests=None)
 
 
 def _wishes(cloud: str, given: Mapping[str, Any]) -> Document:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from cwiictl.actions.look import TRUST
 from cwiictl.actions.result import Result, Row
 from cwiictl.actions.sight import Side, Sight
 from cwiictl.cli.rendering import COLOURS, changed
@@ -12,7 +11,7 @@ from cwiictl.cli.wording import sentence
 from cwiictl.engine.plain import plain
 from cwiictl.errors import Problem
 from cwiictl.picture.map import Cloud, Identity, Issuer, Map, Note, State, Thing, worst
-from cwiictl.verify.finding import Finding
+from cwiictl.verify.finding import TRUST, Finding
 
 SEEN: Mapping[str, State] = {"green": "fine", "yellow": "warning", "red": "wrong"}
 FOUND: Mapping[str, State] = {"ok": "fine", "warning": "warning", "failed": "wrong", "not tried": "warning"}

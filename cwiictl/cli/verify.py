@@ -36,8 +36,8 @@ def verify(clouds: tuple[str, ...], junit: Path | None, **given: Any) -> None:
     """Say whether the clouds would believe the cluster's tokens, and why not. Changes nothing.
 
     Reads the issuer's two documents as a cloud would, compares the published keys with the cluster's, and reads back from each cloud whom it
-    believes. With --exchange the cluster is asked for a token of each ServiceAccount, and each cloud is shown it as by its pod; what comes of that
-    is thrown away.
+    believes: of all that is asked for, and of what create-identity has made. With --exchange the cluster is asked for a token of each
+    ServiceAccount, and each cloud is shown it as by its pod; what comes of that is thrown away.
 
     Exit code 0 if nothing stands against it, though there may be warnings; 3 if something does; 1 if something could not be looked at; 2 if what
     was asked for cannot be meant.

@@ -35,6 +35,8 @@ class Connected(Protocol):
     def facts(self) -> Mapping[str, str]: ...  # what a cluster must be told of the account itself, in the words of a Secret
     @property
     def known_issuers(self) -> Store[KnownIssuersState]: ...
+    @property
+    def identities(self) -> Store[Any]: ...  # what workloads act as
     def exchange(self, target: Any, token: str, /) -> Refusal | None: ...  # a workload's token, for what an SDK makes of it in a pod
     def close(self) -> None: ...  # gives back what was lent for the run, whatever became of it
 
@@ -79,6 +81,7 @@ class Cloud(Protocol):
     def walk(self, stores: Any, /) -> Walk: ...
     def believers(self, things: Iterable[Resource[Any]], /) -> Iterator[Resource[Any]]: ...  # of a plan, what says whose tokens are believed
     def believed(self, thing: Resource[Any], have: Any, expected: Expected, /) -> Iterator[Finding]: ...  # what is wrong with it
+    def recognised(self, cluster: Cluster, name: str, have: Any, /) -> tuple[Workload, Any] | None: ...  # what was asked for an identity, by what it says
     def exchanges(self, things: Iterable[Resource[Any]], found: Known, /) -> Iterator[Exchange]: ...
     def acting(self, things: Iterable[Resource[Any]], known: Known, /) -> Iterator[Acting]: ...  # of a plan, who may act as what
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...

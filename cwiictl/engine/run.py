@@ -47,6 +47,7 @@ class Outcome:
     interrupted: bool = False
     held: Holdings = NOBODYS  # what was ours in the plan's walks before anything was written
     unfinished: Collection[str] = ()  # of what failed, what was not there before, and is now
+    seen: Mapping[str, State | None] = field(default_factory=dict[str, State | None])  # of what could be read, what was there before this run
 
     @property
     def whole(self) -> bool:
@@ -67,6 +68,7 @@ class _Run:
     found: Known = field(default_factory=Known)
     decided: dict[str, Change] = field(default_factory=dict[str, Change])  # at the first try: a retry would call a create a keep
     done: set[str] = field(default_factory=set[str])
+    seen: dict[str, State | None] = field(default_factory=dict[str, State | None])
     held: Holdings = NOBODYS
 
     def patience(self, address: str) -> float:
@@ -187,6 +189,7 @@ class _Run:
         def do(address: str, tried: int) -> str:
             resource = self.plan[address]
             have = self.read(resource, tried)
+            self.seen.setdefault(address, have)
             if tried > 1 and have is not None:
                 self.judge(resource, have)
             change, want, made = self.compare(resource, have)
@@ -205,7 +208,7 @@ class _Run:
         graph = {address: [*(held.address for held in r.needs + r.likes), *awaited[address]] for address, r in self.plan.items()}
         ran = run(Job(graph, do, skip, failed, self.patience, self.report, verb), self.pace)
         changes = tuple(self.decided[address] for address in sorted(self.done))
-        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted, self.held)
+        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted, self.held, seen=self.seen)
 
     def unfinished(self, failed: Collection[str]) -> frozenset[str]:
         """Looked at once more: a thing may take several calls, of which the first was carried out."""

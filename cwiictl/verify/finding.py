@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+TRUST = "trust"  # whether a thing believes the cluster's tokens
+
 Severity = Literal["ok", "warning", "failed", "not tried"]
 
 

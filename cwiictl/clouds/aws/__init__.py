@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cwiictl.clouds.aws.belief import believed, believers, exchanges
     from cwiictl.clouds.aws.permissions import least
     from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
+    from cwiictl.clouds.aws.recognised import recognised
     from cwiictl.clouds.aws.stores import Stores
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "leaving",
     "name",
     "permitted",
+    "recognised",
     "standing",
     "title",
     "trusted",
@@ -52,7 +54,7 @@ FORMATS = ()
 TELLS = ("credentials", "cwii.dev/aws-", "eks.amazonaws.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting", "recognised")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -11,10 +11,9 @@ from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, OidcProvide
 from cwiictl.clouds.aws.resources.role import Role, RoleState, trust
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.verify.expected import Expected
-from cwiictl.verify.finding import Exchange, Finding
+from cwiictl.verify.finding import TRUST, Exchange, Finding
 from cwiictl.verify.letter import not_
 
-TRUST = "trust"
 ASSUME = "sts:AssumeRoleWithWebIdentity"
 MEND = "run create-all, which mends it"
 
@@ -78,10 +77,10 @@ def _role(thing: Role, have: RoleState, url: str) -> Iterator[Finding]:
 def _lacking(thing: Role, ours: list[Mapping[str, Any]], provider: str) -> str:
     """What keeps the tokens of the workload out."""
     issuer = provider.partition(":oidc-provider/")[2]
-    told = [_conditions(statement) for statement in ours]
-    prefixes = {key.rpartition(":")[0] for each in told for key in each} - {issuer}
-    if prefixes and not any(key.startswith(f"{issuer}:") for each in told for key in each):
-        return f"the conditions of the role's trust are of the issuer {not_(issuer, prefixes)}"
+    every = [_conditions(statement) for statement in ours]
+    told = [each for each in every if not _others(each, issuer)]
+    if not told:
+        return f"the conditions of the role's trust are of the issuer {not_(issuer, (other for each in every for other in _others(each, issuer)))}"
     for subject in thing.workload.subjects:
         letting = [each for each in told if _met(each.get(f"{issuer}:sub"), subject)]
         if not letting:
@@ -90,6 +89,11 @@ def _lacking(thing: Role, ours: list[Mapping[str, Any]], provider: str) -> str:
         if not any(_met(each.get(f"{issuer}:aud"), audience) for each in letting):
             return f"the role takes tokens for {not_(audience, (value for each in letting for value in each.get(f'{issuer}:aud', ())))}"
     return ""
+
+
+def _others(conditions: Mapping[str, Any], issuer: str) -> set[str]:
+    """Issuers whose claims are asked for: no token of ours has them."""
+    return {prefix for prefix, _, claim in (key.rpartition(":") for key in conditions) if claim in {"sub", "aud"}} - {issuer}
 
 
 def _granting(statements: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

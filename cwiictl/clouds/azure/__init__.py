@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cwiictl.clouds.azure.belief import believed, believers, exchanges
     from cwiictl.clouds.azure.permissions import least
     from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
+    from cwiictl.clouds.azure.recognised import recognised
     from cwiictl.clouds.azure.stores import Stores
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "leaving",
     "name",
     "permitted",
+    "recognised",
     "standing",
     "title",
     "trusted",
@@ -53,7 +55,7 @@ FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
 TELLS = ("azure_", "cwii.dev/az-", "azure.workload.identity/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting", "recognised")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

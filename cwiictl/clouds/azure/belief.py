@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from cwiictl.clouds.azure.resources.identity import Credential, Identity, IdentityState
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.verify.expected import Expected
-from cwiictl.verify.finding import Exchange, Finding
+from cwiictl.verify.finding import TRUST, Exchange, Finding
 from cwiictl.verify.letter import not_
 
-TRUST = "trust"
 MEND = "run create-all, which mends it"
 
 

@@ -16,10 +16,9 @@ from cwiictl.issuer.documents import KeySet, KeySetState
 from cwiictl.model import Workload
 from cwiictl.verify.documents import KEY, published
 from cwiictl.verify.expected import Expected
-from cwiictl.verify.finding import Exchange, Finding
+from cwiictl.verify.finding import TRUST, Exchange, Finding
 from cwiictl.verify.letter import not_
 
-TRUST = "trust"
 MEND = "run create-all, which mends it"
 
 

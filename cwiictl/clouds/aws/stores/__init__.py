@@ -43,5 +43,9 @@ class Stores:
     exchange: Callable[[str, str], Refusal | None]  # of a token, for a role's credentials
 
     @property
+    def identities(self) -> Store[RoleState]:
+        return self.roles
+
+    @property
     def facts(self) -> Mapping[str, str]:
         return {"aws_region": self.region}

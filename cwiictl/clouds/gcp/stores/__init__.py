@@ -53,5 +53,9 @@ class Stores:
     exchange: Callable[[Way, str], Refusal | None]  # of a token, for one of Google's
 
     @property
+    def identities(self) -> Store[ServiceAccountState]:
+        return self.service_accounts
+
+    @property
     def facts(self) -> Mapping[str, str]:
         return {}
