@@ -16,7 +16,8 @@ from cwii_webhook.settings.azwi import AUTHORITIES, Endpoint, Layout, Settings
 from tests.webhook.recorded import Objects, asked, request
 
 P = "azure.workload.identity"
-CLIENT = {f"{P}/client-id": "client"}
+CLIENT_ID = "11111111-2222-4333-8444-555555555555"
+CLIENT = {f"{P}/client-id": CLIENT_ID}
 SERVER = Settings(tenant_id="tenant")
 RESERVED = "azure-workload-identity-reserved-"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cwii_webhook.settings.azwi import Proxy, Settings
 
-from tests.webhook.test_azwi import P, a_pod, env, made
+from tests.webhook.test_azwi import CLIENT_ID, P, a_pod, env, made
 
 ASKED = {f"{P}/inject-proxy-sidecar": "true"}
 PORT = f"{P}/proxy-sidecar-port"
@@ -74,7 +74,7 @@ def test_proxies_are_given_the_identity_too(name: str) -> None:
     _, pod = made(a_pod(annotations=ASKED))
     _, without = made(a_pod(annotations=ASKED | {f"{P}/skip-containers": name}))
 
-    assert env(proxy(pod, name))["AZURE_CLIENT_ID"] == "client"
+    assert env(proxy(pod, name))["AZURE_CLIENT_ID"] == CLIENT_ID
     assert "AZURE_CLIENT_ID" not in env(proxy(without, name))
     assert [m["name"] for m in proxy(without, name)["volumeMounts"]] == ["cwii-no-token"]
 
@@ -121,7 +121,7 @@ def test_a_container_of_the_proxys_name_is_theirs_and_given_the_identity() -> No
     _, pod = made(a_pod(annotations=ASKED, initContainers=[mine]))
 
     assert proxy(pod, "azwi-proxy-init")["image"] == "mine"
-    assert env(proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == "client"
+    assert env(proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == CLIENT_ID
 
 
 def test_images_and_level_are_the_servers() -> None:

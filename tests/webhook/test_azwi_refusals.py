@@ -11,7 +11,7 @@ from cwii_webhook.picture import Ref, Seen, Unknown
 from cwii_webhook.settings.azwi import Settings
 
 from tests.webhook.recorded import request
-from tests.webhook.test_azwi import CLIENT, P, a_pod, first, made
+from tests.webhook.test_azwi import CLIENT, CLIENT_ID, P, a_pod, first, made
 
 EXPIRATION, PORT, PROXY = f"{P}/service-account-token-expiration", f"{P}/proxy-sidecar-port", f"{P}/inject-proxy-sidecar"
 BETWEEN = "not valid. Expected value to be between 3600 and 86400"
@@ -103,7 +103,7 @@ def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
 def test_who_names_no_account_is_default(name: str | None) -> None:
     _, pod = made(a_pod(serviceAccountName=name))
 
-    assert first(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": "client"}
+    assert first(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,27 @@ def test_the_label_is_looked_at_where_it_is_told_to(labels: dict[str, str] | Non
     assert strict.outcome == ("injected" if given else "nothing")
     assert lenient.outcome == "injected"
     assert (untouched == pod) != given
-    assert any("has no label" in warning for warning in strict.warnings) != given
+    assert any("label" in warning for warning in strict.warnings) != given
+
+
+@pytest.mark.parametrize(("value", "told"), [("True", True), ("yes", True), ("", True), ("false", False)])
+def test_a_label_that_nobody_hears_is_told(value: str, told: bool) -> None:  # noqa: FBT001 - a table
+    decision, _ = made(a_pod(labels={f"{P}/use": value}), settings=Settings(label=True))
+
+    assert decision.warnings == ((f'label {P}/use of Pod shop/p is {value!r}, and only "true" is heard',) if told else ())
+
+
+@pytest.mark.parametrize(
+    ("account", "told"),
+    [
+        ({f"{P}/client-id": "foo"}, f"{P}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it"),
+        (CLIENT | {f"{P}/tenant-id": "foo"}, f"{P}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it"),
+        (CLIENT | {f"{P}/tenant-id": "contoso.example"}, None),
+    ],
+    ids=["client", "tenant", "a domain"],
+)
+def test_an_id_that_azure_will_not_know_is_told(account: dict[str, str], told: str | None) -> None:
+    assert made(a_pod(), account)[0].warnings == ((told,) if told else ())
 
 
 def test_who_did_not_ask_is_told_nothing() -> None:
@@ -144,7 +164,7 @@ def test_a_mirror_pod_is_left_alone() -> None:
 MEETINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"env": [{"name": "AZURE_CLIENT_ID", "value": "mine"}]}, "container c sets AZURE_CLIENT_ID itself: that is left as it is"),
     ({"env": [{"name": "AZURE_TENANT_ID", "valueFrom": {}}]}, "container c sets AZURE_TENANT_ID itself: that is left as it is"),
-    ({"env": [{"name": "AZURE_CLIENT_ID", "value": "client"}]}, None),
+    ({"env": [{"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}]}, None),
     ({"env": [{"name": "HOME", "value": "/"}]}, None),
     ({"envFrom": [{}]}, "container c takes variables from elsewhere (envFrom): where their names are ours, ours win"),
     (

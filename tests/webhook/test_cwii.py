@@ -137,6 +137,8 @@ def test_words_of_another_webhook_beside_our_own_are_told_of_once() -> None:
         (GCP, "cwii.dev/gcp-audience", "foo", "is 'foo', which names no provider: Google Cloud knows it as //iam.googleapis.com/projects/NUMBER/"),
         (GCP, "cwii.dev/gcp-audience", AUDIENCE.removeprefix("//"), "which names no provider"),
         (GCP, "cwii.dev/gcp-audience", "//iam.googleapis.com/locations/global/workforcePools/p/providers/q", ""),
+        (GCP, "cwii.dev/gcp-service-account", "foo", "is 'foo', which is no service account's address: Google Cloud will not know it"),
+        (GCP, "cwii.dev/gcp-service-account", "112233445566778899001", ""),
     ],
 )
 def test_what_no_cloud_will_know_is_given_and_told(rest: dict[str, str], key: str, value: str, told: str) -> None:

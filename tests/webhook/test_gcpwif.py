@@ -335,3 +335,13 @@ def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> N
     assert [pod for _, pod in together] == [pod for _, pod in (*alone, *reversed(alone))]
     assert [decision.warnings for decision, _ in together[: len(looks)]] == [decision.warnings for decision, _ in alone]
     assert len({json.dumps(pod) for _, pod in alone}) == len(looks)
+
+
+@pytest.mark.parametrize(("email", "told"), [("foo", True), (EMAIL, False), ("112233445566778899001", False)])
+def test_an_address_that_google_will_not_know_is_told(email: str, told: bool) -> None:  # noqa: FBT001 - a table
+    key = f"{P}/service-account-email"
+
+    decision, _ = made(a_pod(), DIRECT | {key: email})
+
+    warning = f"{key} of ServiceAccount shop/worker is {email!r}, which is no service account's address: Google Cloud will not know it"
+    assert (warning in decision.warnings) == told

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
-from cwii_webhook.injection import Nothing, Origin, Variable, variable
-from cwii_webhook.mutators.grammar import ID, UUID, authority, checked
+from cwii_webhook.injection import Nothing, Variable, variable
+from cwii_webhook.mutators import cautions
+from cwii_webhook.mutators.grammar import ID, authority, checked
 from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
 from cwii_webhook.mutators.verify import Check
 from cwii_webhook.resolve import Wishes, where
 from cwii_webhook.settings.cwii import Settings
 from cwii_webhook.settings.grammar import AUDIENCE
-from cwii_webhook.spelling import shown
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "az"
@@ -44,20 +43,12 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
         ids = ((client, words.AZURE_CLIENT_ID), (tenant, words.AZURE_TENANT_ID))
         return incomplete(GIVES, wishes, *[word.key for said, word in ids if said is None])
     ids = checked(client, ID), checked(tenant, ID)
-    wishes.warnings += _unlikely(client, tenant)
+    wishes.warnings += [*cautions.client(where(client), client.value), *cautions.tenant(where(tenant), tenant.value)]
     variables = _variables(settings, wishes, ids, found(token.path, windows=wishes.hearing.windows))
     audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise("token audience", settings.az_default_audience)
     volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.expiration))
     guests = check.guests(wishes, settings, variables, (token.mount,))
     return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
-
-
-def _unlikely(client: Origin, tenant: Origin) -> Iterator[str]:
-    """What has the form of an id, and yet is none that Entra ID gives."""
-    if not UUID.fullmatch(client.value):
-        yield f"{where(client)} is {shown(client.value)}, which is no UUID: Azure will not know it"
-    if not UUID.fullmatch(tenant.value) and "." not in tenant.value:
-        yield f"{where(tenant)} is {shown(tenant.value)}, neither a UUID nor a domain: Azure will not know it"
 
 
 def _variables(settings: Settings, wishes: Wishes, ids: tuple[str, str], path: str) -> tuple[Variable, ...]:

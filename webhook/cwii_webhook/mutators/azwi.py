@@ -16,7 +16,7 @@ from cwii_webhook.picture import Ref, Unknown
 from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
 from cwii_webhook.shape import for_windows, on_windows
-from cwii_webhook.spelling import Spelling
+from cwii_webhook.spelling import Spelling, shown
 from cwii_webhook.vocabulary.azwi import CLIENT_ID, DOMAIN, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
 from cwii_webhook.voices import Subject, Voice
 
@@ -196,6 +196,11 @@ def _expiration(*voices: Voice) -> tuple[Origin, int]:
 
 def _unlabelled(subject: Subject) -> Iterator[str]:
     """The label is often put on the ServiceAccount, or on the workload in place of its pods. Whoever cannot be seen yet did not ask."""
+    said = (subject.pod.metadata.labels or {}).get(USE.key)
+    if said is not None:
+        if said != "false":
+            yield f'label {USE.key} of {subject.ref} is {shown(said)}, and only "{YES}" is heard'
+        return
     try:
         account = subject.account(subject.pod.spec.service_account_name or "default")
     except Unknown:
@@ -205,10 +210,14 @@ def _unlabelled(subject: Subject) -> Iterator[str]:
 
 
 def _of_values(wish: Wish) -> Iterator[str]:
-    if not wish.client:
+    if wish.client:
+        yield from cautions.client(f"{CLIENT_ID.key} of {wish.account}", wish.client)
+    else:
         yield f"{wish.account} has no {CLIENT_ID.key}: AZURE_CLIENT_ID is not set"
     if not wish.tenant.value:
         yield f"{wish.account} has {'an empty' if wish.tenant.voice else 'no'} {TENANT_ID.key}: AZURE_TENANT_ID is not set"
+    elif wish.tenant.voice:
+        yield from cautions.tenant(f"{TENANT_ID.key} of {wish.account}", wish.tenant.value)
 
 
 def _of_port(subject: Subject, port: int | None) -> Iterator[str]:

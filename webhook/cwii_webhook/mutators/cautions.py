@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cwii_webhook.injection import Variable
@@ -12,11 +13,29 @@ from cwii_webhook.spelling import nearest, shown
 from cwii_webhook.voices import Subject
 
 NAMES = 4  # of a list that are told of
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
 
 def expiration(seconds: int, key: str) -> Iterator[str]:
     if not LEAST <= seconds <= MOST:
         yield f"{key}: the API server refuses a token of {seconds} seconds; it takes {LEAST} to {MOST}"
+
+
+def client(told: str, value: str) -> Iterator[str]:
+    """What has the form of an id, and yet is none that Entra ID gives. `told` is which annotation, and on what it is."""
+    if not UUID.fullmatch(value):
+        yield f"{told} is {shown(value)}, which is no UUID: Azure will not know it"
+
+
+def tenant(told: str, value: str) -> Iterator[str]:
+    if not UUID.fullmatch(value) and "." not in value:
+        yield f"{told} is {shown(value)}, neither a UUID nor a domain: Azure will not know it"
+
+
+def service_account(told: str, value: str) -> Iterator[str]:
+    """Google takes its unique number too."""
+    if "@" not in value and not value.isdecimal():
+        yield f"{told} is {shown(value)}, which is no service account's address: Google Cloud will not know it"
 
 
 def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:

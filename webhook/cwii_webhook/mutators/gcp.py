@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from cwii_webhook.injection import Mount, Nothing, Refused, variable
-from cwii_webhook.mutators import credentials
+from cwii_webhook.mutators import cautions, credentials
 from cwii_webhook.mutators.grammar import PROVIDER, SERVICE_ACCOUNT, checked
 from cwii_webhook.mutators.plan import Cloud, Native, Plan, declined, incomplete, plan
 from cwii_webhook.mutators.token import Token, found
@@ -61,6 +61,7 @@ def _delivered(settings: Settings, token: Token, wishes: Wishes, audience: str) 
     windows = wishes.hearing.windows
     said = wishes.either(words.GCP_SERVICE_ACCOUNT, NATIVE, "service account", honoured=settings.native_annotations)
     account = checked(said, SERVICE_ACCOUNT) if said else ""
+    wishes.warnings += cautions.service_account(where(said), account) if said else ()
     text = credentials.document(audience, account, found(token.path, windows=windows))
     match _way(settings, wishes):
         case "annotation":

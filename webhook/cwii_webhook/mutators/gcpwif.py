@@ -143,7 +143,9 @@ class Gcpwif:
         expiration = asked.expiration
         if not asked.audience.value:
             yield f"{self.words.audience.key} of {asked.account} is empty: the token is for the API server, and Google will refuse it"
-        if not asked.email:
+        if asked.email:
+            yield from cautions.service_account(f"{self.words.email.key} of {asked.account}", asked.email)
+        else:
             yield f"{self.words.email.key} of {asked.account} is empty: there is nobody to act as"
         if expiration.voice and asked.said < LEAST:
             yield f"{expiration.key} of {expiration.voice} is {asked.said}: the token lasts {LEAST} seconds, the least that there is"

@@ -14,7 +14,6 @@ ROLE_ARN = grammar(r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576
 SESSION = grammar(r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-")
 ID = grammar(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
 SERVICE_ACCOUNT = grammar(r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?", "service account", "name@project.iam.gserviceaccount.com")
-UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 PROVIDER = re.compile(r"//iam\.googleapis\.com/(projects/[^/]+/locations/[^/]+/workloadIdentityPools|locations/[^/]+/workforcePools)/[^/]+/providers/[^/]+")
 HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
 
