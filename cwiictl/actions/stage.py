@@ -255,8 +255,21 @@ def signing_keys(order: Order, *, writes: bool) -> Keys:
         return PublicKey(order.public_key)
     if order.served is not None:
         return ServedKeys(order.served)
-    public: Path = order.output / names.PUBLIC_KEY
-    if public.exists() and not (order.output / names.PRIVATE_KEY).exists():
+    public = _public_alone(order.output, writes=writes)
+    if public:
         return PublicKey(public)
     copied = writes and openshift.name in order.installers  # whoever only looks does not know whom the folder was written for
     return KeyPair(order.output, order.bits, PAIR if copied else PAIR - {names.INSTALLER_KEY})
+
+
+def _public_alone(output: Path, *, writes: bool) -> Path | None:
+    """Where an installer was given it, it is enough to look; whoever writes is to say whether that key stays."""
+    if (output / names.PRIVATE_KEY).exists():
+        return None
+    if (output / names.PUBLIC_KEY).exists():
+        return output / names.PUBLIC_KEY
+    given = [] if writes else [path for each in INSTALLERS.values() if each.PUBLIC and (path := output / each.PUBLIC).exists()]
+    for path in given[1:]:
+        if files.read(path, "the public key") != files.read(given[0], "the public key"):
+            raise BadInput(f"{given[0]} and {path} are not the same key", remedy="say with --public-key-file which is the cluster's")
+    return given[0] if given else None

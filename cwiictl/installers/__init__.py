@@ -19,6 +19,9 @@ class Installer(Protocol):
     @property
     def issuer_in(self) -> str: ...  # the file that says who the issuer is
 
+    @property
+    def PUBLIC(self) -> str: ...  # noqa: N802 - the file that has the public half of the cluster's key; empty if none has it as it is
+
     def paths(self, workloads: Iterable[Workload]) -> tuple[str, ...]:
         """The files that `render` would make, or BadInput: for asking before a cloud is."""
         ...

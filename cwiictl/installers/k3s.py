@@ -16,6 +16,7 @@ folders = folder.folders(name)
 
 CONFIG = "k3s/config.yaml"
 issuer_in = CONFIG
+PUBLIC = ""
 KEY = "k3s/service.key"
 
 

@@ -16,6 +16,7 @@ folders = folder.folders(name)
 
 CLUSTER = "kops/cluster.yaml"
 issuer_in = CLUSTER
+PUBLIC = ""
 KEY = "kops/service-account.key"
 
 

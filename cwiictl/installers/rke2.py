@@ -14,6 +14,7 @@ folders = folder.folders(name)
 
 CONFIG = "rke2/config.yaml"
 issuer_in = CONFIG
+PUBLIC = ""
 KEY = "rke2/service.key"
 
 

@@ -188,3 +188,23 @@ def test_a_broken_or_mismatched_pair_is_refused_and_left_to_the_byte(ground: Gro
     assert done.code == 2, done.err
     assert (ground.tree(), ground.times()) == (before, times)
     assert ground.asked() == []
+
+
+@pytest.mark.parametrize("installer", ["kubeadm", "k0s", "kind"])
+def test_a_key_that_an_installer_was_given_is_found_there_by_whoever_looks(ground: Ground, installer: str) -> None:
+    ground.write("cluster.pub", public_pem(a_key(0)))
+    assert ground.create_all("--public-key-file", "cluster.pub", "--installer", installer).code == 0
+
+    assert (ground.status().code, ground.verify().code) == (0, 0)
+    assert ground.create_all("--dry-run").things["local/key/signing-key"] == "missing"  # whoever writes is to say whether it stays
+
+
+def test_of_two_keys_that_installers_were_given_nobody_can_tell_which_is_the_clusters(ground: Ground) -> None:
+    for number, installer in enumerate(("kubeadm", "kind")):
+        ground.write(f"out/{installer}/pki/sa.pub", public_pem(a_key(number)))
+
+    done = ground.status()
+
+    assert done.code == 2
+    assert "out/kubeadm/pki/sa.pub and out/kind/pki/sa.pub are not the same key" in done.err
+    assert "--public-key-file" in done.err
