@@ -108,7 +108,7 @@ class Stage:
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
     folder.judge(order, writes=writes)
-    order = settled(order)
+    order = settled(order if writes or order.keys != "published" else replace(order, keys="looked at"))
     if writes:
         judge_audiences(order)
     keys = signing_keys(order, writes=writes)

@@ -19,9 +19,11 @@ from cwiictl.oidc import VerificationKey
 JSON = "application/json"
 CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key within a minute
 
-Plain = Literal["published", "add", "replace"]
+Plain = Literal["published", "looked at", "add", "replace"]  # "looked at" is "published" of who writes nothing
 PLAIN: tuple[Plain, ...] = get_args(Plain)
 Keys = Plain | Turn
+EMPTY = "no key is in it, so nobody's token is believed"
+PUBLISH = "publish the cluster's key in it with create-all --add-key"
 
 
 def hidden() -> Any:
@@ -190,7 +192,8 @@ class KeySet(Resource[KeySetState]):
     def want(self, known: Known) -> KeySetState:
         key = known[self.key]
         turned = self.keys.to(key.kid) if isinstance(self.keys, Turn) else None
-        return KeySetState(kids=frozenset(every.kid for every in key.every), mode=self.keys, keys=key.every, rotation=turned)
+        mode = "published" if self.keys == "looked at" else self.keys
+        return KeySetState(kids=frozenset(every.kid for every in key.every), mode=mode, keys=key.every, rotation=turned)
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
         if have.hidden:
@@ -202,7 +205,12 @@ class KeySet(Resource[KeySetState]):
         return (*(d for d in told if d.field != "kids" or not right), *_turned(want.rotation, have.rotation))
 
     def remarks(self, want: KeySetState, have: KeySetState) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
-        return (have.rotation.told,) if have.rotation and self.keys in PLAIN else ()
+        told = (have.rotation.told,) if have.rotation and self.keys in PLAIN else ()
+        return (*told, f"{EMPTY}: {PUBLISH}") if self._emptied(have) else told
+
+    def _emptied(self, have: KeySetState) -> bool:
+        """Nobody could mistake another's key for the cluster's: it has been emptied, and whoever only looks is told so."""
+        return self.keys == "looked at" and not (have.kids or have.malformed or have.hidden)
 
     def objection(self, found: Known) -> Problem | None:
         """A key that the world does not know yet would make it forget, or doubt, the one that it knows."""
@@ -220,6 +228,8 @@ class KeySet(Resource[KeySetState]):
     def _unasked(self, have: KeySetState, key: KeyState | None) -> Problem | None:
         if key and have.dropped(key.kid):
             return _taken(self.address, key)
+        if self._emptied(have):
+            return None
         if self.keys == "add" or (key and key.kid in have.kids):
             return self._doubt(have, key)
         return _lacking(self.address, have, key)
@@ -244,9 +254,11 @@ def _taken(address: str, key: KeyState) -> Problem:
 
 def _lacking(address: str, have: KeySetState, key: KeyState | None) -> Problem:
     """The key at hand is not among those that are published."""
+    if not have.kids:
+        return BadInput(f"{address} is published, but {EMPTY}", remedy=f"find out who has emptied it, and {PUBLISH}")
     ours = f"the key {key.kid}" if key else "a key that is yet to be made"
     return BadInput(
-        f"{address} is published already with the key {', '.join(sorted(have.kids)) or 'of nobody'}, and {ours} is not in it",
+        f"{address} is published already with the key {', '.join(sorted(have.kids))}, and {ours} is not in it",
         remedy="give the folder of the cluster's key as --output-dir, or its public half as --public-key-file; to change the key"
         " create with --add-key (both are believed) or --replace-keys (tokens of the old one are refused)",
     )

@@ -90,7 +90,7 @@ def own(url: str, shelves: Shelves, key: SigningKey, keys: Keys) -> Issuer:
     home = Home(checked(url))
     discovery = DiscoveryDocument(names.DISCOVERY, shelves.documents, None, home, JWKS)
     key_set = KeySet(JWKS, shelves.key_sets, None, key, keys)
-    return (Issuer if keys != "published" else Published)(url, shelves.web, home, key, (discovery, key_set))
+    return (Published if keys in {"published", "looked at"} else Issuer)(url, shelves.web, home, key, (discovery, key_set))
 
 
 def existing(url: str, shelves: Shelves, key: SigningKey) -> Issuer:

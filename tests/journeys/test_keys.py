@@ -116,8 +116,25 @@ def test_an_empty_published_set_is_nobodys_key(made: Ground) -> None:
 
     done = made.create_all()
     assert done.code == 2
+    assert "no key is in it, so nobody's token is believed" in done.out
+    assert made.mutating() == []
     assert made.create_all("--add-key").code == 0
     assert kids(made) == [kid_of(a_key(0))]
+
+
+def test_a_published_set_that_was_emptied_has_drifted_for_whoever_only_looks(made: Ground) -> None:
+    plan = made.status().data["checksum"]
+    publish(made, '{"keys": []}')
+
+    done = made.status()
+
+    assert (done.code, done.data["checksum"]) == (3, plan)
+    assert done.things[KEY_SET] == "drifted"
+    assert done.fields[KEY_SET] == ["kids"]
+    (remark,) = done.remarks[KEY_SET]
+    assert remark.endswith("publish the cluster's key in it with create-all --add-key")
+    assert made.create_all("--add-key").code == 0
+    assert made.status().code == 0
 
 
 def test_add_and_replace_exclude_one_another(made: Ground) -> None:

@@ -68,9 +68,18 @@ def test_nothing_stands_against_a_set_that_is_not_there_or_holds_the_key(keys: K
 
 
 @pytest.mark.parametrize("number", [0, None])
-@pytest.mark.parametrize("have", [(1,), (1, 2), ()])
+def test_an_emptied_set_is_not_filled_unasked(number: int | None) -> None:
+    problem = objection(number, published(text='{"keys": []}'))
+
+    assert isinstance(problem, BadInput)
+    assert "no key is in it" in problem.problem
+    assert "--add-key" in problem.remedy
+
+
+@pytest.mark.parametrize("number", [0, None])
+@pytest.mark.parametrize("have", [(1,), (1, 2)])
 def test_another_key_than_the_published_ones_is_refused_with_the_ways_on(number: int | None, have: tuple[int, ...]) -> None:
-    problem = objection(number, published(*have, text="" if have else '{"keys": []}'))
+    problem = objection(number, published(*have))
 
     assert isinstance(problem, BadInput)
     assert all(way in problem.remedy for way in ("--public-key-file", "--add-key", "--replace-keys"))
