@@ -16,6 +16,7 @@ from cwiictl.actions.result import Result, Row
 from cwiictl.cli.options import PATH, stacked
 from cwiictl.clouds import ALL
 from cwiictl.clouds.spec import Option, Wish, options
+from cwiictl.cluster_file.words import key
 from cwiictl.errors import BadInput
 from cwiictl.verify.finding import Finding
 
@@ -63,20 +64,26 @@ def taken(option: Option, command: str) -> bool:
 def spec(cloud: str, command: str, chosen: Collection[str], given: Mapping[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a cloud's Spec, from the command line or else from the file."""
     flags = _flags(command, cloud)
-    filled: dict[str, Any] = {}
-    for field, option in options(ALL[cloud].Spec).items():
-        if option.flag in flags:
-            flag = flags[option.flag]
-            filled[field] = _said(option, flag, given) or _bare_value(option, command, chosen, given) or file.get(field, False if option.switch else "")
-            if option.required and command not in option.spared and not filled[field]:
-                told = option.flag if len(chosen) == 1 else flag
-                raise BadInput(f"{ALL[cloud].title} needs {told}", remedy=f"give {told} {option.metavar}")
-    _judged(cloud, filled, flags if len(chosen) > 1 else {})
+    asked = {field: option for field, option in options(ALL[cloud].Spec).items() if option.flag in flags}
+    said = {field: _said(option, flags[option.flag], given) or _bare_value(option, command, chosen, given) for field, option in asked.items()}
+    filled = {field: said[field] or file.get(field) or (False if option.switch else "") for field, option in asked.items()}
+    for field, option in asked.items():
+        if option.required and command not in option.spared and not filled[field]:
+            told = option.flag if len(chosen) == 1 else flags[option.flag]
+            besides = f", or write {_word(cloud, option)} in {given['file']}" if given.get("file") else ""
+            raise BadInput(f"{ALL[cloud].title} needs {told}", remedy=f"give {told} {option.metavar}{besides}")
+    read = {option.flag: _word(cloud, option) for field, option in asked.items() if filled[field] and not said[field]}
+    _judged(cloud, filled, {**(flags if len(chosen) > 1 else {}), **read})
     return filled
 
 
+def _word(cloud: str, option: Option) -> str:
+    """As the cluster's file says it."""
+    return f"clouds.{cloud}.{key(cloud, option)}"
+
+
 def _judged(cloud: str, filled: Mapping[str, Any], flags: Mapping[str, str]) -> None:
-    """A cloud names its options as they are where it is alone: here they are said as the user has to spell them."""
+    """A cloud names its options as they are where it is alone: here they are said as the user has to spell them, or has."""
     try:
         ALL[cloud].Spec(**filled)
     except BadInput as e:

@@ -133,3 +133,17 @@ def test_the_shipped_example_can_be_planned(ground: Ground) -> None:
 )
 def test_what_the_file_says_wrongly_is_told_with_its_place_before_any_call(ground: Ground, text: str, words: tuple[str, ...]) -> None:
     asked.refused(ground, text, words)
+
+
+@pytest.mark.parametrize(
+    ("clouds", "words"),
+    [
+        ({"aws": {}}, ("AWS needs --region", "Give --region REGION, or write clouds.aws.region in cluster.yaml.")),
+        ({"aws": {"region": "US_EAST"}}, ("AWS has no region 'US_EAST'", "such as us-east-1 with clouds.aws.region.")),
+        ({"aws": {"region": "us-east-1"}, "azure": {"region": "eastus"}}, ("Azure needs --subscription-id", "clouds.azure.subscriptionId in cluster.yaml")),
+        ({"aws": {"region": "us-east-1"}, "gcp": {"project": "some-project", "region": "nowhere"}}, ("no location 'nowhere'", "with clouds.gcp.region")),
+    ],
+    ids=["missing", "wrong", "missing of two", "wrong of two"],
+)
+def test_what_the_file_says_of_a_cloud_is_told_in_the_files_words(ground: Ground, clouds: dict[str, Any], words: tuple[str, ...]) -> None:
+    asked.refused(ground, cluster(clouds=clouds), words)
