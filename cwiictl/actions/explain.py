@@ -73,7 +73,8 @@ def _way(question: Question, known: Version) -> Way:
 def _answer(those: Found, texts: Mapping[str, bytes], objects: Objects) -> Answer:
     pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
     if not pods:
-        raise BadInput(f"there is no pod in {', '.join(texts) or 'nothing'}", remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
+        told = f"there is no pod in {', '.join(texts)}" if texts else "nothing is given that could be explained"
+        raise BadInput(told, remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
     problems = tuple(filter(None, [heed(source, objects) for way in those.ways for source in way.sources]))
     explanations = tuple(each for pod in pods for each in _explained(pod, those.ways, objects))
     return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems, those.by)

@@ -19,7 +19,7 @@ from cwiictl import files
 from cwiictl.actions.explain import Answer, Question
 from cwiictl.actions.explain import explain as ask
 from cwiictl.cli import options
-from cwiictl.cli.wording import shown
+from cwiictl.cli.wording import coloured, shown
 from cwiictl.engine.plain import plain
 from cwiictl.explain import Explanation
 
@@ -111,7 +111,7 @@ def _warning(text: str) -> str:
 def _difference(each: Explanation) -> Iterator[str]:
     before, after = _yaml(each.before), _yaml(each.after)
     for line in list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]:
-        yield f"  {click.style(shown(line), fg=COLOURS.get(line[:1]))}"
+        yield f"  {coloured(shown(line), COLOURS.get(line[:1]))}"
 
 
 def _yaml(body: Mapping[str, Any]) -> list[str]:

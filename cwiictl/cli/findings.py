@@ -6,19 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-import click
-
-from cwiictl.cli.wording import sentence, shown, wrapped
+from cwiictl.cli.wording import coloured, sentence, shown, wrapped
 from cwiictl.verify.finding import Finding
 
 COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "not tried": "red"}
+NARROW = 20  # characters of a check: one that is longer makes its own line longer, and not all lines
 
 
 def lines(found: Sequence[Finding]) -> Iterator[str]:
-    width = max((len(each.check) for each in found), default=0)
+    width = max((len(each.check) for each in found if len(each.check) <= NARROW), default=0)
     told: set[tuple[str, str]] = set()
     for each in found:
-        yield f"  {click.style(f'{each.severity:<10}', fg=COLOURS[each.severity])}  {each.check:<{width}}  {shown(each.thing)}"
+        yield f"  {coloured(f'{each.severity:<10}', COLOURS[each.severity])}  {each.check:<{width}}  {shown(each.thing)}"
         if each.problem and (each.problem, each.remedy) not in told:
             yield from _why(each)
         told.add((each.problem, each.remedy))

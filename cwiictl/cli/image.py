@@ -32,7 +32,7 @@ def image() -> None:
     """
 
 
-@image.command()
+@image.command(short_help="Write the image to a file.")
 @click.argument("file", type=options.PATH)
 @_mirrors
 @options.output
@@ -48,7 +48,7 @@ def save(file: Path, mirrors: tuple[str, ...], form: str) -> None:
     _show(actions.save(file, mirrors, _tell), form)
 
 
-@image.command()
+@image.command(short_help="Push the image to a registry.")
 @click.argument("ref")
 @click.option("--sign-key", "key", type=options.PATH, metavar="FILE", help="Sign with this key, so that `cosign verify --key` accepts the image.")
 @click.option("--plain-http", "plain", is_flag=True, help="The registry is on this machine's loopback, and speaks no TLS.")
@@ -65,7 +65,7 @@ def push(ref: str, key: Path | None, plain: bool, mirrors: tuple[str, ...], form
     _show(actions.push(Push(ref, plain, key), mirrors, _tell), form)
 
 
-@image.command()
+@image.command(short_help="Write the image's files, for podman or docker to build.")
 @click.argument("folder", metavar="DIR", type=options.PATH)
 @_mirrors
 @options.output

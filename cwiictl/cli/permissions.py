@@ -14,13 +14,15 @@ from cwiictl.cli.order import order
 from cwiictl.errors import BadInput
 from cwiictl.shapes import nearest
 
+SAME = {"verify": "status"}  # what is enough for a command that has none of its own
+
 
 class _Policy(click.Choice[str]):
     """Whoever names a command by its own name is told which policy is its."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
-            begun = next((choice for choice in self.choices if value.startswith(f"{choice}-")), "")
+            begun = SAME.get(value) or next((choice for choice in self.choices if value.startswith(f"{choice}-")), "")
             raise BadInput(f"there is no policy for {value!r}", remedy=f"did you mean {begun}?" if begun else nearest(value, tuple(self.choices)))
         return super().convert(value, param, ctx)
 

@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
 
-import click
-
 from cwiictl.actions.result import CHANGED, INTERRUPTED, Result, Row
 from cwiictl.cli import findings
-from cwiictl.cli.wording import error, wrapped
+from cwiictl.cli.wording import coloured, error, wrapped
 from cwiictl.engine.plain import plain
 from cwiictl.errors import BadInput, Conflict
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared", "restarted"), "green"),
+    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared", "restarted", "dropped", "released"), "green"),
     **dict.fromkeys(("drifted", "incomplete", "missing", "left over", "to drop", "to release", "to restart", "may be lent", "kept"), "yellow"),
     **dict.fromkeys(("foreign", "failed", "unfinished", "not tried"), "red"),
 }
@@ -105,7 +103,7 @@ def _row(row: Row, result: Result) -> Iterator[str]:
     if _hidden(row, result):
         return
     why = f": {row.problem}" if row.condition in {"not tried", "kept", "present", "may be lent"} and row.problem else ""
-    yield f"  {click.style(f'{row.condition:<10}', fg=COLOURS.get(row.condition))}  {row.thing}{why}"
+    yield f"  {coloured(f'{row.condition:<10}', COLOURS[row.condition])}  {row.thing}{why}"
     for difference in row.differences:
         yield from wrapped(f"{difference.field}: {changed(plain(difference.have), plain(difference.want))}")
     for remark in row.remarks:

@@ -10,6 +10,11 @@ from collections.abc import Iterator
 import click
 
 
+def coloured(text: str, colour: str | None) -> str:
+    """What has no colour is sent as it is: a terminal has nothing to take back."""
+    return click.style(text, fg=colour) if colour else text
+
+
 def error(problem: str, remedy: str) -> Iterator[str]:
     first, *listed = sentence(problem).splitlines()
     yield f"{click.style('Error:', fg='red')} {first}"

@@ -50,6 +50,7 @@ def test_on_a_terminal_what_is_added_is_green() -> None:
     told = CliRunner().invoke(explain, ["-f", "-", "--dialect", "eks"], input=text, catch_exceptions=False, color=True).stdout
 
     assert "\x1b[32m+    - name: AWS_ROLE_ARN\x1b[0m" in told
+    assert "\n     - name: c\n" in told
     assert "\x1b[31m" not in told
 
 
