@@ -168,7 +168,7 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
 
 
 def _told(stage: Stage, outcome: Outcome, result: Result) -> Result:
-    """The same, foreseen."""
+    """The same, foretold."""
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
     written = {str(stage.order.output / name) for name in (*_renewed(stage, outcome), *files.unlike(stage.order.output, tree))}
     written |= {str(path) for path, text in told.items() if files.unlike(path.parent, {path.name: files.Public(text)})}

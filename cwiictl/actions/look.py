@@ -20,6 +20,7 @@ from cwiictl.issuer.key import KEY
 from cwiictl.issuer.known import KnownIssuers
 from cwiictl.issuer.page import Page
 from cwiictl.issuer.stores.pages import Pages
+from cwiictl.picture.map import Acting
 from cwiictl.verify import documents
 from cwiictl.verify.expected import Expected
 from cwiictl.verify.finding import TRUST, Finding, whole
@@ -53,6 +54,12 @@ class Look:
     def identified(self, site: Site) -> tuple[Resource[Any], ...]:
         """All that has to do with whom the cloud takes workloads for, asked for or not."""
         return (*self.stage.plan.values(), *self.unasked.of(site))
+
+    def acting(self, cloud: str) -> Iterator[Acting]:
+        """Who acts as something there that is not asked for."""
+        for site in self.stage.sites:
+            if site.cloud.name == cloud:
+                yield from site.cloud.acting(self.unasked.of(site), self.found)
 
     def host(self) -> bool:
         """Who gives the issuer its name is looked for before all else. False if nobody knows it."""

@@ -62,7 +62,8 @@ def found(place: Place, dialect: str) -> Found:
         return Found(by=(f"What webhook is installed in this cluster cannot be read ({e.problem}): explained {DEFAULTS}.",))
     ways = {one.name: tuple(way for way in _ways(one, place) if dialect in {"", way.service.route.dialect}) for one in those}
     if not any(ways.values()):
-        return Found(by=(f"No webhook that is installed in this cluster answers in the dialect {dialect or 'of any'}: explained {DEFAULTS}.",))
+        lacks = f"answers in the dialect {dialect}" if dialect else "has a Deployment"
+        return Found(by=(f"No webhook that is installed in this cluster {lacks}: explained {DEFAULTS}.",))
     by = (f"As Deployment {one.namespace}/{one.name} is told to." for one in those if ways[one.name])
     return Found(tuple(way for some in ways.values() for way in some), tuple(by))
 

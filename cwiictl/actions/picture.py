@@ -6,10 +6,11 @@ from contextlib import closing
 from dataclasses import replace
 
 from cwiictl.actions.create import foreseen
+from cwiictl.actions.look import Look
 from cwiictl.actions.order import Order, Reach
 from cwiictl.actions.result import Result
 from cwiictl.actions.stage import Stage, giving_back, staged
-from cwiictl.actions.verify import verified
+from cwiictl.actions.verify import judged
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Report
 from cwiictl.engine.run import preview
@@ -25,14 +26,21 @@ def pictured(order: Order, report: Report, reach: Reach | None = None) -> Result
 
 
 def _pictured(stage: Stage, report: Report, pods: Pods | None) -> Result:
+    """What status has read, verify does not read again."""
     outcome = preview(stage.plan, stage.mark, stage.pace, stage.order.adopt, report)
     status = replace(foreseen(stage, outcome, writes=False), judged=True)
-    if status.sight:
-        status = replace(status, sight=replace(status.sight, pods=pods))
-    if status.interrupted:
-        return status
-    found = verified(stage, report, None, outcome)
-    return replace(status, findings=found.findings).plus((), found.failures, interrupted=found.interrupted)
+    if status.interrupted or stage.issuer is None:
+        return _seen(status, pods)
+    look = Look(stage, stage.issuer, report, outcome)
+    return _seen(judged(look, status, hosted=look.host()), pods, look)
+
+
+def _seen(result: Result, pods: Pods | None, look: Look | None = None) -> Result:
+    """With whoever acts as something that nobody asks for here."""
+    if result.sight is None:
+        return result
+    sides = tuple(replace(side, acting=(*side.acting, *(look.acting(side.cloud) if look else ()))) for side in result.sight.sides)
+    return replace(result, sight=replace(result.sight, pods=pods, sides=sides))
 
 
 def pods(reach: Reach) -> Pods:

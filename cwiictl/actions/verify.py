@@ -13,26 +13,25 @@ from cwiictl.actions.stage import Stage, giving_back, staged
 from cwiictl.actions.told import told
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Report
-from cwiictl.engine.run import Outcome
 
 
 def verify(order: Order, report: Report, source: Source | None = None) -> Result:
     stage = staged(order, Pace(order.width), report, writes=False)
-    return giving_back(stage.sites, lambda: verified(stage, report, source))
+    return giving_back(stage.sites, lambda: _verified(stage, report, source))
 
 
-def verified(stage: Stage, report: Report, source: Source | None, before: Outcome | None = None) -> Result:
-    """What was read `before` is not read again."""
+def _verified(stage: Stage, report: Report, source: Source | None) -> Result:
     result = Result(stage.callers, skipped=stage.skipped, judged=True)
     if stage.issuer is None:
         return result
-    look = Look(stage, stage.issuer, report, before)
+    look = Look(stage, stage.issuer, report)
     hosted = look.host()
     with source(stage, look.url) if source and hosted else nullcontext() as tokens:  # bad input is found before anything is judged
-        return _judged(look, result, tokens, hosted=hosted)
+        return judged(look, result, tokens, hosted=hosted)
 
 
-def _judged(look: Look, result: Result, tokens: Tokens | None, *, hosted: bool) -> Result:
+def judged(look: Look, result: Result, tokens: Tokens | None = None, *, hosted: bool) -> Result:
+    """With what was found beside what there is of a result."""
     if hosted:
         look.around()
     found = (*look.findings(), *(told(look) if hosted and not look.interrupted else ()))

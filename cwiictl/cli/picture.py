@@ -20,11 +20,10 @@ UNASKED = {"left over", "kept", "present"}
 
 def drawn(result: Result, sight: Sight, read: str = "") -> Map:
     things = _things(result)
-    unasked = {
-        address for address, thing in things.items() if thing.condition in UNASKED and address.startswith(tuple(f"{side.cloud}/" for side in sight.sides))
-    }
     identities = tuple(_identities(sight, things))
-    placed = unasked | {thing.address for identity in identities for thing in identity.things}
+    acting, clouds_ = {thing.address for identity in identities for thing in identity.things}, tuple(f"{side.cloud}/" for side in sight.sides)
+    unasked = {address for address, thing in things.items() if thing.condition in UNASKED and address.startswith(clouds_)} - acting
+    placed = unasked | acting
     common = {address: thing for address, thing in things.items() if address not in placed}
     clouds = tuple(
         _cloud(side, result, _of(side, common, sight), tuple(things[a] for a in sorted(unasked) if a.startswith(f"{side.cloud}/"))) for side in sight.sides

@@ -17,6 +17,7 @@ from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.gcp.world import PROJECT
 from tests.examples import ACCOUNT
 from tests.journeys import ground as aws
+from tests.journeys.asked import BILLING, MANAGED
 from tests.journeys.ground import NAME, Done, a_key, kid_of
 from tests.journeys.three import All, all_requests
 from tests.picture.reading import Line, lines
@@ -82,6 +83,22 @@ def test_who_has_roles_without_a_service_account_acts_as_itself(ground: All) -> 
     found = lines((ground.folder / "trust.html").read_bytes())
     assert (done.code, [(line.account, line.condition) for line in found]) == (0, [("billing", "as wanted"), ("jobs", "as wanted")]), done.err
     assert [line.acts_as.rpartition("/")[2] for line in found] == ["system:serviceaccount:shop:billing", "system:serviceaccount:shop:jobs"]
+
+
+def test_what_create_identity_has_made_is_drawn_beside_what_is_asked_for(ground: All) -> None:
+    assert ground.create_all().code == 0
+    words = ("-n", "shop", "--service-account", "billing", "--managed-policy-arn", MANAGED)
+    assert ground.cwiictl("create-identity", *ground.where, *words, "-o", "json").code == 0
+
+    done, found = pictured(ground)
+
+    shop = [line for line in found if line.namespace == "shop"]
+    assert (done.code, len(found)) == (0, 12)
+    assert [(line.cloud, line.account, line.condition) for line in shop] == [(cloud, "billing", "present") for cloud in ("AWS", "Azure", "Google Cloud")]
+    assert shop[0].acts_as == f"{ARN}{BILLING}"
+    page = (ground.folder / "trust.html").read_text()
+    assert f"<li>{MANAGED}</li>" in page
+    assert 'id="others"' not in page  # nobody is left who is only listed
 
 
 def test_before_anything_is_made_all_is_drawn_as_missing(ground: All) -> None:

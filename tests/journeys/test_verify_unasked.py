@@ -123,6 +123,17 @@ def test_what_is_wrong_with_it_is_named_and_its_own_command_mends_it(ground: All
     assert ground.verify().code == 0
 
 
+def test_each_of_several_is_judged(ground: All) -> None:
+    words = ("-n", "shop", "--service-account", "orders", "--managed-policy-arn", MANAGED)
+    assert ground.cwiictl("create-identity", *ground.where, *words, "-o", "json").code == 0
+
+    done = ground.verify()
+
+    seen = {each["thing"]: each["severity"] for each in done.data["findings"]}
+    assert (done.code, set(seen.values())) == (0, {"ok"})
+    assert {ROLE, ROLE.replace("billing", "orders"), IDENTITY, IDENTITY.replace("billing", "orders")} <= seen.keys()
+
+
 def test_an_identity_that_lets_in_nobody_of_its_namespace_is_nobodys(ground: All) -> None:
     ground.azure.changed(f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/billing", subject=OTHER)
     ground.azure.arm("DELETE", f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/jobs")

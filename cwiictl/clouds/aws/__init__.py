@@ -10,11 +10,11 @@ from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
-    from cwiictl.clouds.aws.acting import acting
+    from cwiictl.clouds.aws.actors import acting
     from cwiictl.clouds.aws.belief import believed, believers, exchanges
     from cwiictl.clouds.aws.permissions import least
     from cwiictl.clouds.aws.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
-    from cwiictl.clouds.aws.recognised import recognised
+    from cwiictl.clouds.aws.recognition import recognised
     from cwiictl.clouds.aws.stores import Stores
 
 __all__ = [
@@ -54,7 +54,7 @@ FORMATS = ()
 TELLS = ("credentials", "cwii.dev/aws-", "eks.amazonaws.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting", "recognised")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -11,11 +11,11 @@ from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
-    from cwiictl.clouds.azure.acting import acting
+    from cwiictl.clouds.azure.actors import acting
     from cwiictl.clouds.azure.belief import believed, believers, exchanges
     from cwiictl.clouds.azure.permissions import least
     from cwiictl.clouds.azure.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
-    from cwiictl.clouds.azure.recognised import recognised
+    from cwiictl.clouds.azure.recognition import recognised
     from cwiictl.clouds.azure.stores import Stores
 
 __all__ = [
@@ -55,7 +55,7 @@ FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
 TELLS = ("azure_", "cwii.dev/az-", "azure.workload.identity/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting", "recognised")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -10,11 +10,11 @@ from cwiictl.loading import behind, loading
 from cwiictl.model import Cluster
 
 if TYPE_CHECKING:
-    from cwiictl.clouds.gcp.acting import acting
+    from cwiictl.clouds.gcp.actors import acting
     from cwiictl.clouds.gcp.belief import believed, believers, exchanges
     from cwiictl.clouds.gcp.permissions import least
     from cwiictl.clouds.gcp.plan import bindings, brings, host, identities, leaving, permitted, standing, trusted, trusting, uploads, walk
-    from cwiictl.clouds.gcp.recognised import recognised
+    from cwiictl.clouds.gcp.recognition import recognised
     from cwiictl.clouds.gcp.stores import Stores
 
 __all__ = [
@@ -54,7 +54,7 @@ FORMATS = ()
 TELLS = ("service_account.json", "cwii.dev/gcp-", "cloud.google.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "acting", "recognised")
+__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition")
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -94,3 +95,11 @@ def test_each_package_shows_the_same_words() -> None:
 def _all(path: Path) -> ast.expr:
     found = (node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign))
     return next(node.value for node in found if isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__")
+
+
+@pytest.mark.parametrize("cloud", ALL)
+def test_no_file_is_called_as_what_the_cloud_exports(cloud: str) -> None:
+    """Who loads a file has the package give that out from then on, and not what is in it."""
+    exported = set(import_module(f"cwiictl.clouds.{cloud}").__all__)
+
+    assert exported & {path.stem for path in folder(cloud).glob("*.py")} == set()

@@ -17,7 +17,7 @@ _TITLE = re.compile(r"Kubernetes role for (?P<title>[^/ ]+/[^/ ]+)")
 def recognised(_cluster: Cluster, _name: str, have: RoleState) -> tuple[Workload, Ask] | None:
     told = _TITLE.fullmatch(have.description)
     workload = whose(_subjects(have), told["title"] if told else "")
-    return (workload, Ask(None)) if workload else None
+    return (workload, Ask(have.policy, have.managed)) if workload else None
 
 
 def _subjects(have: RoleState) -> Iterator[str]:

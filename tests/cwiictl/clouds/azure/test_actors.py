@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cwiictl.clouds.azure.acting import acting
+from cwiictl.clouds.azure.actors import acting
 from cwiictl.clouds.azure.resources.identity import Identity
 from cwiictl.clouds.azure.resources.role_assignments import RoleAssignments
 from cwiictl.clouds.azure.spec import Ask, Role

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwiictl.clouds.gcp.acting import acting
+from cwiictl.clouds.gcp.actors import acting
 from cwiictl.clouds.gcp.resources.grant import Condition
 from cwiictl.clouds.gcp.spec import Ask, Role
 from cwiictl.engine.resource import Known
