@@ -76,7 +76,7 @@ def _denied(who: str, lacking: tuple[str, ...], what: str) -> Denied:
     every = tuple(dict.fromkeys(lacking))
     if len(every) <= MANY:
         return Denied(f"{who} may not do {', '.join(every)}, which {what} needs", remedy=remedy)
-    return Denied(f"{who} may not do {len(every)} things, which {what} needs{listed(map(_divided, every))}", remedy=remedy)
+    return Denied(f"{who} may not do {len(every)} things, which {what} needs:{listed(map(_divided, every))}", remedy=remedy)
 
 
 def _divided(action: str) -> tuple[str, str]:

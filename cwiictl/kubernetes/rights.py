@@ -61,4 +61,4 @@ def denied(who: str, lacking: Iterable[Right], what: str) -> Denied | None:
     if len(every) <= MANY:
         return Denied(f"{who} may not {', '.join(map(str, every))}, which {what} needs", remedy=remedy)
     told = ((right.what, right.verb) for right in every)
-    return Denied(f"{who} lacks {len(every)} rights, which {what} needs{listed(told)}", remedy=remedy)
+    return Denied(f"{who} lacks {len(every)} rights, which {what} needs:{listed(told)}", remedy=remedy)

@@ -307,7 +307,7 @@ def test_who_lacks_rights_learns_which_before_anything_is_written(reach: Reach, 
         problem = denied(place.caller, lacking, "installing the webhook")
         assert isinstance(problem, Denied)
         told = problem.problem.splitlines()
-        assert told[0] == f"viewer lacks {len(lacking)} rights, which installing the webhook needs"
+        assert told[0] == f"viewer lacks {len(lacking)} rights, which installing the webhook needs:"
         assert "clusterrolebindings.rbac.authorization.k8s.io: create, get, patch" in told
     with connected(reach, tmp_path) as admin:
         assert admin.api.lacking(asked) == ()

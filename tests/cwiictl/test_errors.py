@@ -43,7 +43,7 @@ def test_a_few_stand_in_the_sentence() -> None:
     ids=["aws", "azure", "gcp"],
 )
 def test_many_are_told_by_their_service(lacking: list[str], lines: list[str]) -> None:
-    assert told(lacking).splitlines() == [f"somebody may not do {len(lacking)} things, which taking these things down needs", *lines]
+    assert told(lacking).splitlines() == [f"somebody may not do {len(lacking)} things, which taking these things down needs:", *lines]
 
 
 def test_what_is_lacking_twice_is_told_once() -> None:
@@ -59,7 +59,7 @@ def test_rights_in_a_cluster_are_told_by_their_kind() -> None:
     assert few.problem == "somebody may not get deployments.apps in shop, which installing needs"
     assert many is not None
     assert many.problem.splitlines() == [
-        "somebody lacks 8 rights, which installing needs",
+        "somebody lacks 8 rights, which installing needs:",
         "deployments.apps in shop: get, create, patch, delete",
         "daemonsets.apps in shop: get, create, patch, delete",
     ]
