@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cwiictl.cluster_file import WorkloadAsk
+from cwiictl.cluster_file.preset import Part as PresetPart
 from cwiictl.issuer.documents import Keys
 from cwiictl.issuer.served import Served
-from cwiictl.model import Cluster, Workload
+from cwiictl.model import Cluster
 
 Part = Literal["issuer", "identities"]
 WHOLE: frozenset[Part] = frozenset({"issuer", "identities"})
@@ -50,7 +51,7 @@ class Order:
     from_cluster: Reach | None = None  # a cluster that exists, whose own keys are to be trusted
     served: Served | None = None  # what that has told of itself
     summary: Path | None = None  # a file of what all workloads were given, as the preset's own tool writes it
-    parts_of_summary: tuple[tuple[Workload, Mapping[str, Any]], ...] = ()
+    parts_of_summary: tuple[PresetPart, ...] = ()
     declare: str = ""  # the format in which it is said, instead of made
     credential_from: str = ""  # the Secret that the operator of this format is to act with
     move_issuer: bool = False  # the cluster may get another one than it has

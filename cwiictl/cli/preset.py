@@ -68,7 +68,7 @@ def _judge_clouds(name: str, asked: tuple[str, ...], what: Order) -> None:
 
 def _judge_file(name: str, asked: Preset, path: Path | None, given: Mapping[str, Any]) -> None:
     """Whoever only declares the identities cannot know yet what they will be called."""
-    writes = any(part for _, part in asked.parts)
+    writes = any(part.says for part in asked.parts)
     if writes and path is None and not given["declare"]:
         raise BadInput(f"the preset {name} has a file to write", remedy="say where, with --output-file FILE")
     if path and not writes:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from msgspec import Meta
 
 from cwiictl.audiences import Asker
-from cwiictl.cluster_file.variables import Variables, VariableShape, filled
+from cwiictl.cluster_file.variables import Meaning, Variables, VariableShape, filled
 from cwiictl.cluster_file.words import Words, asking
 from cwiictl.cluster_file.workloads import WorkloadAsk, workloads
 from cwiictl.documents import documents
@@ -29,11 +29,30 @@ class PresetShape(Strict):
 
 
 @dataclass(frozen=True)
-class Preset:
-    """`parts` is what each workload says in the file that the product takes."""
+class Part:
+    """What a workload says in the file that the product takes: its variables are the keys of its Secret, its further ids, and the preset's own."""
 
+    workload: Workload
+    says: Mapping[str, Any]
+    variables: Meaning
+
+    def filled(self, told: Mapping[str, str]) -> dict[str, Any]:
+        return filled(self.says, _Known(told, self.variables))
+
+
+@dataclass(frozen=True)
+class _Known:
+    told: Mapping[str, str]
+    variables: Meaning
+
+    def __getitem__(self, name: str, /) -> str | bool:
+        return self.told[name] if name in self.told else self.variables[name]
+
+
+@dataclass(frozen=True)
+class Preset:
     workloads: tuple[WorkloadAsk, ...]
-    parts: tuple[tuple[Workload, Mapping[str, Any]], ...]
+    parts: tuple[Part, ...]
 
 
 def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known: Mapping[str, str]) -> Preset:
@@ -46,7 +65,7 @@ def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known
     (asked,) = documents(title, json.dumps({"workloads": wanted}, indent=2).encode())
     found = workloads(asked, told(asked, asking(words)).workloads, words, shape.asker)
     outputs = {(each["namespace"], each["name"]): each.get("output", {}) for each in shape.workloads}
-    return Preset(found, tuple((each.workload, outputs[each.workload.namespace, each.workload.name]) for each in found))
+    return Preset(found, tuple(Part(each.workload, outputs[each.workload.namespace, each.workload.name], variables) for each in found))
 
 
 def clouds(name: str, text: bytes, words: Words) -> tuple[str, ...]:
@@ -60,15 +79,15 @@ def _asked(workload: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in workload.items() if key != "output"}
 
 
-def summary(parts: Iterable[tuple[Workload, Mapping[str, Any]]], bindings: Iterable[Binding]) -> bytes:
-    """One object of all workloads, once each is there: its variables are the keys of a workload's Secret, and its further ids. Empty before."""
+def summary(parts: Iterable[Part], bindings: Iterable[Binding]) -> bytes:
+    """One object of all workloads, once each is there. Empty before."""
     data = {binding.workload: {**binding.texts, **binding.ids} for binding in bindings}
     every = tuple(parts)
-    if not every or any(workload not in data for workload, _ in every):
+    if not every or any(part.workload not in data for part in every):
         return b""
     merged: dict[str, Any] = {}
-    for workload, part in every:
-        _merge(merged, filled(part, data[workload]))
+    for part in every:
+        _merge(merged, part.filled(data[part.workload]))
     return json.dumps(merged, indent=2).encode() + b"\n"
 
 

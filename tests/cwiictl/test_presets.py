@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cwiictl import files
-from cwiictl.clouds import gcp
+from cwiictl.clouds import aws, gcp
+from cwiictl.clouds.aws import policy
 from cwiictl.clouds.azure.section import ask_of
 from cwiictl.cluster_file.preset import Preset, preset, summary
 from cwiictl.cluster_file.variables import filled
@@ -100,6 +101,13 @@ def test_what_is_set_wrongly_or_not_at_all_is_told_by_its_name(given: dict[str, 
 
 def test_a_value_is_never_read_as_a_variable_itself() -> None:
     assert filled("${a} and ${b}", {"a": "${b}", "b": "x"}) == "${b} and x"
+
+
+def test_the_file_may_say_what_was_set_and_a_workload_s_own_words_go_before() -> None:
+    text = TEXT.replace("  more:", "  note: {help: a note}\n  more:").replace('{first: {id: "${azure_client_id}"}}', '{note: "${note}", by: "${name}"}')
+    of = read(text, where="here", note="${name}")
+
+    assert json.loads(summary(of.parts, told(of, name="its own"))) == {"note": "${name}", "by": "its own"}
 
 
 def test_what_the_preset_says_of_a_workload_is_checked_as_in_a_cluster_file() -> None:
@@ -194,6 +202,90 @@ def test_hypershift_reads_a_client_id_for_each_component() -> None:
 def test_a_resource_group_cannot_lead_elsewhere(value: str) -> None:
     with pytest.raises(BadInput, match=re.escape(f"--set dnsResourceGroup={value} cannot be meant")):
         shipped(dnsResourceGroup=value)
+
+
+# --- hypershift-aws ---
+
+ZONES = {"publicZone": "Z1", "privateZone": "Z2", "localZone": "Z3"}
+KEY = "arn:aws:kms:us-east-1:123456789012:key/0b1c"
+
+
+def on_amazon(**given: str) -> Preset:
+    text = files.template("presets/hypershift-aws.yaml").encode()
+    return preset("hypershift-aws", text, WORDS, {**ZONES, **given}, {"name": "guest-x7k2p"})
+
+
+def roles(of: Preset) -> dict[str, Any]:
+    return {each.workload.title: aws.ask_of(each.asks["aws"]) for each in of.workloads}
+
+
+def test_hypershift_gets_a_role_for_each_component_of_amazon() -> None:
+    of = on_amazon(karpenter="true", kms="true", kmsKey=KEY)
+    asked = roles(of)
+
+    assert {subject: asked[each.workload.title].role for each in of.workloads for subject in each.workload.subjects} == {
+        f"system:serviceaccount:{account}": f"guest-x7k2p-{role}"
+        for account, role in {
+            "openshift-ingress-operator:ingress-operator": "openshift-ingress",
+            "openshift-image-registry:cluster-image-registry-operator": "openshift-image-registry",
+            "openshift-image-registry:registry": "openshift-image-registry",
+            f"{CSI}:aws-ebs-csi-driver-controller-sa": "aws-ebs-csi-driver-controller",
+            "kube-system:kube-controller-manager": "cloud-controller",
+            "kube-system:capa-controller-manager": "node-pool",
+            "kube-system:control-plane-operator": "control-plane-operator",
+            "openshift-cloud-network-config-controller:cloud-network-config-controller": "cloud-network-config-controller",
+            "kube-system:karpenter": "karpenter",
+            "kube-system:kms-provider": "kms-provider",
+        }.items()
+    }
+    assert {each.workload.asker for each in of.workloads} == {"request"}, "so that its tokens are for openshift"
+    assert {ask.role.removeprefix("guest-x7k2p-") for ask in roles(on_amazon()).values()}.isdisjoint({"karpenter", "kms-provider"})
+
+
+def test_hypershift_gets_a_profile_for_its_nodes() -> None:
+    (machines,) = filter(None, (ask.machines for ask in roles(on_amazon()).values()))
+
+    assert (machines.profile, machines.role) == ("guest-x7k2p-worker", "guest-x7k2p-worker-role")
+    assert machines.policy == policy.canonical(policy.allow(["ec2:DescribeInstances", "ec2:DescribeRegions"], Resource="*"))
+
+
+def test_hypershift_may_write_in_its_own_zones_and_no_others() -> None:
+    statements = [(title, each) for title, ask in roles(on_amazon()).items() for each in ask.policy["Statement"]]
+    written = {title: each["Resource"] for title, each in statements if "route53:ChangeResourceRecordSets" in each["Action"]}
+
+    zone = "arn:aws:route53:::hostedzone/"
+    assert written == {"openshift-ingress-operator/ingress": [f"{zone}Z1", f"{zone}Z2"], "kube-system/control-plane-operator": f"{zone}Z3"}
+
+
+@pytest.mark.parametrize("value", ["*", "Z1/*", "z1", "", "/hostedzone/Z1"])
+def test_a_zone_is_one_zone(value: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(f"--set localZone={value} cannot be meant")):
+        on_amazon(localZone=value)
+
+
+def test_hypershift_reads_what_its_own_command_would_have_written_of_amazon() -> None:
+    of = on_amazon(karpenter="true", kms="true", kmsKey=KEY)
+    same = {"region": "us-east-1", "cluster": "guest-x7k2p", "issuer": "https://issuer.example.org", "instance_profile": "guest-x7k2p-worker"}
+    bindings = [Binding(each.workload, "aws", {}, ids={**same, "role_arn": f"arn of {each.workload.name}"}) for each in of.workloads]
+
+    assert json.loads(summary(of.parts, bindings)) == {
+        "region": "us-east-1",
+        "profileName": "guest-x7k2p-worker",
+        "infraID": "guest-x7k2p",
+        "issuerURL": "https://issuer.example.org",
+        "roles": {
+            "ingressARN": "arn of ingress",
+            "imageRegistryARN": "arn of image-registry",
+            "storageARN": "arn of aws-ebs-csi-driver-controller",
+            "networkARN": "arn of cloud-network-config-controller",
+            "kubeCloudControllerARN": "arn of cloud-controller",
+            "nodePoolManagementARN": "arn of node-pool",
+            "controlPlaneOperatorARN": "arn of control-plane-operator",
+        },
+        "karpenterRoleARN": "arn of karpenter",
+        "kmsKeyARN": KEY,
+        "kmsProviderRoleARN": "arn of kms-provider",
+    }
 
 
 # --- hypershift-gcp ---

@@ -18,7 +18,8 @@ READ: Mapping[str, tuple[str, ...]] = {
     "provider": ("iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"),
     "role": ("iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies", "iam:ListRoleTags"),
     "policy": ("iam:GetPolicy", "iam:GetPolicyVersion", "iam:ListPolicyTags"),
-    "account": ("iam:GetAccountAuthorizationDetails", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles"),
+    "profile": ("iam:GetInstanceProfile",),
+    "account": ("iam:GetAccountAuthorizationDetails", "iam:ListInstanceProfiles", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles"),
     "front": (
         "cloudfront:ListCloudFrontOriginAccessIdentities",
         "cloudfront:ListDistributions",
@@ -47,6 +48,8 @@ WRITE: Mapping[str, tuple[str, ...]] = {
         "iam:UpdateAssumeRolePolicy",
         "iam:UpdateRole",
     ),
+    "profile": ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile"),
+    "passed": ("iam:PassRole",),
     "policy": ("iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:TagPolicy"),
     "front": (
         "cloudfront:CreateDistribution",
@@ -70,9 +73,9 @@ DROP: Mapping[str, tuple[str, ...]] = {
         "iam:DeleteRolePolicy",
         "iam:DetachRolePolicy",
         "iam:ListInstanceProfilesForRole",
-        "iam:RemoveRoleFromInstanceProfile",
         "iam:UntagRole",
     ),
+    "profile": ("iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:UntagInstanceProfile"),
     "policy": ("iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:UntagPolicy"),
     "front": (
         "cloudfront:DeleteCloudFrontOriginAccessIdentity",
@@ -136,6 +139,8 @@ def _scopes(spec: Spec, cluster: Cluster, account: str) -> dict[str, tuple[str, 
         "object": (f"{bucket}/{spec.folder}*",),
         "provider": (f"{iam}oidc-provider/*",),
         "role": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),
+        "passed": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),  # to machines, by a profile
+        "profile": (f"{iam}instance-profile/{names.role_prefix(cluster.name)}*",),
         "policy": (f"{iam}policy/{names.role_prefix(cluster.name)}*",),
         "account": ("*",),
     }

@@ -14,10 +14,11 @@ from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import EVERYBODY, PRIVATE, READABLE, Bucket, BucketPolicy, reading
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import JWKS
+from cwiictl.clouds.aws.resources.instance_profile import InstanceProfile, MachineRole
 from cwiictl.clouds.aws.resources.managed_policy import MOST, ManagedPolicy, parts
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
-from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Spec
+from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Machines, Spec
 from cwiictl.clouds.aws.stores import Stores
 from cwiictl.clouds.permissions import Leave, Permissions
 from cwiictl.engine.holdings import Thing
@@ -99,16 +100,38 @@ def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, asker
     yield OidcProvider(issuer.name.removeprefix("https://"), stores.providers, cluster, issuer, audiences, ever, lent)
 
 
-def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role]:
+def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Role | InstanceProfile]:
     iam = f"arn:{stores.partition.name}:iam::{stores.account}:"
-    account = Account(iam, spec.provider, spec.boundary, spec.path or "/")
+    account = Account(iam, spec.provider, spec.boundary, spec.path or "/", spec.region)
     for workload, asked in asks:
-        name = names.role(cluster, workload)
+        name = _found_again(cluster, workload, asked.role) if asked.role else names.role(cluster, workload)
         _trusts_within_limits(workload, account, home)
         inline, extra = _split(cluster, stores, iam, workload, asked.policy)
         if len(asked.managed) + len(extra) > MOST:
             raise BadInput(f"{workload.title} would have more than the {MOST} managed policies that a role may have", remedy="give it fewer, or shorter ones")
         yield Role(name, stores.roles, cluster, workload, account, home, inline, asked.managed, extra, asked.session or int(spec.session or 3600))
+        if asked.machines:
+            yield _machines(cluster, stores, account, workload, asked.machines)
+
+
+def _machines(cluster: Cluster, stores: Stores, account: Account, workload: Workload, asked: Machines) -> InstanceProfile:
+    role, profile = (_found_again(cluster, workload, name) for name in (asked.role, asked.profile))
+    if asked.policy and len(policy.dump(asked.policy)) > INLINE_LIMIT:
+        raise BadInput(
+            f"{workload.source or workload.title}: the policy of {role} is longer than the {INLINE_LIMIT} characters that IAM takes",
+            remedy="allow its machines less, or give them managed policies",
+        )
+    running = MachineRole(role, stores.roles, cluster, workload, account, asked.policy, asked.managed)
+    return InstanceProfile(profile, stores.instance_profiles, cluster, account, running)
+
+
+def _found_again(cluster: Cluster, workload: Workload, name: str) -> str:
+    """IAM lists without tags: whose a thing may be is seen from its name, and so is what we may touch."""
+    begin = names.role_prefix(cluster.name)
+    if not name.startswith(begin):
+        where = workload.source or workload.title
+        raise BadInput(f"{where}: the name {name} does not begin with {begin}, by which the cluster's things are found", remedy="begin it so, or leave it out")
+    return name
 
 
 def _split(cluster: Cluster, stores: Stores, iam: str, workload: Workload, grants: Policy | None) -> tuple[Policy | None, tuple[ManagedPolicy, ...]]:
@@ -136,12 +159,13 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
         "bucket": [f"{s3}{thing.name}" for thing in things if isinstance(thing, Bucket) and not thing.brought],
         "object": [f"{s3}{thing.name}" for thing in things if isinstance(thing, KeySet)],
         "provider": [f"{iam}oidc-provider/{thing.name}" for thing in things if isinstance(thing, OidcProvider)],
-        "role": [f"{thing.account.iam}role{thing.account.path}{thing.name}" for thing in things if isinstance(thing, Role)],
+        "role": [thing.account.arn(thing.name) for thing in things if isinstance(thing, Role | MachineRole)],
+        "profile": [thing.arn for thing in things if isinstance(thing, InstanceProfile)],
         "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],
         "front": ["*" for thing in things if isinstance(thing, Distribution)],
     }
     asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
-    kinds = (Bucket, OidcProvider, Role, ManagedPolicy, Distribution)
+    kinds = (Bucket, OidcProvider, Role, MachineRole, InstanceProfile, ManagedPolicy, Distribution)
     yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
 
 
@@ -168,6 +192,8 @@ def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[
         yield Grant(dropping("policy", owned=owned), (f"{iam}policy/{name}",))
     elif kind == stores.roles.kind and (role := stores.roles.get([name]).get(name)):
         yield Grant(dropping("role", owned=owned), (role.arn,))
+    elif kind == stores.instance_profiles.kind:
+        yield Grant(dropping("profile", owned=owned), (f"{iam}instance-profile/{name}",))
     elif kind in FRONT:
         yield Grant(tuple(action for action in dropping("front", owned=owned) if FRONT[kind] in action), ("*",))
 
@@ -175,15 +201,23 @@ def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[
 def walk(stores: Stores) -> Walk:
     front = (stores.accesses, stores.origin_identities, stores.distributions) if stores.partition.cloudfront else ()
     hosting = (stores.buckets, *front, stores.bucket_policies, stores.issuers)
-    return Walk(hosting, (stores.documents, stores.key_sets), (stores.providers,), (stores.policies, stores.roles))
+    return Walk(hosting, (stores.documents, stores.key_sets), (stores.providers,), (stores.policies, stores.roles, stores.instance_profiles))
 
 
-def bindings(roles: Iterable[Role], known: Known) -> Iterator[Binding]:
-    """The AWS SDKs' own configuration format, for the roles that are there."""
-    for role in roles:
-        if role in known:
+def bindings(things: Iterable[Role | InstanceProfile], known: Known) -> Iterator[Binding]:
+    """The AWS SDKs' own configuration format, for the roles that are there with all that belongs to them."""
+    every = tuple(things)
+    profiles = {thing.workload: thing for thing in every if isinstance(thing, InstanceProfile)}
+    for role in every:
+        if isinstance(role, Role) and role in known and profiles.get(role.workload, role) in known:
             text = f"[default]\nsts_regional_endpoints = regional\nrole_arn = {known[role].arn}\nweb_identity_token_file = {role.workload.token_path}\n"
-            yield Binding(role.workload, "aws", {"credentials": text}, _told(known[role].arn))
+            yield Binding(role.workload, "aws", {"credentials": text}, _told(known[role].arn), ids=_ids(role, profiles.get(role.workload), known))
+
+
+def _ids(role: Role, profile: InstanceProfile | None, known: Known) -> dict[str, str]:
+    account = role.account
+    told = {"role_arn": known[role].arn, "region": account.region, "cluster": role.cluster.name, "issuer": role.home.url(known)}
+    return told | ({"instance_profile": profile.name} if profile else {})
 
 
 def _told(arn: str) -> dict[str, str]:

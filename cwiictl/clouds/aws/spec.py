@@ -76,12 +76,24 @@ def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:
 
 
 @dataclass(frozen=True)
+class Machines:
+    """What machines that a workload starts run as: an instance profile, with a role that EC2 gives them."""
+
+    profile: str
+    role: str
+    policy: Policy | None
+    managed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Ask:
     """What a workload may do in AWS."""
 
     policy: Policy | None
     managed: frozenset[str] = frozenset()
     session: int = 0  # the cluster's, if it is not said
+    role: str = ""  # what its role is called, if it is said
+    machines: Machines | None = None
 
 
 class _Statement(msgspec.Struct, rename="camel"):

@@ -45,6 +45,7 @@ def _besides(action: str, request: Request) -> tuple[str, ...]:
     if action.startswith("iam:Create"):
         return _with_entity(action.removeprefix("iam:Create"), request)
     return {
+        "iam:AddRoleToInstanceProfile": ("iam:PassRole",),
         "s3:CreateBucket": ("s3:TagResource",) if b"<Tag>" in request.body else (),
         "s3:PutObject": ("s3:PutObjectTagging",) if request.header("x-amz-tagging") else (),
         "s3:CopyObject": ("s3:GetObject",),

@@ -37,6 +37,10 @@ class Account:
     provider: str  # the ARN of one that the user has
     boundary: str
     path: str
+    region: str = ""
+
+    def arn(self, role: str) -> str:
+        return f"{self.iam}role{self.path}{role}"
 
     def trusted(self, url: str) -> str:
         return self.provider or f"{self.iam}oidc-provider/{url.removeprefix('https://')}"
@@ -61,7 +65,7 @@ class Role(Resource[RoleState]):
 
     def want(self, known: Known) -> RoleState:
         return RoleState(
-            arn=f"{self.account.iam}role{self.account.path}{self.name}",
+            arn=self.account.arn(self.name),
             description=f"{'OpenShift' if self.workload.asker == 'request' else 'Kubernetes'} role for {self.workload.title}",
             trust=trust(self.account.trusted(self.home.url(known)), self.workload),
             policy=self.grants,
@@ -72,15 +76,22 @@ class Role(Resource[RoleState]):
         )
 
     def differing(self, want: RoleState, have: RoleState) -> tuple[Difference, ...]:
-        """A boundary that nobody asked us for is somebody's guard, and not ours to take away."""
-        return tuple(d for d in differences(want, have) if d.field != "boundary" or want.boundary)
+        return but_boundary(want, have)
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
-        path = f"{self.account.iam}role{self.account.path}{self.name}"
-        if have is None or have.arn == path:
-            return None
-        return Conflict(f"{self.address} has the ARN {have.arn}, and a role does not move", remedy="give its path with --role-path, or another --name")
+        return moved(self.address, have.arn, self.account.arn(self.name)) if have else None
+
+
+def but_boundary(want: RoleState, have: RoleState) -> tuple[Difference, ...]:
+    """A boundary that nobody asked us for is somebody's guard, and not ours to take away."""
+    return tuple(d for d in differences(want, have) if d.field != "boundary" or want.boundary)
+
+
+def moved(address: str, have: str, want: str) -> Problem | None:
+    if have == want:
+        return None
+    return Conflict(f"{address} has the ARN {have}, and a role does not move", remedy="give its path with --role-path, or another --name")
 
 
 def trust(provider: str, workload: Workload) -> Policy:

@@ -9,6 +9,7 @@ from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.permissions import Grant
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState, OriginIdentityState
+from cwiictl.clouds.aws.resources.instance_profile import InstanceProfileState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.role import RoleState
@@ -40,6 +41,7 @@ class Stores:
     standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     roles: Store[RoleState]
+    instance_profiles: Store[InstanceProfileState]
     exchange: Callable[[str, str], Refusal | None]  # of a token, for a role's credentials
 
     @property

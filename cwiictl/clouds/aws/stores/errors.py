@@ -82,7 +82,9 @@ STRANGER = frozenset(
 )
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AllAccessDisabled", "Forbidden", "UnauthorizedOperation"})
 ACTIONS = {  # where a call is not called like the permission for it, or needs more than one
+    "AddRoleToInstanceProfile": "AddRoleToInstanceProfile and iam:PassRole",
     "CreateBucket": "CreateBucket and s3:TagResource",
+    "CreateInstanceProfile": "CreateInstanceProfile and iam:TagInstanceProfile",
     "CreateOpenIDConnectProvider": "CreateOpenIDConnectProvider and iam:TagOpenIDConnectProvider",
     "CreatePolicy": "CreatePolicy and iam:TagPolicy",
     "CreateRole": "CreateRole and iam:TagRole",

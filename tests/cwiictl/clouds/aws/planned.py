@@ -40,6 +40,7 @@ def whole(region: str = "us-east-1", *workloads: Any, asked: Ask = ALLOWED, how:
 def role(spec: Spec | None = None, asked: Ask = ALLOWED, **workload: Any) -> Role:
     home = Home("https://issuer.example.org")
     (found,) = plan.identities(spec or Spec("us-east-1"), a_cluster(), the_stores(), [(a_workload(**workload), asked)], home)
+    assert isinstance(found, Role)
     return found
 
 

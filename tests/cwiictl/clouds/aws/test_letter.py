@@ -9,7 +9,7 @@ import pytest
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.resources import bucket, distribution, managed_policy, oidc_provider, role
+from cwiictl.clouds.aws.resources import bucket, distribution, instance_profile, managed_policy, oidc_provider, role
 from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy, BucketState, reading
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import KEYS
@@ -146,7 +146,7 @@ def test_a_provider_is_found_by_its_issuer_and_says_where_the_documents_were_len
 
 
 def test_of_what_is_found_these_are_no_drift_and_in_no_checksum() -> None:
-    found = apart_of(bucket, distribution, managed_policy, oidc_provider, role)
+    found = apart_of(bucket, distribution, instance_profile, managed_policy, oidc_provider, role)
 
     assert found == {
         "BucketState.tags": "part",
@@ -156,6 +156,7 @@ def test_of_what_is_found_these_are_no_drift_and_in_no_checksum() -> None:
         "DistributionState.tags": "part",
         "DistributionState.domain": "assigned",
         "DistributionState.arn": "assigned",
+        "InstanceProfileState.tags": "part",
         "ManagedPolicyState.tags": "part",
         "OidcProviderState.tags": "part",
         "OidcProviderState.spared": "aside",
