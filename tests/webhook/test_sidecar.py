@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import socket
 import sys
-import threading
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -140,14 +141,41 @@ def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: Ground, tmp_path: Path
         told(webhook, "there is no flag --new-flag")
 
 
-def test_a_port_that_is_taken_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_port_that_is_taken_is_waited_for_and_that_is_told(apiserver: Ground, tmp_path: Path, workers: str) -> None:
     (other,) = bind("", 0)
     port = str(other.getsockname()[1])
-    leaving = threading.Timer(2.0, other.close)
-    leaving.start()
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--port", port) as webhook:
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--port", port, "--workers", workers) as webhook:
+        assert webhook.ports[0] == int(port)
+        until = time.monotonic() + 60
+        while f"door: nobody can listen at port {port}" not in (said := webhook.ask("/readyz", None, webhook.ports[1]))[1].decode():
+            assert time.monotonic() < until, said
+            time.sleep(0.05)
+        assert said[0] == 503
+        assert webhook.ask("/healthz", None, webhook.ports[1])[0] == 200
+        other.close()
         decides(webhook)
-    leaving.join()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_while_only_its_plain_port_is_taken_pods_are_decided(apiserver: Ground, tmp_path: Path, workers: str) -> None:
+    (other,) = bind("", 0)
+    port = other.getsockname()[1]
+    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--metrics-port", str(port), "--workers", workers) as webhook:
+        decides(webhook)
+        other.close()
+        until = time.monotonic() + 60
+        while not listened_at(port):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert webhook.ask("/healthz", None, port) == (200, b"ok\n")
+        decides(webhook)
+
+
+def listened_at(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
 
 
 def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: Ground, tmp_path: Path) -> None:

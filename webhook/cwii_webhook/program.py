@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from cwii_webhook.cluster.lookups import Bounds
 from cwii_webhook.connections import Connections, Limits
 from cwii_webhook.dialects import ALL, Service, Version, routes
 from cwii_webhook.diary import Diary
-from cwii_webhook.door import Door, bind
+from cwii_webhook.door import Door, bind, listener
 from cwii_webhook.exchange import Handler
 from cwii_webhook.log import Log
 from cwii_webhook.look import Look, Way
@@ -31,7 +32,7 @@ from cwii_webhook.reading import Reader, Troubles
 from cwii_webhook.server import Drain, Server
 from cwii_webhook.settings.cwii import delivery
 from cwii_webhook.settings.flags import BadFlag, Refuse, raised
-from cwii_webhook.settings.serving import Serving
+from cwii_webhook.settings.serving import Address, Serving
 from cwii_webhook.source import Key, Machine
 from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates, Files, Terms, Unusable, terms
@@ -83,15 +84,14 @@ class Program:
         for fault in filter(None, (*self.faults, self.mute)):
             self.log.error(fault)
         count = self.serving.workers
-        debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
-        places = (self.serving.door, *self.serving.plain, *debugging)
-        sockets = [self._bound(host, port, count) for host, port in reversed(places)][::-1]  # who waits for a port keeps nobody waiting at the door
-        self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(str(each[0].getsockname()[1]) for each in sockets))
+        sockets = [self._bound(host, port, count) for host, port in self.places]
+        ports = [each[0].getsockname()[1] if each else port for each, (_, port) in zip(sockets, self.places, strict=True)]
+        self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(map(str, ports)))
 
         def work(number: int, leash: int | None) -> int:
             push = self.push if number == 0 else None  # for all: each reads the numbers of all
             ended = push(self.serving.otlp, self.metrics) if push else None
-            server.run(lambda: self._worker([each[number] for each in sockets], leash))
+            server.run(lambda: self._worker([each[number] if each else None for each in sockets], leash))
             if ended:
                 ended()
             return int(self.lost)
@@ -102,13 +102,20 @@ class Program:
             for sock in (sock for each in sockets for sock in each):
                 sock.close()
 
-    async def _worker(self, sockets: Sequence[socket.socket], leash: int | None) -> None:
+    @property
+    def places(self) -> tuple[Address, ...]:
+        """The door, and where what is asked is not about pods."""
+        debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
+        return (self.serving.door, *self.serving.plain, *debugging)
+
+    async def _worker(self, sockets: Sequence[socket.socket | None], leash: int | None) -> None:
         told = health.answers(self.readiness, self.metrics)
         look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
         admission = Admission(routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
-        looking = [asyncio.ensure_future(look.run()), asyncio.ensure_future(self._look(look, admission)), asyncio.ensure_future(self._ask())]
+        late = [self._late(door, place) for door, place in zip((first, *others), self.places, strict=True) if door.late]
+        looking = [asyncio.ensure_future(doing) for doing in (look.run(), self._look(look, admission), self._ask(), *late)]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
@@ -119,7 +126,19 @@ class Program:
                 task.cancel()
             await asyncio.gather(*looking, return_exceptions=True)
 
-    def _doors(self, sockets: Sequence[socket.socket], admission: Handler, told: Handler, look: Look) -> list[Door]:
+    async def _late(self, door: Door, place: Address) -> None:
+        """Another has its port, until it has gone. Pods are decided without those that are plain, and whoever asks these hears why they are not."""
+        if door.certificates:
+            self.readiness.say("door", f"nobody can listen at port {place[1]}")
+        while door.late:
+            await asyncio.sleep(LOOK)
+            with contextlib.suppress(OSError):
+                door.give(listener(*place, shared=self.serving.workers > 1))
+        self.log.info("a port that was taken is listened at", port=place[1])
+        if door.certificates:
+            self.readiness.say("door", "")
+
+    def _doors(self, sockets: Sequence[socket.socket | None], admission: Handler, told: Handler, look: Look) -> list[Door]:
         """The one with TLS, and those without, which are counted by nobody."""
         first = Door(sockets[0], admission, Connections(Limits(), self.tally, time.monotonic), self.tally, self.certificates)
         aside = Tally(Metrics(), self.log)
@@ -229,19 +248,17 @@ class Program:
         return push
 
     def _bound(self, host: str, port: int, count: int) -> list[socket.socket]:
-        told = ""
-        while True:
-            try:
-                return bind(host, port, processes=count)
-            except OSError as e:
-                bad = BadFlag(
-                    f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}", "name another with the flags for ports and addresses"
-                )
-            if not self.sidecar:
-                raise bad
-            if told != (told := str(bad)):
-                self.log.error(told)
-            time.sleep(LOOK)
+        """None, where a sidecar is to wait for it."""
+        try:
+            return bind(host, port, processes=count)
+        except OSError as e:
+            bad = BadFlag(
+                f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}", "name another with the flags for ports and addresses"
+            )
+        if not self.sidecar:
+            raise bad
+        self.log.error(str(bad))
+        return []
 
 
 def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
