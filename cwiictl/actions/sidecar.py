@@ -67,7 +67,8 @@ class Stage:
 def install(beside: Beside, report: Report, agreed: Agreed) -> Result:
     with _staged(beside) as (stage, hints):
         what = address("Deployment", beside.deployment, beside.namespace)
-        return replace(carried_out(stage, lambda: _steps(stage, report), what, report, agreed), hints=hints)
+        result = carried_out(stage, lambda: _steps(stage, report), what, report, agreed)
+        return replace(result, hints=(*hints, *result.hints))
 
 
 def planned(beside: Beside, report: Report) -> Result:
@@ -129,15 +130,19 @@ def _steps(stage: Stage, report: Report) -> Iterator[Step]:
 
 
 def _ready(stage: Stage, report: Report) -> tuple[str, ...]:
+    """The API server's pod does not wait for its sidecar, and so says nothing of it."""
     if stage.order.wait:
-        Waiting(stage.both.management, stage.pace, report, stage.order.timeout).rolled_out(stage.beside.deployment, stage.beside.namespace)
+        waiting, where = Waiting(stage.both.management, stage.pace, report, stage.order.timeout), (stage.beside.deployment, stage.beside.namespace)
+        waiting.rolled_out(*where)
+        waiting.ready(*where, stage.sidecar.flavour.doors.plain)
     return ()
 
 
 def _shown(stage: Stage, report: Report) -> tuple[str, ...]:
     if not stage.order.wait:
         return ()
-    waiting = Waiting(stage.both.guest, stage.pace, report, min(LEARNING, stage.order.timeout))
+    see = f"see kubectl logs of the container {stage.sidecar.flavour.name} beside the kube-apiserver"
+    waiting = Waiting(stage.both.guest, stage.pace, report, min(LEARNING, stage.order.timeout), see)
     return waiting.shown(stage.sidecar.values)
 
 

@@ -14,7 +14,7 @@ from cwiictl.errors import Denied, Failed, NotYet
 from cwiictl.install import rollover, smoke
 from cwiictl.install.command import PLAIN
 from cwiictl.install.conditions import spared
-from cwiictl.install.rollout import Body, rollout, unready
+from cwiictl.install.rollout import Body, rollout, running, unready
 from cwiictl.install.values import Dialect, Values
 from cwiictl.kubernetes import Place
 
@@ -22,6 +22,8 @@ SMOKE = "default"  # the namespace of the pod that is tried
 KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody else takes it away
 LEARNING = 20.0  # seconds until every API server has seen a configuration
 GO_ON = "mend what hinders it, and run the same command again to go on"
+BEHIND = "see kubectl logs of the webhook, and whether the API servers reach its Service"
+UNREACHED = "error trying to reach service"  # an API server's own words, of a pod that it is kept from
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,31 @@ class Waiting:
     pace: Pace
     report: Report
     timeout: float
+    see: str = BEHIND  # what to look at where a pod is given nothing
 
     def rolled_out(self, name: str, namespace: str) -> None:
         """Every replica is of the Deployment as it was applied, and ready."""
 
         def look() -> str:
-            deployment = self.place.api.get("Deployment.apps", namespace, name)
-            if deployment is None:
-                raise Failed(f"the Deployment {namespace}/{name} has gone", remedy="run the same command again")
+            deployment = self._deployment(name, namespace)
             pods = self._pods(namespace, _selector(deployment))
             answers = {pod: self.place.api.answer(namespace, pod, PLAIN, "/readyz") for pod in unready(pods)}
             now = rollout(deployment, pods, self._events(namespace), answers)
             if not now.whole:
                 hindrances = "; ".join(now.hindrances)
                 raise NotYet(f"{now}{f': {hindrances}' if hindrances else ''}", remedy=GO_ON)
+            return "ready"
+
+        self._until(address("Deployment", name, namespace), look)
+
+    def ready(self, name: str, namespace: str, port: int) -> None:
+        """Whether each replica's webhook is, by its own account: of one for which its pod does not wait. Who cannot be asked is not waited for."""
+
+        def look() -> str:
+            pods = self._pods(namespace, _selector(self._deployment(name, namespace)))
+            said = {pod: self.place.api.answer(namespace, pod, port, "/readyz").strip() for pod in running(pods)}
+            if hindrances := [f"the webhook in pod {pod} is not ready: {why}" for pod, why in said.items() if why not in {"", "ok"} and UNREACHED not in why]:
+                raise NotYet("; ".join(hindrances), remedy=GO_ON)
             return "ready"
 
         self._until(address("Deployment", name, namespace), look)
@@ -78,18 +91,20 @@ class Waiting:
         return tuple(f"It was not tried with a pod: {why}" for why in dict.fromkeys(refused))
 
     def tried(self, dialect: Dialect, namespace: str) -> str:
-        """API servers learn of a configuration a moment after it was written. Says why the pod was not let in at all, if it was not."""
+        """API servers learn of a configuration a moment after it was written. Says why it says nothing of us, if it does not."""
         pod = smoke.pod(dialect, namespace)
+        if pod is None:
+            return f"in the words of {dialect} only ServiceAccounts ask."
 
         def look() -> str:
             try:
-                made = self.place.api.create(pod, dry=True) if pod else None
+                made = self.place.api.create(pod, dry=True)
             except (Denied, Failed) as e:
                 return e.problem
-            if made and not smoke.given(dialect, made):
+            if not smoke.given(dialect, made):
                 raise NotYet(
                     f"a pod that asks for an identity in the words of {dialect} is not given it",
-                    remedy="see kubectl logs of the webhook, and whether the API servers reach its Service: the pod was let through as failurePolicy says",
+                    remedy=f"{self.see}: the pod was let through as failurePolicy says",
                 )
             return ""
 
@@ -104,6 +119,12 @@ class Waiting:
         if "Complete" not in ended:
             raise NotYet(f"Job {namespace}/{job} has not ended: {_hindrance(pods, self._events(namespace))}", remedy=GO_ON)
         return _said(pods)
+
+    def _deployment(self, name: str, namespace: str) -> Body:
+        deployment = self.place.api.get("Deployment.apps", namespace, name)
+        if deployment is None:
+            raise Failed(f"the Deployment {namespace}/{name} has gone", remedy="run the same command again")
+        return deployment
 
     def _pods(self, namespace: str, selector: str) -> list[Body]:
         return self.place.api.list("Pod", namespace, selector)

@@ -29,6 +29,11 @@ class Rollout:
         return f"{self.ready} of {self.wanted} replicas are ready"
 
 
+def running(pods: Iterable[Body]) -> list[str]:
+    """The names of those that run, and are to stay."""
+    return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"] and pod.get("status", {}).get("phase") == "Running"]
+
+
 def unready(pods: Iterable[Body]) -> list[str]:
     """The names of those that run, and could be asked themselves."""
     return [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import socket
+import struct
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,10 @@ from cwiictl.actions.beside import Beside
 from cwiictl.actions.cluster import Installation
 from cwiictl.actions.result import Result
 from cwiictl.engine.resource import silent
-from tests.cluster.conftest import started
+from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.kube.client import Client, Object
 from tests.cluster.kube.cluster import Cluster, Settings, free_port
+from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.pki import write
 from tests.cluster.kube.processes import Processes
 from tests.cluster.space import a_name
@@ -28,6 +32,7 @@ from tests.cwiictl.install.installed import IMAGE
 from tests.webhook.hypershift import rsa_authority
 
 PROGRAM = Path(sys.executable).with_name("cwii-webhook")
+SIOCGIFADDR = 0x8915
 DIALECTS = {"azure": "azwi", "aws": "eks", "gcp": "gcpwif", "cwii": "cwii"}
 
 
@@ -76,15 +81,19 @@ class Hosted:
     def containers(self) -> dict[str, Object]:
         return {each["name"]: each for each in self.deployment()["spec"]["template"]["spec"]["containers"]}
 
-    def beside(self, *sets: str, **more: Any) -> Beside:
-        order = Installation(kubeconfig=self.cluster.kubeconfig, output=self.folder, sets=(f"image={IMAGE}", "azure.tenantId=tenant", *sets), wait=False)
+    def beside(self, *sets: str, waits: float = 0.0, **more: Any) -> Beside:
+        values = (f"image={IMAGE}", "azure.tenantId=tenant", *sets)
+        order = Installation(kubeconfig=self.cluster.kubeconfig, output=self.folder, sets=values, wait=bool(waits), timeout=waits)
         port = int(self.cluster.reach.urls[0].rpartition(":")[2])
         sources = {"root": Source(secret="root-ca"), "client": Source(secret="cluster-signer-ca")}
         said: dict[str, Any] = {"guest_kubeconfig": self.cluster.kubeconfig, "port": port, "ports": self.ports, **sources, **more}
         return Beside(order, self.flavour, self.namespace, **said)
 
+    def tried(self, *sets: str, **more: Any) -> Result:
+        return sidecar.install(self.beside(*sets, **more), silent, lambda _: True)
+
     def install(self, *sets: str, **more: Any) -> Result:
-        result = sidecar.install(self.beside(*sets, **more), silent, lambda _: True)
+        result = self.tried(*sets, **more)
         assert not result.code, [(row.thing, row.problem) for row in result.rows]
         return result
 
@@ -94,6 +103,18 @@ class Hosted:
     def secret(self, name: str) -> dict[str, bytes]:
         data: Mapping[str, str] = self.admin.get(f"/api/v1/namespaces/{self.namespace}/secrets/{name}")["data"]
         return {key: base64.b64decode(text) for key, text in data.items()}
+
+    def has_run(self) -> None:
+        """As the controllers and a kubelet would tell of it: one replica, which has the address of this machine."""
+        self.admin.create(f"/api/v1/namespaces/{self.namespace}/serviceaccounts", {"metadata": {"name": "default"}})
+        pods, labels = f"/api/v1/namespaces/{self.namespace}/pods", {"app": "kube-apiserver"}
+        self.admin.create(pods, {"metadata": {"name": "kas-0", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "c"}]}})
+        with skipped_where_missing():
+            ip = address()
+        self.admin.patch(f"{pods}/kas-0/status", {"status": {"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]}})
+        counted = dict.fromkeys(("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), 3)
+        generation = self.deployment()["metadata"]["generation"]
+        self.admin.patch(f"{self.deployments}/kube-apiserver/status", {"status": {**counted, "observedGeneration": generation}})
 
     def start(self, processes: Processes, server: str = "") -> None:
         """The container as it is in the Deployment, with its Secrets as a kubelet would mount them. `server` is another way to the API server."""
@@ -125,6 +146,17 @@ def kube_apiserver() -> Object:
     labels = {"app": "kube-apiserver"}
     spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
     return {"metadata": {"name": "kube-apiserver", "labels": {"hypershift": "yes"}}, "spec": spec}
+
+
+def address() -> str:
+    """Of this machine, and not its loopback: no API server asks pods there."""
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as sock:
+        for _, name in socket.if_nameindex():
+            with suppress(OSError):  # one that has none
+                found = socket.inet_ntoa(ioctl(sock.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24])
+                if not found.startswith("127."):
+                    return found
+    raise Missing("this machine has no address but its loopback")
 
 
 def coded(content: bytes) -> str:

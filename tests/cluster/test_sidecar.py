@@ -16,7 +16,7 @@ import pytest
 from cwii_webhook.x509 import Pair
 
 from cwiictl.actions.result import Result
-from cwiictl.errors import BadInput, Conflict
+from cwiictl.errors import BadInput, Conflict, Problem
 from tests.cluster.hosted import DIALECTS, Hosted, coded, hosting
 from tests.cluster.kube.client import Client, Object, Refused
 from tests.cluster.kube.cluster import Cluster
@@ -256,6 +256,80 @@ def test_a_pod_that_comes_while_it_is_still_reading_is_given_its_identity(hosted
         opened.set()
 
         assert "azure-identity-token" in volumes(pod.result())
+
+
+@pytest.fixture
+def default(hosted: Hosted) -> None:
+    """Whose pods it is tried with. Nobody here makes ServiceAccounts."""
+    path = "/api/v1/namespaces/default/serviceaccounts"
+    if not hosted.admin.exists(f"{path}/default"):
+        hosted.admin.create(path, {"metadata": {"name": "default"}})
+
+
+CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/azure-workload-identity-webhook"
+
+
+@azure
+@pytest.mark.usefixtures("default")
+def test_the_api_servers_rollout_is_followed_and_then_it_is_shown_with_a_pod(hosted: Hosted, processes: Processes) -> None:
+    """And nobody is asked before there is somebody to answer."""
+    with ThreadPoolExecutor(1) as pool:
+        installing = pool.submit(hosted.install, waits=60.0)
+        serving, kubeconfig = (f"/api/v1/namespaces/{hosted.namespace}/secrets/azure-workload-identity-webhook-{of}" for of in ("serving-cert", "kubeconfig"))
+        there = (lambda: hosted.admin.exists(serving) and hosted.admin.exists(kubeconfig) and len(hosted.containers()) == 3, "the sidecar to be in it")
+        processes.until(*there)
+        hosted.start(processes)
+        ready(hosted, processes)
+        assert not hosted.admin.exists(CONFIGURATION)
+        assert not installing.done()
+        hosted.has_run()
+
+        result = installing.result()
+
+    assert result.hints == ()
+    assert hosted.admin.exists(CONFIGURATION)
+
+
+def failure(result: Result) -> tuple[str, str]:
+    """What it says, and what to do."""
+    (told,) = result.failures
+    assert isinstance(told, Problem)
+    return told.problem, told.remedy
+
+
+@azure
+@pytest.mark.usefixtures("default")
+def test_a_sidecar_that_is_not_ready_is_told_with_its_reason_though_its_pod_is(hosted: Hosted, processes: Processes) -> None:
+    hosted.install()
+    hosted.start(processes, "https://localhost:1")
+    processes.until(lambda: "cannot be reached" in health(hosted), f"the sidecar to say why, which says {health(hosted)}")
+    hosted.has_run()
+
+    problem, remedy = failure(hosted.tried(waits=3.0))
+
+    assert problem.startswith("the webhook in pod kas-0 is not ready: ")
+    assert "cannot be reached" in problem
+    assert remedy == "mend what hinders it, and run the same command again to go on"
+
+
+@azure
+@pytest.mark.usefixtures("default")
+def test_where_a_pod_is_given_nothing_it_is_told_where_to_look(hosted: Hosted) -> None:
+    hosted.install()
+    hosted.has_run()
+
+    problem, remedy = failure(hosted.tried(waits=3.0))
+
+    assert problem == "a pod that asks for an identity in the words of azwi is not given it"
+    assert remedy.startswith("see kubectl logs of the container azure-workload-identity-webhook beside the kube-apiserver")
+
+
+@pytest.mark.parametrize("flavour", ["aws"])
+def test_where_no_pod_can_ask_by_itself_it_is_told_that_none_was_tried(hosted: Hosted) -> None:
+    hosted.install()
+    hosted.has_run()
+
+    assert hosted.install(waits=10.0).hints == ("It was not tried with a pod: in the words of eks only ServiceAccounts ask.",)
 
 
 @azure
