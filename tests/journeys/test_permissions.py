@@ -147,11 +147,15 @@ def _adopted(ground: Ground) -> None:
             front.update_origin_access_control(Id=item["Id"], IfMatch=found["ETag"], OriginAccessControlConfig=config)
 
 
-# What this journey does not need: a bucket of the user's own is another story, and so is a role with an inline policy that is read alone.
+# What this journey does not need: a bucket of the user's own is another story, and so are machines, and a role with an inline policy that is read alone.
+FILLING = ("GetInstanceProfile", "CreateInstanceProfile", "TagInstanceProfile", "AddRoleToInstanceProfile", "RemoveRoleFromInstanceProfile", "PassRole")
 UNUSED: dict[str, set[str]] = {
-    "create": {"s3:GetObjectTagging"},
-    "status": {"s3:GetObjectTagging"},
-    "delete": {"s3:GetObjectTagging", "s3:GetObject", "s3:GetBucketPolicy", "iam:GetRolePolicy"},
+    "create": {"s3:GetObjectTagging", *(f"iam:{action}" for action in FILLING)},
+    "status": {"s3:GetObjectTagging", "iam:GetInstanceProfile"},
+    "delete": {
+        *("s3:GetObjectTagging", "s3:GetObject", "s3:GetBucketPolicy", "iam:GetRolePolicy"),
+        *("iam:GetInstanceProfile", "iam:DeleteInstanceProfile", "iam:UntagInstanceProfile"),
+    },
 }
 # And so is what ccoctl made of the older kind.
 OLDER = {"cloudfront:GetCloudFrontOriginAccessIdentityConfig"}
@@ -169,6 +173,9 @@ def test_the_policy_is_for_things_of_this_cluster_alone(ground: Ground) -> None:
             arns = {"s3": f"arn:aws:s3:::{BUCKET}", "iam": f"arn:aws:iam::123456789012:role/{NAME}-x"}
             if action.startswith("s3:"):
                 assert resource in {arns["s3"], f"{arns['s3']}/*"}
+            elif "InstanceProfile" in action and resource != "*":
+                assert like(f"arn:aws:iam::123456789012:{'role' if action.endswith('ForRole') else 'instance-profile'}/{NAME}-x", resource)
+                assert not like("arn:aws:iam::123456789012:instance-profile/admin", resource)
             elif "Role" in action and action != "iam:ListRoles" and resource != "*":
                 assert like(arns["iam"], resource)
                 assert not like("arn:aws:iam::123456789012:role/admin", resource)
