@@ -24,6 +24,11 @@ class Installed:
     deployment: Body | None
     configuration: Body | None
 
+    @property
+    def beside(self) -> bool:
+        """An API server: in its pod, and so in the cluster that this one runs in, if not on a node as a static pod."""
+        return any("url" in entry["clientConfig"] for entry in (self.configuration or {}).get("webhooks") or ())
+
 
 def installed(place: Place) -> tuple[Installed, ...]:
     deployments = {each["metadata"]["name"]: each for each in place.api.list(DEPLOYMENT, selector=SELECTOR)}

@@ -120,6 +120,11 @@ def _whole(those: Iterable[Installed]) -> list[Installed]:
     """Of a webhook that nobody asks, or that nobody answers for, nobody can tell what pods would be given."""
     every = list(those)
     whole = [one for one in every if one.deployment and one.configuration]
+    if not whole and every[0].beside:
+        raise Failed(
+            f"the webhook {every[0].name} runs in the pod of its API server, and how it was started is not known here: what pods would be given cannot be told",
+            remedy="look through those that ask, such as kubectl get pods -A -l azure.workload.identity/use=true, and make anew which have no token",
+        )
     if not whole:
         lacking = "Deployment" if every[0].configuration else "configuration"
         raise Failed(f"the webhook {every[0].name} has no {lacking}: what pods would be given cannot be told", remedy="run install-webhook again")

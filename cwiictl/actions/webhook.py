@@ -53,6 +53,9 @@ def status(question: Question, agreed: Agreed | None) -> Result:
 
 def _rows(place: Place, one: Installed) -> Iterator[Row]:
     """What cannot be read hinders nobody from reading the rest."""
+    if one.beside:
+        yield _row(CONFIGURATION, one.name, "", lambda: _elsewhere(place, one))
+        return
     space, replicas = one.namespace, _replicas(place, one)
     yield _row("Deployment", one.name, space, lambda: running(one.deployment, replicas, place.api.list("Event", space)))
     yield _row(CONFIGURATION, one.name, "", lambda: _asking(place, one))
@@ -83,6 +86,13 @@ def _row(kind: str, name: str, namespace: str, judged: Callable[[], Finding]) ->
 def _asking(place: Place, one: Installed) -> Finding:
     found = bundled(one.configuration, _served_with(place, one))
     return replace(found, remarks=(*found.remarks, *_let_through(place, one.configuration))) if one.configuration else found
+
+
+def _elsewhere(place: Place, one: Installed) -> Finding:
+    found = _asking(place, one)
+    return replace(
+        found, remarks=(*found.remarks, "it runs in the pod of whichever API server asks: kubectl logs of its container, where that pod is, tell how it is")
+    )
 
 
 def _served_with(place: Place, one: Installed) -> Body | None:

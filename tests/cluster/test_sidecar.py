@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import ssl
 import threading
@@ -13,9 +14,11 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from cwii_webhook.x509 import Pair
 
 from cwiictl.actions.result import Result
+from cwiictl.cli.status import status
 from cwiictl.errors import BadInput, Conflict, Problem
 from tests.cluster.hosted import DIALECTS, Hosted, coded, hosting
 from tests.cluster.kube.client import Client, Object, Refused
@@ -343,6 +346,24 @@ def test_when_it_is_away_pods_go_without_and_at_once(hosted: Hosted) -> None:
 
     assert time.monotonic() - began < 5
     assert seen_within(10, lambda: 'apiserver_admission_webhook_fail_open_count{name="pod-identity-webhook.azure.mutate.io"' in hosted.admin.text("/metrics"))
+
+
+@azure
+def test_its_status_in_the_hosted_cluster_is_what_is_known_there(hosted: Hosted) -> None:
+    hosted.install()
+    shop(hosted).create(asking())
+    words = ["--kubeconfig", str(hosted.cluster.kubeconfig), "-o", "json"]
+
+    done = CliRunner().invoke(status, ["--webhook", *words], catch_exceptions=False)
+
+    (row,) = json.loads(done.stdout)["things"]
+    assert (done.exit_code, row["thing"], row["condition"]) == (0, "k8s/MutatingWebhookConfiguration/azure-workload-identity-webhook", "as wanted")
+    assert any("pods were let through because nobody answered" in remark for remark in row["remarks"])
+    assert row["remarks"][-1].startswith("it runs in the pod of whichever API server asks: kubectl logs of its container")
+    pods = CliRunner().invoke(status, ["--pods", *words], catch_exceptions=False)
+    assert pods.exit_code == 1
+    assert "how it was started is not known here" in pods.stdout
+    assert "kubectl get pods -A -l azure.workload.identity/use=true" in pods.stdout
 
 
 @azure
