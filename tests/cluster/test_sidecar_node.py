@@ -109,6 +109,11 @@ def is_ready(node: Cluster, spoil: Spoil) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in status(node, spoil).get("conditions", []))
 
 
+def permitted(node: Cluster) -> bool:
+    asked = {"user": "system:serviceaccount:cwii-system:cwii-webhook", "resourceAttributes": {"verb": "list", "resource": "serviceaccounts"}}
+    return node.admin.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": asked})["status"]["allowed"]
+
+
 @pytest.fixture(scope="module")
 def pods(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("static")
@@ -122,7 +127,9 @@ def pods(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 
 def test_whatever_is_wrong_with_it_the_api_server_s_pod_is_ready_and_stays_so(node: Cluster, pods: Path) -> None:
+    """And though not even the one that nothing else is wrong with may read what it needs."""
     del pods
+    assert not permitted(node)
     for spoil in (nothing, *WRONG):
         assert seen_within(180, lambda: is_ready(node, spoil)), (spoil.__name__, status(node, spoil))  # noqa: B023  # it is asked at once
 
@@ -132,10 +139,10 @@ def test_whatever_is_wrong_with_it_the_api_server_s_pod_is_ready_and_stays_so(no
 
 
 def test_the_one_that_nothing_is_wrong_with_serves_as_soon_as_it_may_read(node: Cluster, pods: Path) -> None:
-    """Until then it is without a right that it needs, which does its pod no harm either."""
     assert seen_within(180, lambda: is_ready(node, nothing))
     for body in yaml.safe_load_all(pods.read_text()):
         node.admin.create(path(node.admin, body), body)
+    assert permitted(node)
     space = Space(node.reach).account(SENSIBLE["cwii"])
     pod = plain()
 
