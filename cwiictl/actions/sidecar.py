@@ -133,7 +133,7 @@ def _ready(stage: Stage, report: Report) -> tuple[str, ...]:
     """The API server's pod does not wait for its sidecar, and so says nothing of it."""
     if stage.order.wait:
         waiting, where = Waiting(stage.both.management, stage.pace, report, stage.order.timeout), (stage.beside.deployment, stage.beside.namespace)
-        waiting.rolled_out(*where)
+        waiting.rolled_out(*where, port=None)
         waiting.ready(*where, stage.sidecar.flavour.doors.plain)
     return ()
 

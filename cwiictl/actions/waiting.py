@@ -36,13 +36,13 @@ class Waiting:
     timeout: float
     see: str = BEHIND  # what to look at where a pod is given nothing
 
-    def rolled_out(self, name: str, namespace: str) -> None:
-        """Every replica is of the Deployment as it was applied, and ready."""
+    def rolled_out(self, name: str, namespace: str, port: int | None = PLAIN) -> None:
+        """Every replica is of the Deployment as it was applied, and ready. At `port` one that is not says why, if that is ours to say."""
 
         def look() -> str:
             deployment = self._deployment(name, namespace)
             pods = self._pods(namespace, _selector(deployment))
-            answers = {pod: self.place.api.answer(namespace, pod, PLAIN, "/readyz") for pod in unready(pods)}
+            answers = {pod: self.place.api.answer(namespace, pod, port, "/readyz") for pod in unready(pods)} if port else {}
             now = rollout(deployment, pods, self._events(namespace), answers)
             if not now.whole:
                 hindrances = "; ".join(now.hindrances)

@@ -75,7 +75,8 @@ def _of_pod(pod: Body, events: Iterable[Body], answers: Mapping[str, str]) -> It
     if scheduled.get("status") == "False":
         yield f"pod {name} has no node: {scheduled.get('message', scheduled.get('reason', ''))}"
         return
-    found = [line for container in status.get("containerStatuses", ()) for line in _of_container(name, container)]
+    several = status.get("containerStatuses", ())
+    found = [line for each in several for line in _of_container(f"{name} (container {each['name']})" if len(several) > 1 else name, each)]
     asked = [f"pod {name} is not ready: {answers[name]}"] if answers.get(name) else []
     yield from found or asked or _latest(name, events)
 

@@ -57,6 +57,15 @@ def test_ready_replicas_of_the_old_template_do_not_count() -> None:
             "pod web-1 ends as soon as it has begun, with exit code 2: no flag --prot",
         ),
         (waiting("CreateContainerConfigError", 'secret "web" not found'), 'pod web-1 cannot start: secret "web" not found'),
+        (
+            a_pod(
+                containerStatuses=[
+                    {"name": "kube-apiserver", "state": {"running": {}}},
+                    {"name": "webhook", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 2}}},
+                ]
+            ),
+            "pod web-1 (container webhook) ends as soon as it has begun, with exit code 2",
+        ),
     ],
 )
 def test_what_hinders_a_pod_is_told(pod: dict[str, Any], told: str) -> None:
