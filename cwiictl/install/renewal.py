@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cwiictl.install.body import BATCH, CORE, RENEWER, Object, body, labels
 from cwiictl.install.pod import template
+from cwiictl.install.schedule import gap, told
 from cwiictl.install.values import Values
 
 PATIENCE = 1800  # seconds that one run may take
@@ -48,7 +49,7 @@ def job(values: Values) -> Object:
 
 def command(values: Values) -> list[str]:
     certificates = values.certificates
-    told = {
+    words = {
         "namespace": values.namespace,
         "service": values.name,
         "serving-secret": values.serving_secret,
@@ -56,6 +57,7 @@ def command(values: Values) -> list[str]:
         "configuration": values.name,
         "validity": certificates.validity,
         "ca-validity": certificates.ca_validity,
+        "every": told(gap(certificates.schedule)),
         "log-level": values.log_level,
     }
-    return ["renew", *(f"--{flag}={value}" for flag, value in told.items())]
+    return ["renew", *(f"--{flag}={value}" for flag, value in words.items())]

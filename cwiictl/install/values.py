@@ -14,6 +14,7 @@ from cwii_webhook.settings.grammar import IMAGE
 from msgspec import Meta
 
 from cwiictl.errors import BadInput
+from cwiictl.install.schedule import gap, told
 from cwiictl.model import LABEL
 from cwiictl.shapes import nearest
 
@@ -82,10 +83,12 @@ class Issuer(Shape, frozen=True):
 class Certificates(Shape, frozen=True):
     by: Annotated[
         Literal["renewer", "cert-manager", "service-ca", "files"],
-        _says("Who makes them and renews them: a CronJob with a CA of its own, cert-manager, OpenShift's service CA, or you, in a Secret."),
+        _says(
+            "Who makes them and renews them: a CronJob with a CA of its own, cert-manager, OpenShift's service CA, or you, in a Secret; never changed in place."
+        ),
     ] = "renewer"
-    validity: Annotated[str, _says("How long a certificate lasts.")] = "2160h"
-    ca_validity: Annotated[str, _says("How long a CA lasts.")] = "87600h"
+    validity: Annotated[str, _says("How long a certificate lasts: twice as long as the schedule leaves between two looks, at least.")] = "2160h"
+    ca_validity: Annotated[str, _says("How long a CA lasts: twice as long as a certificate, at least.")] = "87600h"
     schedule: Annotated[str, _says("When the renewer looks whether something is to be renewed, as cron says it.")] = "23 */6 * * *"
     issuer: Annotated[Issuer, _says("For cert-manager.")] = Issuer()
     secret: Annotated[str, _says("For files: the Secret with tls.crt and tls.key.")] = ""
@@ -256,6 +259,20 @@ def _check_lives(certificates: Certificates) -> None:
             f"certificates.validity is {certificates.validity}, and certificates.caValidity {certificates.ca_validity}",
             remedy="give a certificate a minute at least, and a CA twice as long: it signs nothing that outlives it",
         )
+    between = _between(certificates.schedule)
+    if certificates.by == "renewer" and lives[0] < 2 * between:
+        raise BadInput(
+            f"certificates.validity is {certificates.validity}, and between two looks"
+            f" certificates.schedule, {certificates.schedule}, may leave {told(between)}",
+            remedy=f"let certificates last {told(2 * between)} at least, or have the renewer look more often: they would end before they are renewed",
+        )
+
+
+def _between(schedule: str) -> int:
+    try:
+        return gap(schedule)
+    except ValueError as error:
+        raise BadInput(f"certificates.schedule is {schedule!r}, which is no schedule", remedy=f"{error}") from error
 
 
 def _seconds(field: str, text: str) -> float:

@@ -24,6 +24,11 @@ def test_a_pair_is_due_after_two_thirds_of_its_life_and_an_authority_before_a_pa
     assert told("--validity=2m", "--ca-validity=4m").validity == 120
 
 
+def test_a_pair_is_made_anew_while_it_still_lasts_until_the_next_run() -> None:
+    assert told("--validity=2m", "--every=1m").early == 90
+    assert told("--validity=90h", "--every=6h").early == pytest.approx(90 * 3600 * 0.33)
+
+
 @pytest.mark.parametrize("missing", NEEDED)
 def test_without_any_of_the_first_five_nothing_is_begun(missing: str) -> None:
     with pytest.raises(BadFlag, match=f"^{missing.partition('=')[0]} is not said: "):
@@ -38,6 +43,7 @@ def test_without_any_of_the_first_five_nothing_is_begun(missing: str) -> None:
         ("--renew-at=nan", "--renew-at is nan: "),
         ("--validity=30s", "--validity is 30s: "),
         ("--ca-validity=3000h", "--ca-validity is less than twice --validity: "),
+        ("--every=1081h", "--validity is less than twice --every: "),
         ("--log-level=loud", "--log-level is 'loud': "),
     ],
 )

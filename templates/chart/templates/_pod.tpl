@@ -64,6 +64,7 @@ template:
           - --configuration={{ .Values.name }}
           - --validity={{ .Values.certificates.validity }}
           - --ca-validity={{ .Values.certificates.caValidity }}
+          - --every={{ include "cwii.gap" .Values.certificates.schedule | include "cwii.duration" }}
           - --log-level={{ .Values.logLevel }}
         resources:
           requests:

@@ -16,7 +16,7 @@ from tests.cluster.life.user import HOME, NAME, User
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 
-SHORT = ("--set=certificates.validity=2m", "--set=certificates.caValidity=4m")
+SHORT = ("--set=certificates.validity=2m", "--set=certificates.caValidity=4m", "--set=certificates.schedule=* * * * *")
 PEM = b"BEGIN CERTIFICATE"
 
 

@@ -84,6 +84,12 @@ def test_nothing_takes_away_what_is_there_by_default() -> None:
         ({"sets": ["certificates.validity=90d"]}, "certificates.validity is '90d', which is no time", "say it as 30s"),
         ({"sets": ["certificates.validity=30s"]}, "certificates.validity is 30s, and certificates.caValidity 87600h", "a minute at least"),
         ({"sets": ["certificates.caValidity=2161h"]}, "certificates.validity is 2160h, and certificates.caValidity 2161h", "twice as long"),
+        (
+            {"sets": ["certificates.validity=11h"]},
+            "certificates.validity is 11h, and between two looks certificates.schedule, 23 */6 * * *, may leave 6h",
+            "let certificates last 12h at least",
+        ),
+        ({"sets": ["certificates.schedule=often"]}, "certificates.schedule is 'often', which is no schedule", "five words"),
         ({"sets": ["autoscaling.maxReplicas=1"]}, "autoscaling.maxReplicas is less than autoscaling.minReplicas", "turn them round"),
         (
             {"sets": ["""matchConditions=[{name: new, expression: "!('cwii.dev/injected' in object.metadata.annotations)"}]"""]},
@@ -98,6 +104,11 @@ def test_what_cannot_be_meant_is_told_with_its_place(said: dict[str, Any], probl
 
     assert problem in refused.value.problem
     assert remedy in refused.value.remedy
+
+
+def test_whoever_renews_by_another_way_has_lives_of_their_own() -> None:
+    assert told("certificates.by=cert-manager", "certificates.validity=1h").certificates.validity == "1h"
+    assert told("certificates.validity=2m", "certificates.schedule=* * * * *").certificates.validity == "2m"
 
 
 def test_a_part_need_not_agree_with_the_rest_before_all_is_said() -> None:

@@ -18,6 +18,7 @@ class Settings(Struct, frozen=True):
     configurations: tuple[str, ...] = ()
     validity: float = 2160 * 3600.0
     ca_validity: float = 87600 * 3600.0
+    every: float = 0.0
     renew_at: float = 0.67
     settle: float = 10.0
     patience: float = 300.0
@@ -27,8 +28,8 @@ class Settings(Struct, frozen=True):
 
     @property
     def early(self) -> float:
-        """Seconds before its end, when a pair is made anew."""
-        return self.validity * (1 - self.renew_at)
+        """Seconds before its end, when a pair is made anew: so long that it lasts until the next run, and that may take its time."""
+        return max(self.validity * (1 - self.renew_at), 1.5 * self.every)
 
     @property
     def ca_early(self) -> float:
@@ -44,6 +45,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("configuration", "words", "MutatingWebhookConfiguration that has to trust it. Can be said more than once.", "configurations", adds=True),
     Flag("validity", "duration", "How long a certificate lasts.", "validity"),
     Flag("ca-validity", "duration", "How long an authority lasts.", "ca_validity"),
+    Flag("every", "duration", "How long it may be until it is run again: what would not last until then is made anew now.", "every"),
     Flag("renew-at", "share", "After which part of its life each is made anew.", "renew_at"),
     Flag("settle", "duration", "How long every API server has to hear of a caBundle, before anything depends on it.", "settle"),
     Flag("patience", "duration", "How long nothing may move, before it is given up until the next run.", "patience"),
@@ -65,6 +67,8 @@ def settings(told: Told) -> Settings:
         raise BadFlag(f"--validity is {said.validity:g}s", "say a minute at least")
     if said.ca_validity < 2 * said.validity:
         raise BadFlag("--ca-validity is less than twice --validity", "let the authority live longer: it signs nothing that would outlive it")
+    if said.validity < 2 * said.every:
+        raise BadFlag("--validity is less than twice --every", "run it more often, or let certificates live longer: they would end before they are made anew")
     if said.log_level not in LEVELS:
         raise BadFlag(f"--log-level is {said.log_level!r}", f"use one of {', '.join(LEVELS)}")
     return said
