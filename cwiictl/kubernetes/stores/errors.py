@@ -37,6 +37,11 @@ class Refused(Exception):
         return self.status == 409 and any(cause.get("reason") == HELD for cause in self.causes)
 
     @property
+    def malformed(self) -> bool:
+        """Wherever it were: no namespace's rights, rules or quotas have a say in that."""
+        return not DENIED.search(self.message) and (self.status in {400, 422} or bool(self.status >= 500 and UNFIT.search(self.message)))
+
+    @property
     def ending(self) -> bool:
         """What it would be in is on its way out."""
         return any(cause.get("reason") == "NamespaceTerminating" for cause in self.causes)
@@ -56,7 +61,7 @@ def answered(e: Refused) -> Problem:
         return unknown(e.message)
     if e.status in {429, 503}:
         return Throttled(f"the cluster asks for patience: {e.message}", remedy="run again later, or with a lower --concurrency", after=e.after)
-    if e.status in {404, 408, 409, 410} or (e.status >= 500 and not UNFIT.search(e.message)) or e.ending:
+    if e.status in {404, 408, 409, 410} or (e.status >= 500 and not e.malformed) or e.ending:
         return NotYet(f"the cluster is not ready for it: {e.message}", remedy="run again later", after=e.after)
     if e.status == 403 and not DENIED.search(e.message):
         also = ", who grants only what they have" if ESCALATES in e.message else ""

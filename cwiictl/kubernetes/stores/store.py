@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cwiictl import names
@@ -16,6 +17,7 @@ from cwiictl.kubernetes.stores.wire import MERGE, METADATA, Wire
 
 # What is applied over a version is not made where there is none, and the other way round. No object has ever had the first version of all.
 NONE = {"resourceVersion": "1"}
+THERE = "default"  # a Namespace that every cluster has
 
 
 class Objects:
@@ -34,12 +36,12 @@ class Objects:
 
     @told()
     def rehearse(self, name: str, want: ObjectState, have: ObjectState | None, /) -> ObjectState:
-        """What is in no Namespace yet nobody can tell. Whoever sets what others hold learns here whether they would put up with it."""
+        """Whoever sets what others hold learns here whether they would put up with it."""
         try:
             made = self._apply(name, want, have, force=True, dry=True)
         except Refused as e:
             if have is None and e.status == 404:
-                return want
+                return self._elsewhere(name, want)
             raise
         taking = have is not None and _taking(want, have)
         if have and (standing := holders.conflict(self._address(name), made, have.live, taking=taking)):
@@ -104,6 +106,16 @@ class Objects:
         body = stated(want, have)
         pinned = {**body["metadata"], **(_pins(have.live) if have else NONE)}
         return self.wire.apply(self.of.place(name), {**body, "metadata": pinned}, force=force, dry=dry)
+
+    def _elsewhere(self, name: str, want: ObjectState) -> ObjectState:
+        """What is in no Namespace yet nobody can show. That it is well formed one that is there can tell; who may be in that is a question of its own."""
+        there = replace(want, body={**want.body, "metadata": {**want.body["metadata"], "namespace": THERE}})
+        try:
+            self._apply(f"{THERE}/{name.rpartition('/')[2]}", there, None, force=True, dry=True)
+        except Refused as e:
+            if e.malformed:
+                raise
+        return want
 
     def _release(self, name: str, have: ObjectState, mark: Mark) -> dict[str, Any]:
         """It stays as it is, and nothing of it is held by us any more: whoever applies it next has no quarrel with who has left."""
