@@ -15,6 +15,7 @@ from cwiictl.actions.pods import Agreed
 from cwiictl.actions.result import Result, Row, failure
 from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.explain.installed import account, secret, services
+from cwiictl.install import health
 from cwiictl.install.believed import bundled, certificate
 from cwiictl.install.command import PLAIN
 from cwiictl.install.health import Finding, let_through, permitted, replica, running
@@ -32,6 +33,14 @@ class Question:
     pods: bool
     restart: bool
     namespaces: tuple[str, ...] = ()  # or all
+
+
+@dataclass(frozen=True)
+class Said:
+    """By a replica: why it is not ready, if it is not, and its numbers."""
+
+    ready: str
+    metrics: str
 
 
 def status(question: Question, agreed: Agreed | None) -> Result:
@@ -57,14 +66,16 @@ def _rows(place: Place, one: Installed) -> Iterator[Row]:
         yield _row(CONFIGURATION, one.name, "", lambda: _elsewhere(place, one))
         return
     space, replicas = one.namespace, _replicas(place, one)
-    yield _row("Deployment", one.name, space, lambda: running(one.deployment, replicas, place.api.list("Event", space)))
+    said = {pod["metadata"]["name"]: _said(place, pod) for pod in replicas}
+    versions = health.versions(each.metrics for each in said.values() if isinstance(each, Said))
+    yield _row("Deployment", one.name, space, lambda: running(one.deployment, replicas, place.api.list("Event", space), versions))
     yield _row(CONFIGURATION, one.name, "", lambda: _asking(place, one))
     if deployment := one.deployment:
         name = secret(deployment)
         yield _row("Secret", name, space, lambda: certificate(place.api.get("Secret", space, name), time.time()))
         yield _row("ClusterRole", one.name, "", lambda: permitted(_lacking(place, one, deployment)))
-    for pod in replicas:
-        yield _row("Pod", pod["metadata"]["name"], space, lambda pod=pod: _replica(place, pod))
+    for name, told in said.items():
+        yield _row("Pod", name, space, lambda told=told: _replica(told))
 
 
 def _replicas(place: Place, one: Installed) -> list[Body]:
@@ -119,7 +130,16 @@ def _lacking(place: Place, one: Installed, deployment: Body) -> tuple[Right, ...
     return place.api.lacking((Right(verb, kind.plural, kind.group) for kind in kinds for verb in READS), f"{ACCOUNTS}{one.namespace}:{account(deployment)}")
 
 
-def _replica(place: Place, pod: Body) -> Finding:
+def _said(place: Place, pod: Body) -> Said | Problem:
     space, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    ready, metrics = (place.api.through(space, name, PLAIN, path) for path in ("/readyz", "/metrics"))
-    return replica("" if ready.status == 200 else ready.text, metrics.text if metrics.status == 200 else "")
+    try:
+        ready, metrics = (place.api.through(space, name, PLAIN, path) for path in ("/readyz", "/metrics"))
+    except Problem as e:
+        return e
+    return Said("" if ready.status == 200 else ready.text, metrics.text if metrics.status == 200 else "")
+
+
+def _replica(said: Said | Problem) -> Finding:
+    if isinstance(said, Problem):
+        raise said
+    return replica(said.ready, said.metrics)

@@ -12,7 +12,7 @@ from cwiictl.install.rollout import rollout
 Body = Mapping[str, Any]
 Word = Literal["as wanted", "drifted", "missing", "failed"]
 
-AGE, LET_THROUGH = "cwii_picture_age_seconds", "apiserver_admission_webhook_fail_open_count"
+AGE, BUILD, LET_THROUGH = "cwii_picture_age_seconds", "cwii_build_info", "apiserver_admission_webhook_fail_open_count"
 STALE = 300.0  # seconds: a watch is heard from once a minute, whatever happens
 _SAMPLE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -26,13 +26,13 @@ class Finding:
     remedy: str = ""
 
 
-def running(deployment: Body | None, pods: Sequence[Body], events: Iterable[Body]) -> Finding:
-    """Its image, and how many of its replicas are ready."""
+def running(deployment: Body | None, pods: Sequence[Body], events: Iterable[Body], versions: Sequence[str] = ()) -> Finding:
+    """Its image, the versions of those who answer, and how many of its replicas are ready."""
     if deployment is None:
         return Finding("missing", ("nobody answers: run install-webhook again, or uninstall-webhook",))
     now = rollout(deployment, pods, events)
     (image, *_) = [container["image"] for container in deployment["spec"]["template"]["spec"]["containers"]]
-    told = (f"image {image}", *_version(deployment), str(now))
+    told = (f"image {image}", *([f"version {' and '.join(versions)}"] if versions else []), str(now))
     if not now.wanted:
         return Finding("failed", told, "nobody answers: it is scaled to no replicas", "scale it up, or run install-webhook again")
     if now.whole:
@@ -64,15 +64,14 @@ def let_through(metrics: str, configuration: Body) -> int:
     return int(sum(value for labels, value in samples(metrics, LET_THROUGH) if labels.get("name") in ours))
 
 
+def versions(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Of those who say so, each once."""
+    found = {labels.get("version", "") for exposition in metrics for labels, _ in samples(exposition, BUILD)}
+    return tuple(sorted(found - {""}))
+
+
 def samples(exposition: str, name: str) -> Iterator[tuple[dict[str, str], float]]:
     """Of one metric, in Prometheus' text."""
     for line in exposition.splitlines():
         if line.startswith(name) and (found := _SAMPLE.match(line)) and found["name"] == name:
             yield dict(_LABEL.findall(found["labels"] or "")), float(found["value"])
-
-
-def _version(deployment: Body) -> Iterator[str]:
-    """Where somebody has written it down, as helm does."""
-    labels: Mapping[str, str] = deployment["metadata"].get("labels") or {}
-    if "app.kubernetes.io/version" in labels:
-        yield f"version {labels['app.kubernetes.io/version']}"

@@ -49,6 +49,7 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(apiserver: Grou
     assert paths(response) == ["/spec/volumes", "/spec/containers/0/volumeMounts", "/spec/containers/0/env"]
     assert response["auditAnnotations"]["injected"] == "aws"
     assert 'cwii_decisions_total{dialect="eks",provider="aws",outcome="injected",reason=""} 1' in metrics
+    assert f'cwii_build_info{{version="{metadata_of.version("cwii-webhook")}"}} 1\n' in metrics
 
 
 def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_change(apiserver: Ground, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cwii_webhook import workers
 from cwii_webhook.cluster.errors import BadAccess
 from cwii_webhook.dialects import ALL, Dialect, Service, Version, divided, service
+from cwii_webhook.health import version
 from cwii_webhook.settings.flags import BadFlag, Refuse, parse, raised
 from cwii_webhook.tls import Unusable
 from cwii_webhook.usage import RENEW, USAGE, renewing_usage, usage
@@ -40,9 +41,7 @@ def main() -> None:
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     program, words = Path(argv[0]).name, list(argv[1:])
     if not VERSION.isdisjoint(words):
-        from importlib import metadata  # noqa: PLC0415 - weighs much for what is seldom asked
-
-        print(f"cwii-webhook {metadata.version('cwii-webhook')}")
+        print(f"cwii-webhook {version()}")
         return 0
     if words[:1] in HELP and program not in PROGRAMS:
         print(USAGE)

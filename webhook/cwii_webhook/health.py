@@ -8,6 +8,23 @@ from cwii_webhook.metrics import Metrics
 EXPOSITION = b"text/plain; version=0.0.4; charset=utf-8"
 
 
+def version() -> str:
+    from importlib import metadata  # noqa: PLC0415 - weighs much for who asks something else
+
+    return metadata.version("cwii-webhook")
+
+
+class Build:
+    """Told by each process that serves, of itself."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._version = version()
+        self._info = metrics.gauge("cwii_build_info", "Always 1: the version of what answers is its label.", max, version=(self._version,))
+
+    def tell(self) -> None:
+        self._info.set(1.0, self._version)
+
+
 class Readiness:
     """Named reasons why this process cannot answer rightly. Ready is having none, in every process that serves the port."""
 

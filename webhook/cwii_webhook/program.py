@@ -70,6 +70,7 @@ class Program:
         self.diary = Diary(self.metrics, self.log, tuple(ALL))
         resources = [kind.resource for kind in self.kinds]
         self.readiness = health.Readiness(self.metrics, "picture", "certificate")
+        self.build = health.Build(self.metrics)
         self.ages = self.metrics.gauge("cwii_picture_age_seconds", "Since a watch was last heard from.", max, kind=resources)
         self.sizes = self.metrics.gauge("cwii_picture_objects", "Objects in the picture.", max, kind=resources)
         self.way = _way(self.serving, environ)
@@ -109,6 +110,7 @@ class Program:
         return (self.serving.door, *self.serving.plain, *debugging)
 
     async def _worker(self, sockets: Sequence[socket.socket | None], leash: int | None) -> None:
+        self.build.tell()
         told = health.answers(self.readiness, self.metrics)
         look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
         admission = Admission(routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cwiictl.install.health import Finding, let_through, permitted, replica, running, samples
+from cwiictl.install.health import Finding, let_through, permitted, replica, running, samples, versions
 from cwiictl.kubernetes.rights import Right
 
 STATUS = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2}
@@ -21,11 +21,11 @@ def test_one_that_is_whole_is_told_by_its_image_and_its_replicas() -> None:
     assert running(a_deployment(), [], []) == Finding("as wanted", ("image example.org/webhook:1", "2 of 2 replicas are ready"))
 
 
-def test_a_version_that_is_written_down_is_told() -> None:
-    labelled = a_deployment()
-    labelled["metadata"]["labels"] = {"app.kubernetes.io/version": "0.1.0"}
+def test_the_versions_of_those_who_answer_are_told_beside_the_image() -> None:
+    said = ['cwii_build_info{version="0.2.0"} 1\n', "", 'cwii_build_info{version="0.1.0"} 1\n', 'cwii_build_info{version="0.2.0"} 1\n']
 
-    assert "version 0.1.0" in running(labelled, [], []).remarks
+    assert versions(said) == ("0.1.0", "0.2.0")
+    assert running(a_deployment(), [], [], versions(said)).remarks[:2] == ("image example.org/webhook:1", "version 0.1.0 and 0.2.0")
 
 
 def test_one_that_is_not_whole_says_what_hinders_it() -> None:
