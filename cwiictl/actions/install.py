@@ -10,8 +10,8 @@ from typing import Any
 from cwiictl import manifests
 from cwiictl.actions.cluster import Installation, address, caller, unled, version
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
-from cwiictl.actions.openshift import suited
 from cwiictl.actions.result import Caller, Result
+from cwiictl.actions.suited import suited
 from cwiictl.actions.waiting import LEARNING, Waiting
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report

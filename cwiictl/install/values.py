@@ -165,7 +165,9 @@ class Wishes(Shape, frozen=True):
     certificates: Annotated[Certificates, _says("What the API servers know the webhook by.")] = Certificates()
 
     autoscaling: Annotated[Autoscaling, _says("More replicas where there is more to do.")] = Autoscaling()
-    disruption_budget: Annotated[bool, _says("Drain one replica at a time. Never made for a single replica; say false where there is one node.")] = True
+    disruption_budget: Annotated[
+        bool, _says("Drain one replica at a time. Never made for a single replica; say false for one node, which cwiictl sees by itself.")
+    ] = True
     priority_class: Annotated[str, _says("PriorityClass of its pods; empty for none.")] = "system-cluster-critical"
     flow_control: Annotated[bool, _says("Give its reads a small priority level of their own, so that no crowd of others holds them up.")] = True
     resources: Annotated[Resources, _says("What each replica has.")] = Resources()

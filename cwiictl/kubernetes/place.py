@@ -26,7 +26,7 @@ class Api(Protocol):
     """What is asked of a cluster beside its being as it should. Kinds are named as in `kinds.STAGES`: Pod, Deployment.apps; a name that is clear suffices."""
 
     def get(self, kind: str, namespace: str, name: str, /) -> Body | None: ...
-    def list(self, kind: str, namespace: str = "", selector: str = "", fields: str = "") -> list[Body]: ...  # selected by labels, and by fields
+    def list(self, kind: str, namespace: str = "", selector: str = "", fields: str = "", most: int = 0) -> list[Body]: ...  # by labels, and by fields
     def create(self, body: Body, *, dry: bool = False) -> Body: ...  # with generateName too
     def patch(self, kind: str, namespace: str, name: str, part: Body, /) -> Body: ...  # what is said there, and no more
     def delete(self, kind: str, namespace: str, name: str, /) -> None: ...  # what was made by `create`

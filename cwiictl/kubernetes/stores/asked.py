@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from cwiictl.engine.pace import Job, Pace, run
@@ -12,7 +13,7 @@ from cwiictl.kubernetes.kinds import Kinds
 from cwiictl.kubernetes.place import Answer
 from cwiictl.kubernetes.rights import ACCOUNTS, Right
 from cwiictl.kubernetes.stores.errors import Refused, told
-from cwiictl.kubernetes.stores.wire import MERGE, TEXT, Wire
+from cwiictl.kubernetes.stores.wire import MERGE, PAGE, TEXT, Wire
 
 Body = Mapping[str, Any]
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -31,10 +32,11 @@ class Asked:
         return self.wire.find(self.kinds[kind].path(namespace, name))
 
     @told()
-    def list(self, kind: str, namespace: str = "", selector: str = "", fields: str = "") -> list[Body]:
+    def list(self, kind: str, namespace: str = "", selector: str = "", fields: str = "", most: int = 0) -> list[Body]:
         """Each says its kind, which the API server leaves out in a list."""
         of = self.kinds[kind]
-        return [{**each, "apiVersion": of.api, "kind": of.name} for each in self.wire.list(of.path(namespace), selector, fields=fields)]
+        found = islice(self.wire.list(of.path(namespace), selector, fields=fields, page=most or PAGE), most or None)
+        return [{**each, "apiVersion": of.api, "kind": of.name} for each in found]
 
     @told()
     def create(self, body: Body, *, dry: bool = False) -> Body:

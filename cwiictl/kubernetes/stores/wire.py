@@ -85,12 +85,12 @@ class Wire:
         query = {"fieldManager": MANAGER, "force": str(force).lower(), "fieldValidation": "Strict", **({"dryRun": "All"} if dry else {})}
         return self.call("PATCH", path, query, json.dumps(body), APPLY)
 
-    def list(self, path: str, selector: str = "", form: Form = PLAIN, fields: str = "") -> Iterator[dict[str, Any]]:
+    def list(self, path: str, selector: str = "", form: Form = PLAIN, fields: str = "", page: int = PAGE) -> Iterator[dict[str, Any]]:
         """Page by page. Nothing is there of what is not served."""
-        query = {"limit": str(PAGE), **({"labelSelector": selector} if selector else {}), **({"fieldSelector": fields} if fields else {})}
-        while page := self._page(path, query, form):
-            yield from page.get("items") or ()
-            query["continue"] = str(page["metadata"].get("continue") or "")
+        query = {"limit": str(page), **({"labelSelector": selector} if selector else {}), **({"fieldSelector": fields} if fields else {})}
+        while found := self._page(path, query, form):
+            yield from found.get("items") or ()
+            query["continue"] = str(found["metadata"].get("continue") or "")
             if not query["continue"]:
                 return
 
