@@ -15,7 +15,7 @@ from cwiictl.actions.suited import suited
 from cwiictl.actions.waiting import LEARNING, Waiting
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
-from cwiictl.install import exposure, rivals, rollover
+from cwiictl.install import exposure, rivals, rollover, standing
 from cwiictl.install.objects import objects
 from cwiictl.install.values import Values
 from cwiictl.kubernetes import Place, connect, rights
@@ -71,10 +71,16 @@ def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
     needed = [*rights.needed(stage.bodies, place.kinds), *rights.finding(place.kinds), *WAITING]
     if problem := rights.denied(place.caller, place.api.lacking(needed), "install-webhook"):
         raise problem
+    standing.check(wanted, _there(wanted, place))
     rivals.check(wanted, place.api.list(rollover.CONFIGURATION))
     if wanted.failure_policy == "Fail":
         exposure.check(wanted, _by_namespace(place.api.list("Pod")))
     return stage
+
+
+def _there(wanted: Values, place: Place) -> standing.Standing:
+    configuration = place.api.get(rollover.CONFIGURATION, "", wanted.name)
+    return standing.standing(wanted, configuration, place.api.get("ServiceAccount", wanted.namespace, wanted.renewer))
 
 
 def _by_namespace(pods: Iterable[Any]) -> dict[str, list[Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cwiictl.errors import BadInput
 from cwiictl.install.body import PROGRAM
 from cwiictl.install.rollover import CONFIGURATION
+from cwiictl.install.standing import served_from
 from cwiictl.kubernetes import Place
 from cwiictl.kubernetes.place import Body
 
@@ -42,8 +42,4 @@ def installed(place: Place) -> tuple[Installed, ...]:
 def _installed(name: str, deployment: Body | None, configuration: Body | None) -> Installed:
     if deployment:
         return Installed(name, deployment["metadata"]["namespace"], deployment, configuration)
-    return Installed(name, _served_from((configuration or {}).get("webhooks") or ()), None, configuration)
-
-
-def _served_from(entries: Iterable[Body]) -> str:
-    return next((service["namespace"] for entry in entries if (service := entry["clientConfig"].get("service"))), "")
+    return Installed(name, served_from(configuration) if configuration else "", None, configuration)

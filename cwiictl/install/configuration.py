@@ -18,6 +18,7 @@ SELECTED: dict[Dialect, Object] = {  # and by what label
     "eks": {"matchExpressions": [{"key": "eks.amazonaws.com/skip-pod-identity-webhook", "operator": "DoesNotExist"}]},
     "azwi": {"matchLabels": {"azure.workload.identity/use": "true"}},
 }
+MAKERS = {"cert-manager": "cert-manager.io/inject-ca-from", "service-ca": "service.beta.openshift.io/inject-cabundle"}  # who go by an annotation
 _CREATED: Object = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"], "scope": "Namespaced"}
 _JOINED: Object = {**_CREATED, "operations": ["UPDATE"], "resources": ["pods/ephemeralcontainers"]}
 
@@ -68,7 +69,6 @@ def _bundle(values: Values) -> Object:
 
 def _bundled(values: Values) -> dict[str, str]:
     """Who is to fill it in, if that goes by an annotation."""
-    return {
-        "cert-manager": {"cert-manager.io/inject-ca-from": f"{values.namespace}/{values.serving_secret}"},
-        "service-ca": {"service.beta.openshift.io/inject-cabundle": "true"},
-    }.get(values.certificates.by, {})
+    told = {"cert-manager": f"{values.namespace}/{values.serving_secret}", "service-ca": "true"}
+    by = values.certificates.by
+    return {MAKERS[by]: told[by]} if by in MAKERS else {}

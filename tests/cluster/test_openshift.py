@@ -9,17 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cwiictl.actions.cluster import Installation
-from cwiictl.actions.install import install
-from cwiictl.actions.result import Result
-from cwiictl.actions.uninstall import uninstall
-from cwiictl.engine.resource import silent
 from cwiictl.errors import Conflict
 from tests.cluster.conftest import started
-from tests.cluster.kube.client import Client, Object, Refused
+from tests.cluster.definitions import serve
+from tests.cluster.kube.client import Client, Object
 from tests.cluster.kube.cluster import Cluster, Settings
+from tests.cluster.ordering import FILES, installed, ordered, removed, writes
 from tests.cluster.traces import seen_within
-from tests.cwiictl.install.installed import CA, IMAGE
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -27,27 +23,16 @@ HOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 NAMESPACE = "openshift-cloud-credential-operator"
 OPERATED = f"{HOOKS}/pod-identity-webhook"
 OWN = f"{HOOKS}/cwii-webhook"
-THERE = ("createNamespace=false",)  # nobody here takes namespaces away
-REVIEWS = ("selfsubjectreviews", "selfsubjectaccessreviews")
+THERE = "createNamespace=false"  # nobody here takes namespaces away
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with started(Settings()) as cluster:
-        cluster.admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", infrastructure())
-        assert seen_within(30, lambda: served(cluster.admin))
+        serve(cluster, infrastructure())
         for name in (NAMESPACE, "cwii-system"):
             cluster.admin.create("/api/v1/namespaces", {"metadata": {"name": name}})
         yield cluster
-
-
-def served(admin: Client) -> bool:
-    """Its version, its kind and its objects come one after the other, and are refused in several ways until then."""
-    version = "/apis/config.openshift.io/v1"
-    try:
-        return "Infrastructure" in admin.text(version) and admin.list(f"{version}/infrastructures") == []
-    except Refused:
-        return False
 
 
 def infrastructure() -> Object:
@@ -93,34 +78,13 @@ def operating(admin: Client) -> Generator[None]:
         admin.delete(OPERATED)
 
 
-def ordered(cluster: Cluster, folder: Path, *sets: str) -> Installation:
-    by_hand = ("certificates.by=files", "certificates.secret=made-by-hand", f"certificates.ca={CA}", *THERE)
-    return Installation(kubeconfig=cluster.kubeconfig, output=folder, sets=(f"image={IMAGE}", *by_hand, *sets), wait=False)
-
-
-def installed(order: Installation) -> Result:
-    result = install(order, silent, lambda _: True)
-    assert not result.code, [(row.thing, row.problem) for row in result.rows]
-    return result
-
-
-def removed(cluster: Cluster, folder: Path) -> None:
-    uninstall(ordered(cluster, folder), "cwii-webhook", silent, lambda _: True)
-
-
-def writes(cluster: Cluster) -> list[str]:
-    """Of ours, and of what."""
-    asked = (one for one in cluster.reach.requests() if one.get("userAgent") == "cwiictl" and one["verb"] in {"create", "update", "patch", "delete"})
-    return [one["requestURI"] for one in asked if not any(word in one["requestURI"] for word in ("dryRun", *REVIEWS))]
-
-
 def entries(cluster: Cluster) -> set[str]:
     return {entry["name"].split(".")[1] for entry in cluster.admin.get(OWN)["webhooks"]}
 
 
 def test_what_its_webhook_hears_is_left_to_it_and_nothing_of_its_own_is_written(cluster: Cluster, tmp_path: Path) -> None:
     with operating(cluster.admin):
-        order = ordered(cluster, tmp_path, "dialects={cwii,eks}")
+        order = ordered(cluster, tmp_path, *FILES, THERE, "dialects={cwii,eks}")
 
         first = installed(order)
 
@@ -136,7 +100,7 @@ def test_what_its_webhook_hears_is_left_to_it_and_nothing_of_its_own_is_written(
 
 def test_on_request_both_are_there(cluster: Cluster, tmp_path: Path) -> None:
     with operating(cluster.admin):
-        installed(ordered(cluster, tmp_path, "dialects={cwii,eks}", "beside=true"))
+        installed(ordered(cluster, tmp_path, *FILES, THERE, "dialects={cwii,eks}", "beside=true"))
 
         assert entries(cluster) == {"cwii", "eks"}
         removed(cluster, tmp_path)
@@ -154,16 +118,14 @@ def test_over_it_nothing_is_written(cluster: Cluster, tmp_path: Path, sets: tupl
         before = len(writes(cluster))
 
         with pytest.raises(Conflict, match=why):
-            installed(ordered(cluster, tmp_path, *sets))
+            installed(ordered(cluster, tmp_path, *FILES, THERE, *sets))
 
         assert len(writes(cluster)) == before
 
 
 def test_where_it_runs_none_what_openshift_knows_need_not_be_said(cluster: Cluster, tmp_path: Path) -> None:
     cluster.admin.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", {"metadata": {"name": "azure-credentials"}, "stringData": {"azure_tenant_id": "contoso"}})
-    order = Installation(kubeconfig=cluster.kubeconfig, output=tmp_path, sets=(f"image={IMAGE}", "dialects={azwi}", *THERE), wait=False)
-
-    installed(order)
+    installed(ordered(cluster, tmp_path, "dialects={azwi}", THERE))
 
     there = "/apis/apps/v1/namespaces/cwii-system/deployments/cwii-webhook"
     template = cluster.admin.get(there)["spec"]["template"]

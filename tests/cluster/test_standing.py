@@ -1,0 +1,133 @@
+"""An installation over one that stands already: what cannot be changed in place is refused before anything is written, by cwiictl and by helm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwiictl.errors import Conflict
+from tests.cluster.conftest import skipped_where_missing, started
+from tests.cluster.definitions import CERT_MANAGER, definitions, serve
+from tests.cluster.helming import Helm, Refused
+from tests.cluster.kube.cluster import Cluster, Settings
+from tests.cluster.ordering import FILES, installed, ordered, removed, tried, writes
+from tests.cwiictl.install.chart_files import CHART
+from tests.cwiictl.install.installed import CA
+
+pytestmark = pytest.mark.timeout(600)  # the first one fetches helm
+
+SPACES = ("cwii-system", "elsewhere")
+THERE = "createNamespace=false"  # nobody here takes namespaces away
+WAYS = {
+    "renewer": (THERE,),
+    "cert-manager": (THERE, "certificates.by=cert-manager"),
+    "service-ca": (THERE, "certificates.by=service-ca"),
+    "files": (THERE, *FILES),
+}
+CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with started(Settings()) as cluster:
+        for name in SPACES:
+            cluster.admin.create("/api/v1/namespaces", {"metadata": {"name": name}})
+        with skipped_where_missing():
+            serve(cluster, *definitions(CERT_MANAGER))
+        yield cluster
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_who_makes_certificates_stays_who_it_was(cluster: Cluster, tmp_path: Path, way: str) -> None:
+    tried(ordered(cluster, tmp_path, *WAYS[way]))
+    before = len(writes(cluster))
+
+    for other in WAYS.keys() - {way}:
+        with pytest.raises(Conflict, match=f"has its certificates by {way}, and certificates.by is {other}") as refused:
+            tried(ordered(cluster, tmp_path, *WAYS[other]))
+        assert f"leave it with --set certificates.by={way}" in refused.value.remedy
+        assert "uninstall-webhook --name cwii-webhook" in refused.value.remedy
+
+    assert len(writes(cluster)) == before
+    assert not [row.problem for row in tried(ordered(cluster, tmp_path, *WAYS[way], "logLevel=debug")).rows if "certificates.by" in row.problem]
+    removed(cluster, tmp_path)
+    assert not cluster.admin.exists(f"{CONFIGURATIONS}/cwii-webhook")
+
+
+def test_where_it_runs_stays_where_it_was(cluster: Cluster, tmp_path: Path) -> None:
+    installed(ordered(cluster, tmp_path, *WAYS["files"]))
+    before = len(writes(cluster))
+
+    with pytest.raises(Conflict, match="runs in the namespace cwii-system, and namespace is elsewhere") as refused:
+        tried(ordered(cluster, tmp_path, *WAYS["files"], "namespace=elsewhere"))
+
+    assert "leave it with --set namespace=cwii-system" in refused.value.remedy
+    assert len(writes(cluster)) == before
+    removed(cluster, tmp_path)
+
+
+def test_once_it_is_gone_it_may_be_otherwise(cluster: Cluster, tmp_path: Path) -> None:
+    installed(ordered(cluster, tmp_path, *WAYS["files"]))
+    removed(cluster, tmp_path)
+
+    installed(ordered(cluster, tmp_path, *WAYS["files"], "namespace=elsewhere"))
+
+    removed(cluster, tmp_path)
+
+
+def test_what_another_calls_so_is_no_installation(cluster: Cluster, tmp_path: Path) -> None:
+    """It is in the way all the same."""
+    entry = {"name": "a.example.com", "clientConfig": {"service": {"name": "a", "namespace": "a"}}, "sideEffects": "None", "admissionReviewVersions": ["v1"]}
+    cluster.admin.create(CONFIGURATIONS, {"metadata": {"name": "cwii-webhook"}, "webhooks": [entry]})
+
+    result = tried(ordered(cluster, tmp_path, *WAYS["files"]))
+
+    cluster.admin.delete(f"{CONFIGURATIONS}/cwii-webhook")
+    assert result.code == Conflict.code
+    assert "is there already and bears no mark of ours" in str([row.problem for row in result.rows])
+
+
+@pytest.fixture
+def helm(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
+    """With a release of files' certificates."""
+    helm = Helm(tmp_path, cluster.kubeconfig)
+    helm.run("install", "webhook", str(CHART), helm.values(HELD))
+    yield helm
+    helm.run("uninstall", "webhook")
+
+
+HELD: dict[str, Any] = {"createNamespace": False, "certificates": {"by": "files", "secret": "made-by-hand", "ca": CA}}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({**HELD, "namespace": "elsewhere"}, "runs in the namespace cwii-system, and namespace is elsewhere"),
+        ({"createNamespace": False}, "has its certificates by files, and certificates.by is renewer"),
+        ({"createNamespace": False, "certificates": {"by": "cert-manager"}}, "has its certificates by files, and certificates.by is cert-manager"),
+    ],
+)
+def test_helm_is_refused_too(cluster: Cluster, helm: Helm, said: dict[str, Any], why: str) -> None:
+    before = cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")
+
+    with pytest.raises(Refused, match=why):
+        helm.run("upgrade", "webhook", str(CHART), helm.values(said))
+
+    assert cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook") == before
+    helm.run("upgrade", "webhook", str(CHART), helm.values({**HELD, "timeoutSeconds": 4}))
+
+
+@pytest.mark.parametrize("way", ["renewer", "cert-manager", "service-ca"])
+def test_helm_knows_who_makes_certificates(cluster: Cluster, tmp_path: Path, way: str) -> None:
+    helm = Helm(tmp_path, cluster.kubeconfig)
+    said = {"createNamespace": False, "certificates": {"by": way}}
+    helm.run("install", "webhook", str(CHART), helm.values(said))
+
+    with pytest.raises(Refused, match=f"has its certificates by {way}, and certificates.by is files"):
+        helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
+
+    helm.run("upgrade", "webhook", str(CHART), helm.values({**said, "timeoutSeconds": 4}))
+    helm.run("uninstall", "webhook")
