@@ -12,8 +12,8 @@ from cwiictl.actions.result import Caller
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import BadInput
 from cwiictl.install import given, handover
+from cwiictl.install.served import FLOWS, Served
 from cwiictl.install.values import Values, Wishes
-from cwiictl.install.version import Version
 from cwiictl.kubernetes import Place
 from cwiictl.shapes import told
 
@@ -56,9 +56,16 @@ def caller(place: Place) -> Caller:
     return Caller("cluster", f"{place.server} ({place.context}, {place.version})" if place.context else place.server, place.caller, "at")
 
 
-def version(place: Place) -> Version:
+def version(place: Place) -> tuple[int, int]:
     major, minor, *_ = place.version.removeprefix("v").split(".")
     return int(major), int(minor)
+
+
+def served(place: Place) -> Served:
+    """Asked of the cluster itself: what its version has may be switched off."""
+    policies = all(place.kinds.get(f"ValidatingAdmissionPolicy{what}.admissionregistration.k8s.io", "v1") for what in ("", "Binding"))
+    flow = next((version for version in FLOWS if place.kinds.get("FlowSchema.flowcontrol.apiserver.k8s.io", version)), "")
+    return Served(policies, flow)
 
 
 def address(kind: str, name: str, namespace: str = "") -> str:

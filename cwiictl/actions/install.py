@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cwiictl import manifests
-from cwiictl.actions.cluster import Installation, address, caller, unled, version
+from cwiictl.actions.cluster import Installation, address, caller, served, unled
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
 from cwiictl.actions.result import Caller, Result
 from cwiictl.actions.suited import suited
@@ -17,6 +17,7 @@ from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
 from cwiictl.install import exposure, rivals, rollover, standing
 from cwiictl.install.objects import objects
+from cwiictl.install.served import foregone
 from cwiictl.install.values import Values
 from cwiictl.kubernetes import Place, connect, rights
 from cwiictl.kubernetes.objects import resources, walk
@@ -56,18 +57,19 @@ def install(order: Installation, report: Report, agreed: Agreed) -> Result:
         wanted, hints = suited(order, place)
         stage, what = _staged(order, wanted, place), address("Deployment", wanted.name, wanted.namespace)
         result = carried_out(stage, lambda: _steps(stage, report), what, report, agreed)
-        return replace(result, hints=(*unled(order), *hints, *result.hints))
+        return replace(result, hints=(*_hints(stage, hints), *result.hints))
 
 
 def planned(order: Installation, report: Report) -> Result:
     """What `install` would do. Nothing is written."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
         wanted, hints = suited(order, place)
-        return replace(foreseen(_staged(order, wanted, place), report), planned=True, hints=(*unled(order), *hints))
+        stage = _staged(order, wanted, place)
+        return replace(foreseen(stage, report), planned=True, hints=tuple(_hints(stage, hints)))
 
 
 def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
-    stage = Stage(order, wanted, place, Pace(order.width), objects(wanted, version(place)))
+    stage = Stage(order, wanted, place, Pace(order.width), objects(wanted, served(place)))
     needed = [*rights.needed(stage.bodies, place.kinds), *rights.finding(place.kinds), *WAITING]
     if problem := rights.denied(place.caller, place.api.lacking(needed), "install-webhook"):
         raise problem
@@ -76,6 +78,11 @@ def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
     if wanted.failure_policy == "Fail":
         exposure.check(wanted, _by_namespace(place.api.list("Pod")))
     return stage
+
+
+def _hints(stage: Stage, suiting: Iterable[str]) -> Iterator[str]:
+    """What is to be known of the plan."""
+    yield from (*unled(stage.order), *suiting, *foregone(stage.values, served(stage.place)))
 
 
 def _there(wanted: Values, place: Place) -> standing.Standing:

@@ -11,7 +11,7 @@ import msgspec
 from cwiictl import manifests
 from cwiictl.actions.authorities import certified, signer
 from cwiictl.actions.beside import DEPLOYMENT, Beside, Both, both, wanted
-from cwiictl.actions.cluster import Installation, address, version
+from cwiictl.actions.cluster import Installation, address, served
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
 from cwiictl.actions.result import Caller, Result
 from cwiictl.actions.waiting import LEARNING, Waiting
@@ -111,7 +111,7 @@ def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:
 def _bodies(asked: Sidecar, made: Certified, deployment: Body, places: Both) -> Iterator[tuple[Place, Body]]:
     given = found(deployment, asked.flavour.name).get("resources") if asked.unsized else None
     yield from ((places.management, body) for body in (*secrets(asked, made), patch(asked, given)))
-    yield from ((places.guest, body) for body in guest(asked, made.authority, version(places.guest)))
+    yield from ((places.guest, body) for body in guest(asked, made.authority, served(places.guest)))
 
 
 def _allowed(stage: Stage) -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cwiictl.install.body import Object, body
+from cwiictl.install.served import Served
 from cwiictl.install.values import Values
-from cwiictl.install.version import Version, flow
 
 PRECEDENCE = 800  # before those for all ServiceAccounts, 9000, and behind those for nodes
 
 
-def priority(values: Values, kubernetes: Version) -> Iterator[Object]:
-    if not values.flow_control:
+def priority(values: Values, served: Served) -> Iterator[Object]:
+    if not (values.flow_control and served.flow):
         return
+    version = f"flowcontrol.apiserver.k8s.io/{served.flow}"
     queuing = {"queues": 16, "handSize": 4, "queueLengthLimit": 50}
     limited = {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Queue", "queuing": queuing}}
-    yield body(values, flow(kubernetes), "PriorityLevelConfiguration", cluster=True, spec={"type": "Limited", "limited": limited})
+    yield body(values, version, "PriorityLevelConfiguration", cluster=True, spec={"type": "Limited", "limited": limited})
     rules: Object = {
         "subjects": [_subject(values, name) for name in (values.name, *([values.renewer] if values.certificates.by == "renewer" else []))],
         "resourceRules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"], "namespaces": ["*"], "clusterScope": True}],
@@ -28,7 +29,7 @@ def priority(values: Values, kubernetes: Version) -> Iterator[Object]:
         "distinguisherMethod": {"type": "ByUser"},
         "rules": [rules],
     }
-    yield body(values, flow(kubernetes), "FlowSchema", cluster=True, spec=spec)
+    yield body(values, version, "FlowSchema", cluster=True, spec=spec)
 
 
 def _subject(values: Values, name: str) -> Object:

@@ -14,18 +14,18 @@ from cwiictl.install.network import network
 from cwiictl.install.policies import policies, requirement
 from cwiictl.install.renewal import renewal, secrets
 from cwiictl.install.rights import accounts, rights
+from cwiictl.install.served import EVERYTHING, Served
 from cwiictl.install.values import Values
-from cwiictl.install.version import NEWEST, Version
 
 
-def objects(values: Values, kubernetes: Version = NEWEST) -> tuple[Object, ...]:
+def objects(values: Values, served: Served = EVERYTHING) -> tuple[Object, ...]:
     return (
         *namespace(values),
         *accounts(values),
         *secrets(values),
         *rights(values),
-        *priority(values, kubernetes),
-        *policies(values, kubernetes),
+        *priority(values, served),
+        *policies(values, served),
         *network(values),
         *issuance(values),
         service(values),
@@ -35,7 +35,7 @@ def objects(values: Values, kubernetes: Version = NEWEST) -> tuple[Object, ...]:
         *renewal(values),
         *monitoring(values),
         configuration(values),
-        *requirement(values, kubernetes),
+        *requirement(values, served),
     )
 
 

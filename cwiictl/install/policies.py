@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from cwii_webhook.mutators.credentials import FILE, MARK, NAME
+
 from cwiictl.errors import BadInput
 from cwiictl.install.body import Object, body
-from cwiictl.install.conditions import BEYOND, MIRROR, elsewhere
+from cwiictl.install.conditions import BEYOND, MIRROR, PREFIXES, elsewhere, excluded
+from cwiictl.install.rights import writes
+from cwiictl.install.served import Served
 from cwiictl.install.values import Values
-from cwiictl.install.version import POLICIES, Version
 
 _GROUP = "admissionregistration.k8s.io"
 _VERSION = f"{_GROUP}/v1"
@@ -22,17 +25,21 @@ _ENTRY = (
 _CLIENT = ("service", "url")
 
 
-def policies(values: Values, kubernetes: Version) -> Iterator[Object]:
-    """That the renewer's rights are narrow does not depend on it, but that it could change what else stands in its configuration."""
-    if values.certificates.by == "renewer" and kubernetes >= POLICIES:
+def policies(values: Values, served: Served) -> Iterator[Object]:
+    """What rights cannot say: that the renewer changes bundles and nothing else in its configuration, and what the webhook's ConfigMaps are like."""
+    if not served.policies:
+        return
+    if values.certificates.by == "renewer":
         yield from _policy(values, values.renewer, _renewer(values))
+    if writes(values):
+        yield from _policy(values, f"{values.name}-config-maps", _config_maps(values))
 
 
-def requirement(values: Values, kubernetes: Version) -> Iterator[Object]:
+def requirement(values: Values, served: Served) -> Iterator[Object]:
     """Behind the configuration: what it refuses is what the webhook should have seen to."""
-    if values.require and kubernetes < POLICIES:
+    if values.require and not served.policies:
         raise BadInput(
-            f"require needs Kubernetes {'.'.join(map(str, POLICIES))}, and this is {'.'.join(map(str, kubernetes))}",
+            "require needs ValidatingAdmissionPolicy, which the cluster does not serve (Kubernetes 1.30 does)",
             remedy="leave require out, and label namespaces cwii.dev/require=true instead",
         )
     if values.require:
@@ -83,12 +90,11 @@ def _azwi() -> Iterator[Object]:
 
 def _renewer(values: Values) -> Object:
     """All but the bundles is as it was. A field that is new to Kubernetes is not looked at, and not known to the renewer either."""
-    user = f"system:serviceaccount:{values.namespace}:{values.renewer}"
     resources = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
     rule: Object = {"apiGroups": [_GROUP], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": resources, "scope": "*"}
     return {
         "matchConstraints": {"resourceRules": [rule]},
-        "matchConditions": [{"name": "the-renewer", "expression": f"request.userInfo.username == '{user}'"}],
+        "matchConditions": [_only(values, "the-renewer", values.renewer)],
         "validations": [
             {
                 "expression": _same("object.metadata", "oldObject.metadata", _METADATA),
@@ -102,6 +108,40 @@ def _renewer(values: Values) -> Object:
             },
         ],
     }
+
+
+def _config_maps(values: Values) -> Object:
+    """A review may be forged, and whoever has the account's token could write what they want: this is as much as it may."""
+    rule: Object = {"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"], "scope": "*"}
+    spared = " || ".join((f"request.namespace in {excluded(values)}", *(f"request.namespace.startsWith('{prefix}')" for prefix in PREFIXES)))
+    return {
+        "matchConstraints": {"resourceRules": [rule]},
+        "matchConditions": [_only(values, "the-webhook", values.name)],
+        "validations": [
+            {
+                "expression": f"!({spared})",
+                "message": "the webhook may write no ConfigMaps into namespaces whose pods it has no business with",
+            },
+            {
+                "expression": f"object.metadata.name.matches('^{NAME}-[0-9a-f]{{12}}$') && {_marked('object')}"
+                f" && has(object.data) && object.data.all(key, key == '{FILE}') && !has(object.binaryData)",
+                "message": "the webhook may write ConfigMaps with Google's credentials, called and marked as it does it, and no others",
+            },
+            {
+                "expression": f"oldObject == null || ({_marked('oldObject')})",
+                "message": "the webhook may change ConfigMaps that bear its mark, and no others",
+            },
+        ],
+    }
+
+
+def _marked(what: str) -> str:
+    ours = " && ".join(f"'{key}' in {what}.metadata.labels && {what}.metadata.labels['{key}'] == '{text}'" for key, text in MARK.items())
+    return f"has({what}.metadata.labels) && {ours}"
+
+
+def _only(values: Values, called: str, account: str) -> Object:
+    return {"name": called, "expression": f"request.userInfo.username == 'system:serviceaccount:{values.namespace}:{account}'"}
 
 
 def _same(new: str, old: str, fields: Iterable[str]) -> str:

@@ -32,6 +32,11 @@ def reading(values: Values) -> Iterator[Object]:
     yield _bound(values, values.name, cluster=True)
 
 
+def writes(values: Values) -> bool:
+    """Whether it has anything to write: the ConfigMaps with Google's credentials."""
+    return "cwii" in values.dialects and values.gcp.delivery == "config-map"
+
+
 def _read(values: Values) -> list[Object]:
     asked = frozenset[tuple[str, str]]().union(*(ALL[dialect].kinds for dialect in values.dialects))
     plurals: dict[str, list[str]] = {}
@@ -39,7 +44,7 @@ def _read(values: Values) -> list[Object]:
         if (kind.group, kind.kind) in asked:
             plurals.setdefault(kind.group, []).append(kind.plural)
     rules = [_rule(group, resources, _VERBS) for group, resources in plurals.items()]
-    if "cwii" in values.dialects and values.gcp.delivery == "config-map":
+    if writes(values):
         rules.append(_rule("", ["configmaps"], ["get", "create", "patch"]))
     return rules
 

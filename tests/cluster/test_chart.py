@@ -13,6 +13,7 @@ from cwiictl.errors import BadInput
 from cwiictl.install.body import Object
 from cwiictl.install.objects import objects
 from cwiictl.install.renewal import job
+from cwiictl.install.served import EVERYTHING, Served
 from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.helming import Helm, Refused, read
 from tests.cluster.kube.cluster import Settings
@@ -47,11 +48,11 @@ def test_it_renders_what_is_installed_from_the_same_values(helm: Helm, name: str
     assert [each["spec"] for each in jobs] == ([job(of(name))] if of(name).certificates.by == "renewer" else [])
 
 
-@pytest.mark.parametrize("version", [(1, 28), (1, 29), (1, 30)])
-def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, version: tuple[int, int]) -> None:
-    rendered, _ = apart(helm.rendered({}, f"--kube-version={version[0]}.{version[1]}.3"))
+@pytest.mark.parametrize(("version", "served"), [("1.28", Served(policies=False, flow="v1beta3")), ("1.29", Served(policies=False)), ("1.30", EVERYTHING)])
+def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, version: str, served: Served) -> None:
+    rendered, _ = apart(helm.rendered(FILES["config-maps"], f"--kube-version={version}.3"))
 
-    assert by_name(rendered) == by_name(objects(some(), version))
+    assert by_name(rendered) == by_name(objects(of("config-maps"), served))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_both_refuse_what_cannot_be_meant(helm: Helm, said: dict[str, Any]) -> N
 
 
 def test_it_refuses_what_an_older_kubernetes_cannot_see_to(helm: Helm) -> None:
-    with pytest.raises(Refused, match=r"require needs Kubernetes 1\.30"):
+    with pytest.raises(Refused, match="require needs ValidatingAdmissionPolicy"):
         helm.rendered({"require": True}, "--kube-version=1.29.0")
     with pytest.raises(Refused, match=r"incompatible with Kubernetes v1\.27"):
         helm.rendered({}, "--kube-version=1.27.0")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cwiictl.install.flow import priority
-from cwiictl.install.version import NEWEST
+from cwiictl.install.served import EVERYTHING
 from tests.cluster.conftest import started
 from tests.cluster.kube.client import Client, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
@@ -40,7 +40,7 @@ def test_it_is_ready_at_once_though_every_level_for_workloads_is_full(cluster: C
         webhook.start()
         assert not seen_within(SOON, webhook.ready), "without it, it waits as all others do: else this shows nothing"
 
-        for body in priority(some(name=webhook.told.who.name, namespace=SYSTEM), NEWEST):
+        for body in priority(some(name=webhook.told.who.name, namespace=SYSTEM), EVERYTHING):
             cluster.admin.create(path(cluster.admin, body), body)
         webhook.processes.stop(webhook.name)
         webhook.start()

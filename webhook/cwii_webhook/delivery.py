@@ -16,6 +16,7 @@ from cwii_webhook.cluster.clock import Clock, TimedOut, within
 from cwii_webhook.cluster.errors import BadAccess, Hopeless, Undecided, Unreachable
 from cwii_webhook.cluster.errors import Refused as NotTaken
 from cwii_webhook.injection import ConfigMap, Refused
+from cwii_webhook.mutators.credentials import MARK
 from cwii_webhook.picture import Picture, Unknown, space
 
 MANAGER = "cwii"
@@ -128,6 +129,5 @@ def _target(thing: ConfigMap) -> str:
 
 
 def _body(thing: ConfigMap) -> bytes:
-    labels = {"app.kubernetes.io/managed-by": MANAGER}
-    meta = {"name": thing.name, "namespace": thing.namespace, "labels": labels}
+    meta = {"name": thing.name, "namespace": thing.namespace, "labels": MARK}
     return msgspec.json.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": thing.data})

@@ -10,15 +10,15 @@ from cwiictl.install.body import Object
 from cwiictl.install.configuration import configuration
 from cwiictl.install.flow import priority
 from cwiictl.install.rights import reading
+from cwiictl.install.served import EVERYTHING, Served
 from cwiictl.install.sidecar.sidecar import Sidecar
-from cwiictl.install.version import NEWEST, Version
 
 _PODS: Object = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"], "scope": "Namespaced"}
 
 
-def guest(sidecar: Sidecar, authority: bytes, kubernetes: Version = NEWEST) -> tuple[Object, ...]:
+def guest(sidecar: Sidecar, authority: bytes, served: Served = EVERYTHING) -> tuple[Object, ...]:
     values = sidecar.guest(authority)
-    return (*reading(values), *priority(values, kubernetes), asked(sidecar, authority))
+    return (*reading(values), *priority(values, served), asked(sidecar, authority))
 
 
 def asked(sidecar: Sidecar, authority: bytes) -> Object:

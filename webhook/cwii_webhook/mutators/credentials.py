@@ -14,6 +14,7 @@ from cwii_webhook.vocabulary.cwii import GCP_CREDENTIALS
 
 NAME = "cwii-gcp-creds"
 FILE = "credentials.json"
+MARK = {"app.kubernetes.io/managed-by": "cwii"}  # of a ConfigMap; by these three whoever installs the webhook says what it may write
 STS = "https://sts.googleapis.com/v1"
 IMPERSONATION = "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{}:generateAccessToken"
 WRITING = Mount(NAME, "/cwii/gcp")
