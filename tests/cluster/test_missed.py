@@ -244,6 +244,20 @@ def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(sh
     assert "kubectl.kubernetes.io/restartedAt" in shop.admin.get(place)["spec"]["template"]["metadata"]["annotations"]
 
 
+def test_whose_pods_would_be_refused_now_is_not_restarted(shop: Shop) -> None:
+    """It would lose those that it has."""
+    shop.deployed("web")
+    shop.ready()
+    shop.space.tell({"cwii.dev/aws-role-arn": "no role"})
+
+    told = shop.told("--restart", "--yes")["Deployment/web"]
+
+    assert told["condition"] == "missing"
+    assert "pod web-1-0: would be refused now: " in remarks(told)
+    assert "it is not restarted: mend what is refused first" in remarks(told)
+    assert "annotations" not in shop.admin.get(f"{shop.space.path('deployments', 'apps')}/web")["spec"]["template"]["metadata"]
+
+
 def test_where_nobody_can_be_asked_nothing_is_restarted(shop: Shop) -> None:
     shop.deployed("web")
     shop.ready()
