@@ -95,7 +95,7 @@ def failing(user: User, shop: str) -> Iterator[str]:
     assert said.code == 2, said
     assert f"a cluster that starts anew needs pods of these namespaces before the webhook: {NET} (hostNetwork)" in said
     (asked,) = re.findall(r"--set (excludedNamespaces=\S+)", said.err)
-    user.has(everywhere, "--set", asked.rstrip(","), "--set=disruptionBudget=false")  # on the only node
+    user.has(everywhere, "--set", asked.rstrip(","))
     yield shop
     user.has()
     for gone in (f"/api/v1/namespaces/{NET}", shop):

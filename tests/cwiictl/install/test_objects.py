@@ -9,12 +9,9 @@ import pytest
 from cwiictl.errors import BadInput
 from cwiictl.install.body import Object
 from cwiictl.install.objects import objects
-from cwiictl.install.served import EVERYTHING, Served, foregone
 from cwiictl.install.values import Values
 from cwiictl.manifests import dump_all
 from tests.cwiictl.install.installed import FILES, IMAGE, installed, kinds, of, some
-
-OF_1_28, OF_1_29 = Served(policies=False, flow="v1beta3"), Served(policies=False)
 
 
 def pods(those: tuple[Object, ...]) -> list[Object]:
@@ -165,30 +162,6 @@ def test_its_reads_have_a_priority_level_of_their_own() -> None:
     assert schema["priorityLevelConfiguration"]["name"] == level["metadata"]["name"]
     assert subjects == ["cwii-webhook", "cwii-webhook-renewer"]
     assert level["spec"]["limited"]["nominalConcurrencyShares"] <= 10
-
-
-@pytest.mark.parametrize("served", [OF_1_28, OF_1_29, EVERYTHING, Served(flow="")])
-def test_what_a_cluster_does_not_serve_is_left_out_and_said(served: Served) -> None:
-    values = of("config-maps")
-    flows = {each["apiVersion"] for each in objects(values, served) if "flowcontrol" in each["apiVersion"]}
-    policies = {each["metadata"]["name"] for each in objects(values, served) if each["kind"] == "ValidatingAdmissionPolicy"}
-    told = list(foregone(values, served))
-
-    assert flows == ({f"flowcontrol.apiserver.k8s.io/{served.flow}"} if served.flow else set())
-    assert policies == ({"cwii-webhook-renewer", "cwii-webhook-config-maps"} if served.policies else set())
-    assert any("nothing but bundles in its configuration and the webhook writes no ConfigMaps but its own" in each for each in told) is (not served.policies)
-    assert any("no priority level of their own" in each for each in told) is (not served.flow)
-
-
-def test_what_is_not_there_is_not_missed_by_who_would_not_have_it() -> None:
-    nowhere = Served(policies=False, flow="")
-
-    assert list(foregone(some(certificates={"by": "cert-manager"}, flowControl=False), nowhere)) == []
-
-
-def test_what_an_older_kubernetes_cannot_see_to_is_refused() -> None:
-    with pytest.raises(BadInput, match="require needs ValidatingAdmissionPolicy, which the cluster does not serve"):
-        objects(some(require=True), OF_1_29)
 
 
 # --- who may reach it ---
