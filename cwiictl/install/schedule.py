@@ -6,6 +6,7 @@ import re
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WEEK, MONTH, YEAR = 7 * DAY, 31 * DAY, 366 * DAY
+DAY_OF_MONTH, DAY_OF_YEAR = 62 * DAY, 8 * YEAR  # the 31st is not in every month, and the 29th of February not in every fourth year
 _NAMED = {"@hourly": HOUR, "@daily": DAY, "@midnight": DAY, "@weekly": WEEK, "@monthly": MONTH, "@yearly": YEAR, "@annually": YEAR}
 _FIELD = re.compile(r"[0-9A-Za-z*?/,-]+")
 _EVERY, _STEPS = re.compile(r"[*?](/1)?"), re.compile(r"\*/(?P<steps>[1-9][0-9]?)")
@@ -20,11 +21,11 @@ def gap(schedule: str) -> int:
         raise ValueError("write five words as cron has them, such as 23 */6 * * *, or @daily")
     minute, hour, day, month, weekday = fields
     if not _EVERY.fullmatch(month):
-        return YEAR
+        return DAY_OF_YEAR
     if not _EVERY.fullmatch(weekday):
         return WEEK
     if not _EVERY.fullmatch(day):
-        return MONTH
+        return DAY_OF_MONTH
     if not _EVERY.fullmatch(hour):
         return _steps(hour, HOUR, DAY)
     return MINUTE if _EVERY.fullmatch(minute) else _steps(minute, MINUTE, HOUR)

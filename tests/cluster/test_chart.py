@@ -19,6 +19,7 @@ from tests.cluster.helming import Helm, Refused, read
 from tests.cluster.kube.cluster import Settings
 from tests.cwiictl.install.chart_files import CHART
 from tests.cwiictl.install.installed import FILES, found, installed, of, some
+from tests.cwiictl.install.test_schedule import SCHEDULES
 
 pytestmark = pytest.mark.timeout(600)  # the first one fetches helm
 
@@ -82,6 +83,13 @@ def test_both_refuse_what_cannot_be_meant(helm: Helm, said: dict[str, Any]) -> N
         objects(some(**said))
     with pytest.raises(Refused):
         helm.rendered(said)
+
+
+def test_both_reckon_alike_how_often_the_renewer_runs(helm: Helm) -> None:
+    for schedule in SCHEDULES:
+        said = {"certificates": {"schedule": schedule, "validity": "200000h", "caValidity": "400000h"}}
+
+        assert found(helm.rendered(said), "CronJob") == installed("CronJob", **said), schedule
 
 
 def test_it_refuses_what_an_older_kubernetes_cannot_see_to(helm: Helm) -> None:

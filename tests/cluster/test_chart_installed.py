@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,9 @@ from tests.cluster.helming import Helm
 from tests.cluster.imaged import IMAGE, saved
 from tests.cluster.kube.client import Client, Object
 from tests.cluster.kube.cluster import Cluster, Settings
+from tests.cluster.life.calling import REQUIRED, ROLE
+from tests.cluster.load import Load
+from tests.cluster.space import Space
 from tests.cluster.traces import seen_within
 from tests.cwiictl.install.chart_files import CHART
 
@@ -86,6 +90,31 @@ def test_a_pod_is_given_its_identity(cluster: Cluster, helm: Helm) -> None:
         return any(volume["name"] == "cwii-aws-token" for volume in made["spec"]["volumes"])
 
     assert seen_within(30, given)
+
+
+def test_an_upgrade_in_the_middle_of_a_renewal_refuses_no_pod(cluster: Cluster, helm: Helm) -> None:
+    """Of an authority: there are two, and pairs of both, when replicas are replaced by others."""
+    long = {"certificates": {"caValidity": "300000h"}}  # so that the one that is there is due
+    helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE}), "--wait", "--wait-for-jobs", "--timeout=5m")
+    space = Space(cluster.reach, labels=REQUIRED).account(ROLE)
+    (before,) = bundles(cluster.admin)
+
+    with Load(space, 8, dry=True) as pods:
+        helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE, **long}))
+        assert seen_within(120, lambda: min(map(overlapping, bundles(cluster.admin))) == 2)
+        helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE, **long, "logLevel": "debug"}), "--wait", "--wait-for-jobs", "--timeout=8m")
+        assert seen_within(180, lambda: max(map(overlapping, bundles(cluster.admin))) == 1)
+
+    (after,) = bundles(cluster.admin)
+    assert (pods.failed, pods.bare) == ([], [])
+    assert pods.created > 100
+    assert after == cluster.admin.get(f"{BASE}/secrets/cwii-webhook-serving")["data"]["ca.crt"] != before
+    assert "--log-level=debug" in str(cluster.admin.list(f"{BASE}/pods"))
+    cluster.admin.delete(f"/api/v1/namespaces/{space.name}")
+
+
+def overlapping(bundle: str) -> int:
+    return base64.b64decode(bundle).count(b"BEGIN CERTIFICATE")
 
 
 def test_nothing_of_it_is_left(cluster: Cluster, helm: Helm) -> None:

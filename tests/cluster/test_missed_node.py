@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def test_the_webhook_is_told_whole_while_it_is(kubeconfig: Path) -> None:
 
     found = things(told)
     assert told.exit_code == 0, told.stdout
-    assert f"image {IMAGE}" in found["k8s/Deployment/cwii-system/cwii-webhook"]["remarks"]
+    assert found["k8s/Deployment/cwii-system/cwii-webhook"]["remarks"][:2] == [f"image {IMAGE}", f"version {version('cwii-webhook')}"]
     assert any(text.startswith("of the CA ") for text in found["k8s/Secret/cwii-system/cwii-webhook-serving"]["remarks"])
     ages = [each["remarks"] for thing, each in found.items() if thing.startswith("k8s/Pod/cwii-system/")]
     assert len(ages) == 2

@@ -24,11 +24,11 @@
 {{- else if or (ne (len $fields) 5) (not (regexMatch "^[0-9A-Za-z*?/,\\s-]+$" .)) }}
 {{- fail (printf "certificates.schedule is %q, which is no schedule: write five words as cron has them, such as 23 */6 * * *, or @daily" .) }}
 {{- else if not (regexMatch $every (index $fields 3)) }}
-{{- 31622400 }}
+{{- 252979200 }}
 {{- else if not (regexMatch $every (index $fields 4)) }}
 {{- 604800 }}
 {{- else if not (regexMatch $every (index $fields 2)) }}
-{{- 2678400 }}
+{{- 5356800 }}
 {{- else if not (regexMatch $every (index $fields 1)) }}
 {{- include "cwii.steps" (dict "field" (index $fields 1) "one" 3600 "all" 86400) }}
 {{- else if regexMatch $every (index $fields 0) }}
