@@ -19,6 +19,7 @@ from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
 from cwiictl.errors import BadInput, Conflict
 from cwiictl.install import rivals, rollover
+from cwiictl.install.served import foregone
 from cwiictl.install.sidecar.guest import guest
 from cwiictl.install.sidecar.patch import found, patch
 from cwiictl.install.sidecar.secrets import Certified, read, secrets
@@ -90,7 +91,7 @@ def _staged(beside: Beside) -> Generator[tuple[Stage, tuple[str, ...]]]:
         stage = Stage(beside, asked, places, Pace(beside.order.width), tuple(_bodies(asked, made, deployment, places)))
         _allowed(stage)
         kept = any(each.get("apiVersion", "").startswith(HYPERSHIFT) for each in deployment["metadata"].get("ownerReferences") or ())
-        yield stage, ((KEPT, *hints) if kept else hints)
+        yield stage, (*([KEPT] if kept else []), *hints, *foregone(asked.guest(made.authority), served(places.guest)))
 
 
 def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:

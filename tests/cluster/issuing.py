@@ -69,7 +69,8 @@ def service_ca(authority: Pair) -> Look:
                 place = f"/api/v1/namespaces/{about['namespace']}/secrets"
                 if not admin.exists(f"{place}/{called}"):
                     pair = pki.signed(pki.service(about["name"], about["namespace"], LIFE), authority, datetime.now(UTC))
-                    admin.create(place, {"metadata": {"name": called}, "type": "kubernetes.io/tls", "data": _data(pair)})
+                    owner = {"apiVersion": "v1", "kind": "Service", "name": about["name"], "uid": about["uid"]}
+                    admin.create(place, {"metadata": {"name": called, "ownerReferences": [owner]}, "type": "kubernetes.io/tls", "data": _data(pair)})
         for configuration in admin.list(CONFIGURATIONS):
             if configuration["metadata"].get("annotations", {}).get(INJECTED) == "true":
                 _believed(admin, configuration, base64.b64encode(authority.certificate).decode(), "service-ca-operator")

@@ -1,4 +1,4 @@
-"""What the hosted cluster has of it: what it may read there, room for that, and when its API server asks. Nothing runs in it."""
+"""What the hosted cluster has of it: what it may read and write there, room for that, and when its API server asks. Nothing runs in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cwii_webhook.dialects import ALL
 from cwiictl.install.body import Object
 from cwiictl.install.configuration import configuration
 from cwiictl.install.flow import priority
+from cwiictl.install.policies import policies
 from cwiictl.install.rights import reading
 from cwiictl.install.served import EVERYTHING, Served
 from cwiictl.install.sidecar.sidecar import Sidecar
@@ -18,7 +19,7 @@ _PODS: Object = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREAT
 
 def guest(sidecar: Sidecar, authority: bytes, served: Served = EVERYTHING) -> tuple[Object, ...]:
     values = sidecar.guest(authority)
-    return (*reading(values), *priority(values, served), asked(sidecar, authority))
+    return (*reading(values), *priority(values, served), *policies(values, served), asked(sidecar, authority))
 
 
 def asked(sidecar: Sidecar, authority: bytes) -> Object:

@@ -131,6 +131,15 @@ def test_what_the_guest_has_is_hypershift_s(name: str, configuration: str, entry
     assert rule["subjects"][0]["serviceAccount"] == {"name": FLAVOURS[name].name, "namespace": "openshift-authentication"}
 
 
+def test_where_it_writes_config_maps_the_guest_keeps_it_to_its_own() -> None:
+    asked = sidecar(Sidecar(some(gcp={"delivery": "config-map"}), flavour("cwii"), NAMESPACE))
+
+    policy = one_of(guest(asked, b"root"), "ValidatingAdmissionPolicy")
+
+    assert policy["spec"]["matchConditions"][0]["expression"] == f"request.userInfo.username == '{asked.user[0]}'"
+    assert not [body for body in guest(of("cwii"), b"root") if body["kind"] == "ValidatingAdmissionPolicy"]
+
+
 def test_our_own_asks_for_all_its_dialects_and_refuses_nobody() -> None:
     hooks = one_of(guest(of("cwii"), b"root"), "MutatingWebhookConfiguration")["webhooks"]
 

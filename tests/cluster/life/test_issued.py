@@ -1,0 +1,55 @@
+"""With certificates that another makes: installed in one go, it serves with them and is believed, and goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from cwii_webhook import pki
+
+from tests.cluster.conftest import skipped_where_missing
+from tests.cluster.definitions import CERT_MANAGER, definitions, serve
+from tests.cluster.issuing import LIFE, at_work, cert_manager, service_ca
+from tests.cluster.life.calling import load
+from tests.cluster.life.user import HOME, NAME, User
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+
+DEFINED = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WAYS = {"cert-manager": cert_manager, "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC)))}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _defined(user: User) -> Iterator[None]:
+    with skipped_where_missing():
+        bodies = list(definitions(CERT_MANAGER))
+    serve(user.cluster, *bodies)
+    yield
+    for body in bodies:
+        user.admin.delete(f"{DEFINED}/{body['metadata']['name']}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_certificates_of_another_maker_are_served_and_believed(user: User, way: str) -> None:
+    user.has_none()
+    by = f"--set=certificates.by={way}"
+
+    with at_work(user.admin, WAYS[way]):
+        user.has(by)
+        with load(user) as pods:
+            user.has(by, "--set=logLevel=debug")
+        before = len(user.wrote())
+        said = user.installs(by, "--set=logLevel=debug")
+
+        assert said.code == 0, said
+        assert user.wrote(before) == []
+        assert (pods.failed, pods.bare) == ([], [])
+        (bundle,) = user.bundles()
+        secret = user.admin.get(f"/api/v1/namespaces/{HOME}/secrets/{NAME}-serving")
+        assert bundle
+        assert secret["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") != "cwiictl"
+        told = user.says("status", "--webhook")
+        assert told.code == 0, told
+        user.has_none()
+    assert not user.admin.exists(f"/api/v1/namespaces/{HOME}")
