@@ -79,11 +79,12 @@ def _rows(place: Place, one: Installed) -> Iterator[Row]:
 
 
 def _replicas(place: Place, one: Installed) -> list[Body]:
-    """Who may not list them learns of the Deployment, which has them counted."""
+    """Without those on their way out, which are not ready by right. Who may not list them learns of the Deployment, which has them counted."""
     try:
-        return place.api.list("Pod", one.namespace, f"{SELECTOR},app.kubernetes.io/instance={one.name}")
+        found = place.api.list("Pod", one.namespace, f"{SELECTOR},app.kubernetes.io/instance={one.name}")
     except Denied:
         return []
+    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 
 
 def _row(kind: str, name: str, namespace: str, judged: Callable[[], Finding]) -> Row:

@@ -18,7 +18,7 @@ from cwiictl.errors import BadInput
 from cwiictl.explain import explained
 from cwiictl.explain.installed import services
 from cwiictl.explain.objects import Objects, Pod
-from cwiictl.install.body import Object
+from cwiictl.install.body import Object, labels
 from cwiictl.install.command import command
 from cwiictl.install.objects import objects
 from cwiictl.install.values import Values
@@ -178,6 +178,23 @@ def test_each_thing_of_the_webhook_says_what_it_lacks_itself(shop: Shop) -> None
     rights = told[f"k8s/ClusterRole/{name}"]["problem"]
     assert rights.startswith("its ServiceAccount may not get cronjobs.batch")
     assert "watch serviceaccounts" in rights
+
+
+def test_a_replica_on_its_way_out_is_not_expected_to_be_ready(shop: Shop) -> None:
+    """After each upgrade there are some, for as long as they serve on."""
+    home = f"/api/v1/namespaces/{shop.values.namespace}"
+    pods = f"{home}/pods"
+    shop.admin.create(f"{home}/serviceaccounts", {"metadata": {"name": ACCOUNT}})
+    for name in ("stays", "goes"):
+        about = {"name": name, "labels": labels(shop.values), "finalizers": ["example.com/serves"]}
+        shop.admin.create(pods, {"metadata": about, "spec": plain()["spec"]})
+    shop.admin.delete(f"{pods}/goes")
+
+    told = {each["thing"] for each in json.loads(shop.status().stdout)["things"] if "/Pod/" in each["thing"]}
+
+    for name in ("stays", "goes"):
+        shop.admin.patch(f"{pods}/{name}", {"metadata": {"finalizers": None}})
+    assert told == {f"k8s/Pod/{shop.values.namespace}/stays"}
 
 
 def test_a_bundle_that_is_stale_is_told(reach: Reach, shop: Shop) -> None:

@@ -30,26 +30,33 @@ def _defined(user: User) -> Iterator[None]:
         user.admin.delete(f"{DEFINED}/{body['metadata']['name']}")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_certificates_of_another_maker_are_served_and_believed(user: User, way: str) -> None:
+@pytest.fixture
+def none(user: User) -> Iterator[User]:
     user.has_none()
+    yield user
+    user.has_none()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_certificates_of_another_maker_are_served_and_believed(none: User, way: str) -> None:
     by = f"--set=certificates.by={way}"
 
-    with at_work(user.admin, WAYS[way]):
-        user.has(by)
-        with load(user) as pods:
-            user.has(by, "--set=logLevel=debug")
-        before = len(user.wrote())
-        said = user.installs(by, "--set=logLevel=debug")
+    with at_work(none.admin, WAYS[way]):
+        none.has(by)
+        with load(none) as pods:
+            none.has(by, "--set=logLevel=debug")
+        before = len(none.wrote())
+        said = none.installs(by, "--set=logLevel=debug")
 
         assert said.code == 0, said
-        assert user.wrote(before) == []
+        assert none.wrote(before) == []
         assert (pods.failed, pods.bare) == ([], [])
-        (bundle,) = user.bundles()
-        secret = user.admin.get(f"/api/v1/namespaces/{HOME}/secrets/{NAME}-serving")
+        (bundle,) = none.bundles()
+        secret = none.admin.get(f"/api/v1/namespaces/{HOME}/secrets/{NAME}-serving")
         assert bundle
         assert secret["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") != "cwiictl"
-        told = user.says("status", "--webhook")
+        told = none.says("status", "--webhook")
         assert told.code == 0, told
-        user.has_none()
-    assert not user.admin.exists(f"/api/v1/namespaces/{HOME}")
+        none.has_none()
+
+    assert not none.admin.exists(f"/api/v1/namespaces/{HOME}")
