@@ -25,7 +25,6 @@ from tests.webhook.answering import SENSIBLE
 AUDIENCE = f"//iam.googleapis.com/{PROVIDER}"
 CALLED = name(AUDIENCE, "")
 GRANTED = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
-EXCLUDED = a_name("excluded")
 
 
 @dataclass
@@ -54,8 +53,8 @@ class Writer:
 
 @pytest.fixture(scope="module")
 def writer(reach: Reach) -> Iterator[Writer]:
-    values = some(name=a_name("webhook"), namespace=a_name("space"), gcp={"delivery": "config-map"}, excludedNamespaces=[EXCLUDED])
-    for space in (values.namespace, EXCLUDED):
+    values = some(name=a_name("webhook"), namespace=a_name("space"), gcp={"delivery": "config-map"}, excludedNamespaces=[a_name("excluded")])
+    for space in (values.namespace, *values.excluded_namespaces):
         Space(reach, name=space)
     those = [body for body in objects(values) if body["kind"] in GRANTED]
     for body in those:
@@ -113,17 +112,14 @@ def test_what_another_has_made_under_its_name_is_not_taken(reach: Reach, writer:
     assert reach.admin.get(f"{space.path('configmaps')}/{CALLED}")["data"] == theirs["data"]
 
 
-@pytest.mark.parametrize("space", [SYSTEM, "kube-public", EXCLUDED, "its own"])
-def test_nothing_is_written_where_it_has_no_business(writer: Writer, space: str) -> None:
-    there = writer.values.namespace if space == "its own" else space
-
-    assert "into namespaces whose pods it has no business with" in writer.written(there, a_config_map(there))
+def test_nothing_is_written_where_it_has_no_business(writer: Writer) -> None:
+    for space in (SYSTEM, "kube-public", writer.values.namespace, *writer.values.excluded_namespaces):
+        assert "into namespaces whose pods it has no business with" in writer.written(space, a_config_map(space))
 
 
-def test_nobody_else_is_asked(reach: Reach, writer: Writer) -> None:
-    del writer
-
-    assert reach.admin.create(f"/api/v1/namespaces/{EXCLUDED}/configmaps?dryRun=All", {"metadata": {"name": "any"}, "data": {"a": "b"}})
+def test_nobody_else_is_asked(writer: Writer) -> None:
+    for space in (writer.values.namespace, *writer.values.excluded_namespaces):
+        assert writer.admin.create(f"/api/v1/namespaces/{space}/configmaps?dryRun=All", {"metadata": {"name": "any"}, "data": {"a": "b"}})
 
 
 def test_the_real_webhook_writes_what_it_may(reach: Reach, tmp_path: Path) -> None:
