@@ -215,8 +215,8 @@ def bindings(things: Iterable[Role | InstanceProfile], known: Known) -> Iterator
 
 
 def _ids(role: Role, profile: InstanceProfile | None, known: Known) -> dict[str, str]:
-    account = role.account
-    told = {"role_arn": known[role].arn, "region": account.region, "cluster": role.cluster.name, "issuer": role.home.url(known)}
+    """Of an issuer that stands: whoever makes it in the same run has no use for them."""
+    told = {"role_arn": known[role].arn, "region": role.account.region, "cluster": role.cluster.name, "issuer": role.home.text}
     return told | ({"instance_profile": profile.name} if profile else {})
 
 
