@@ -63,6 +63,6 @@ def _another(values: Values, why: str, same: str) -> Conflict:
     """Two of them beside each other give a pod what one gives."""
     return Conflict(
         f"the webhook {values.name} {why}: that is not changed in place",
-        remedy=f"leave it with --set {same}; or take it out with cwiictl uninstall-webhook --name {values.name}, before this, or, so that no pod goes without"
-        " meanwhile, after the new one is there under a name and namespace of its own with --beside",
+        remedy=f"leave it so with --set {same}, or take it out first with cwiictl uninstall-webhook --name {values.name}; so that no pod goes without"
+        " meanwhile, install the new one --beside it, under a name and namespace of its own, and take this one out then",
     )

@@ -48,7 +48,7 @@ def test_who_makes_certificates_stays_who_it_was(cluster: Cluster, tmp_path: Pat
     for other in WAYS.keys() - {way}:
         with pytest.raises(Conflict, match=f"has its certificates by {way}, and certificates.by is {other}") as refused:
             tried(ordered(cluster, tmp_path, *WAYS[other]))
-        assert f"leave it with --set certificates.by={way}" in refused.value.remedy
+        assert f"leave it so with --set certificates.by={way}" in refused.value.remedy
         assert "uninstall-webhook --name cwii-webhook" in refused.value.remedy
 
     assert len(writes(cluster)) == before
@@ -64,7 +64,7 @@ def test_where_it_runs_stays_where_it_was(cluster: Cluster, tmp_path: Path) -> N
     with pytest.raises(Conflict, match="runs in the namespace cwii-system, and namespace is elsewhere") as refused:
         tried(ordered(cluster, tmp_path, *WAYS["files"], "namespace=elsewhere"))
 
-    assert "leave it with --set namespace=cwii-system" in refused.value.remedy
+    assert "leave it so with --set namespace=cwii-system" in refused.value.remedy
     assert len(writes(cluster)) == before
     removed(cluster, tmp_path)
 

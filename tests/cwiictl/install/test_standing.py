@@ -59,7 +59,7 @@ def test_what_is_not_changed_in_place_is_refused_with_what_to_do(said: dict[str,
     with pytest.raises(Conflict, match=why) as refused:
         check(values, standing(values, there("cert-manager"), None))
 
-    assert f"leave it with --set {same}; or take it out with cwiictl uninstall-webhook --name cwii-webhook" in refused.value.remedy
+    assert f"leave it so with --set {same}, or take it out first with cwiictl uninstall-webhook --name cwii-webhook" in refused.value.remedy
 
 
 def test_all_else_may_be_changed() -> None:
