@@ -77,6 +77,24 @@ def test_the_api_server_s_pod_does_not_wait_for_it_unless_that_is_asked() -> Non
     assert {"readinessProbe", "startupProbe", "livenessProbe"} <= container(of("azure", readiness=True)).keys()
 
 
+@pytest.mark.parametrize(("name", "begin"), [("azure", "azure-wi-webhook"), ("aws", "aws-pod-identity-webhook")])
+def test_its_mounts_are_hypershift_s_and_it_writes_nothing_and_asks_for_little(name: str, begin: str) -> None:
+    one = container(of(name))
+    pod = patch(of(name))["spec"]["template"]["spec"]
+
+    assert {mount["name"]: mount["mountPath"] for mount in one["volumeMounts"]} == {
+        f"{begin}-serving-certs": "/var/run/app/certs",
+        f"{begin}-kubeconfig": "/var/run/app/kubeconfig",
+    }
+    assert {volume["name"]: volume["secret"]["secretName"] for volume in pod["volumes"]} == {
+        f"{begin}-serving-certs": f"{FLAVOURS[name].name}-serving-cert",
+        f"{begin}-kubeconfig": f"{FLAVOURS[name].name}-kubeconfig",
+    }
+    assert one["resources"] == {"requests": {"cpu": "10m", "memory": "64Mi"}}
+    assert one["securityContext"]["readOnlyRootFilesystem"]
+    assert (one["imagePullPolicy"], one["terminationMessagePolicy"]) == ("IfNotPresent", "FallbackToLogsOnError")
+
+
 def test_an_absent_secret_holds_up_no_pod() -> None:
     for name in FLAVOURS:
         for volume in patch(of(name))["spec"]["template"]["spec"]["volumes"]:
