@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 
 from cwiictl import names
 from cwiictl.audiences import ASKERS, AWS, Asker
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.permissions import Grant, dropping, making
 from cwiictl.clouds.aws.policy import Policy
 from cwiictl.clouds.aws.resources.bucket import EVERYBODY, PRIVATE, READABLE, Bucket, BucketPolicy, reading
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
@@ -20,14 +18,12 @@ from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.role import Account, Role, trust
 from cwiictl.clouds.aws.spec import PROVIDER_ARN, Ask, Machines, Spec
 from cwiictl.clouds.aws.stores import Stores
-from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing
-from cwiictl.engine.resource import Known, Resource, Walk
+from cwiictl.engine.resource import Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import DiscoveryDocument, Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
-from cwiictl.model import Binding, Cluster, Workload
+from cwiictl.model import Cluster, Workload
 
 TRUST_LIMIT = 2048
 INLINE_LIMIT = 10240
@@ -152,75 +148,7 @@ def _trusts_within_limits(workload: Workload, account: Account, home: Home) -> N
         )
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
-    """Asked for one thing of each kind: IAM judges by name, and ours are named alike."""
-    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
-    arns = {
-        "bucket": [f"{s3}{thing.name}" for thing in things if isinstance(thing, Bucket) and not thing.brought],
-        "object": [f"{s3}{thing.name}" for thing in things if isinstance(thing, KeySet)],
-        "provider": [f"{iam}oidc-provider/{thing.name}" for thing in things if isinstance(thing, OidcProvider)],
-        "role": [thing.account.arn(thing.name) for thing in things if isinstance(thing, Role | MachineRole)],
-        "profile": [thing.arn for thing in things if isinstance(thing, InstanceProfile)],
-        "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],
-        "front": ["*" for thing in things if isinstance(thing, Distribution)],
-    }
-    asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
-    kinds = (Bucket, OidcProvider, Role, MachineRole, InstanceProfile, ManagedPolicy, Distribution)
-    yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
-
-
-def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
-    """Asked for one thing of each kind, as when they are made."""
-    first = {(thing.store.kind, thing.mark.hold == "owned"): thing.name for thing in reversed(things)}
-    asked = [grant for (kind, owned), name in first.items() for grant in _dropping(stores, kind, name, owned=owned)]
-    return Leave(stores.caller, stores.permissions(tuple(asked)), stores.caller)
-
-
-FRONT = {"aws/distribution": "Distribution", "aws/origin-access": "AccessControl", "aws/origin-identity": "AccessIdentity"}  # and how its actions are called
-
-
-def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[Grant]:
-    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
-    if kind == stores.buckets.kind:
-        yield Grant(dropping("bucket", owned=owned), (f"{s3}{name}",))
-        yield Grant(dropping("object", owned=owned), (f"{s3}{name}/{JWKS}",))
-    elif kind in {stores.documents.kind, stores.key_sets.kind}:
-        yield Grant(dropping("object", owned=True), (f"{s3}{name}",))
-    elif kind == stores.providers.kind:
-        yield Grant(dropping("provider", owned=owned), (f"{iam}oidc-provider/{name}",))
-    elif kind == stores.policies.kind:
-        yield Grant(dropping("policy", owned=owned), (f"{iam}policy/{name}",))
-    elif kind == stores.roles.kind and (role := stores.roles.get([name]).get(name)):
-        yield Grant(dropping("role", owned=owned), (role.arn,))
-    elif kind == stores.instance_profiles.kind:
-        yield Grant(dropping("profile", owned=owned), (f"{iam}instance-profile/{name}",))
-    elif kind in FRONT:
-        yield Grant(tuple(action for action in dropping("front", owned=owned) if FRONT[kind] in action), ("*",))
-
-
 def walk(stores: Stores) -> Walk:
     front = (stores.accesses, stores.origin_identities, stores.distributions) if stores.partition.cloudfront else ()
     hosting = (stores.buckets, *front, stores.bucket_policies, stores.issuers)
     return Walk(hosting, (stores.documents, stores.key_sets), (stores.providers,), (stores.policies, stores.roles, stores.instance_profiles))
-
-
-def bindings(things: Iterable[Role | InstanceProfile], known: Known) -> Iterator[Binding]:
-    """The AWS SDKs' own configuration format, for the roles that are there with all that belongs to them."""
-    every = tuple(things)
-    profiles = {thing.workload: thing for thing in every if isinstance(thing, InstanceProfile)}
-    for role in every:
-        if isinstance(role, Role) and role in known and profiles.get(role.workload, role) in known:
-            text = f"[default]\nsts_regional_endpoints = regional\nrole_arn = {known[role].arn}\nweb_identity_token_file = {role.workload.token_path}\n"
-            yield Binding(role.workload, "aws", {"credentials": text}, _told(known[role].arn), ids=_ids(role, profiles.get(role.workload), known))
-
-
-def _ids(role: Role, profile: InstanceProfile | None, known: Known) -> dict[str, str]:
-    """Of an issuer that stands: whoever makes it in the same run has no use for them."""
-    told = {"role_arn": known[role].arn, "region": role.account.region, "cluster": role.cluster.name, "issuer": role.home.text}
-    return told | ({"instance_profile": profile.name} if profile else {})
-
-
-def _told(arn: str) -> dict[str, str]:
-    """In our webhook's words, and in those of EKS's."""
-    ours = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": arn, "cwii.dev/aws-audience": ",".join(sorted(AWS["webhook"]))}
-    return {**ours, "eks.amazonaws.com/role-arn": arn}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from cwiictl import names
 from cwiictl.audiences import Asker
 from cwiictl.clouds.azure import ids
-from cwiictl.clouds.azure.environments import PUBLIC
-from cwiictl.clouds.azure.permissions import Grant as Asked
-from cwiictl.clouds.azure.permissions import dropping, making
 from cwiictl.clouds.azure.resources.custom_role import CustomRole
 from cwiictl.clouds.azure.resources.document import JWKS, Discovery
 from cwiictl.clouds.azure.resources.identity import TAG_VALUE, Identity, Subscription
@@ -21,17 +18,15 @@ from cwiictl.clouds.azure.resources.resource_group import ResourceGroup
 from cwiictl.clouds.azure.resources.role_assignments import Grant, RoleAssignments
 from cwiictl.clouds.azure.resources.standing_group import StandingGroup
 from cwiictl.clouds.azure.resources.storage_account import Container, StorageAccount
-from cwiictl.clouds.azure.spec import TENANT, Ask, Spec
+from cwiictl.clouds.azure.spec import Ask, Spec
 from cwiictl.clouds.azure.stores import Stores
 from cwiictl.clouds.azure.stores.leaving import LeavingGroups
-from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing
-from cwiictl.engine.resource import Known, Resource, Walk
+from cwiictl.engine.resource import Resource, Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import Hosting, Issuer, KeySet
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
-from cwiictl.model import Binding, Cluster, Workload
+from cwiictl.model import Cluster, Workload
 from cwiictl.shapes import nearest
 
 MOST = 20  # credentials of an identity
@@ -249,81 +244,8 @@ def _held_within_limits(workload: Workload, scopes: Collection[str]) -> None:
         raise BadInput(f"{where}: a role of its own can hold in one management group", remedy="name one, or subscriptions, or give a role that is there")
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
-    """Asked where each kind is made. Who was given a resource group and nothing around it need not be allowed to make one."""
-    whole = ids.subscription(stores.account)
-    groups = tuple(thing for thing in things if isinstance(thing, ResourceGroup))
-    if groups:
-        yield Permissions(f"{stores.caller} at {whole}", stores.permissions(tuple(making({"group": (whole,)}))), stores.caller, groups)
-    kinds = {"account": StorageAccount, "container": Container, "identity": Identity, "role": CustomRole, "assignment": RoleAssignments}
-    scopes = {kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)})) for kind, of in kinds.items()}
-    made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())))
-    if made:
-        yield Permissions(stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made)
-
-
-def _place(thing: Resource[Any], whole: str) -> str:
-    if isinstance(thing, RoleAssignments):
-        scopes = sorted({grant.scope for grant in thing.grants} | thing.own_scopes)
-        return scopes[0] if scopes else whole
-    group = thing.account.group if isinstance(thing, Container) else thing.group if isinstance(thing, StorageAccount | Identity) else None
-    return f"{whole}/resourcegroups/{group.name}" if group else whole
-
-
-def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
-    """Asked where each thing is."""
-    kinds = {
-        stores.groups.kind: "group",
-        stores.accounts.kind: "account",
-        stores.containers.kind: "container",
-        stores.identities.kind: "identity",
-        stores.custom_roles.kind: "role",
-        stores.assignments.kind: "assignment",
-    }
-    found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
-    homes = {name: group for kind, thing in found if kind == "account" for group, _, name in [thing.name.partition("/")]}
-    asked = [Asked(dropping(kind, owned=thing.mark.hold == "owned"), _where(stores, kind, thing.name, homes)) for kind, thing in found if kind != "assignment"]
-    given = next((thing for kind, thing in found if kind == "assignment"), None)  # one speaks for all: each is a call
-    if given:
-        state = stores.assignments.get([given.name]).get(given.name)
-        scopes = sorted(grant.scope for grant in state.grants) if state else []
-        asked += [Asked(dropping("assignment", owned=given.mark.hold == "owned"), scope) for scope in scopes[:1]]
-    return Leave(stores.caller, stores.permissions(tuple(dict.fromkeys(asked))), stores.caller)
-
-
-def _where(stores: Stores, kind: str, name: str, homes: Mapping[str, str]) -> str:
-    """The scope to ask about one: its group."""
-    whole = ids.subscription(stores.account)
-    first = name.partition("/")[0]
-    group = "" if kind == "role" else homes.get(first, "") if kind == "container" else first
-    return f"{whole}/resourcegroups/{group}" if group else whole
-
-
 def walk(stores: Stores) -> Walk:
     hosting, lent = (stores.accounts, stores.containers, stores.issuers), (stores.documents, stores.key_sets)
     using = (stores.custom_roles, stores.assignments, stores.lent_roles)
     around = (LeavingGroups(stores.groups, stores.doomed),)
     return Walk(hosting, lent, (stores.identities,), using, around, finds={stores.identities.kind: stores.assignments.kind})
-
-
-def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]:
-    """For the identities that are there."""
-    for identity in things:
-        if isinstance(identity, Identity) and identity in known:
-            have = known[identity]
-            data = {
-                "azure_client_id": have.client_id,
-                TENANT: have.tenant_id,
-                "azure_region": identity.subscription.region,
-                "azure_subscription_id": identity.subscription.id,
-                "azure_federated_token_file": identity.workload.token_path,
-            }
-            yield Binding(identity.workload, "azure", data, _told(have.client_id, have.tenant_id, identity), {"azure.workload.identity/use": "true"})
-
-
-def _told(client: str, tenant: str, identity: Identity) -> dict[str, str]:
-    """In our webhook's words, and in those of Azure's own."""
-    where = identity.subscription.environment
-    ours = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": client, "cwii.dev/az-tenant-id": tenant, "cwii.dev/az-audience": identity.audience}
-    elsewhere = {} if where.name == PUBLIC else {"cwii.dev/az-authority-host": f"https://{where.authority}/"}
-    return {**ours, **elsewhere, "azure.workload.identity/client-id": client, "azure.workload.identity/tenant-id": tenant}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from cwiictl import names
 from cwiictl.audiences import ASKERS, GCP, Asker
 from cwiictl.clouds.gcp import ids
-from cwiictl.clouds.gcp.permissions import WITHDRAW, WRITE, dropping, making
-from cwiictl.clouds.gcp.permissions import Grant as Asked
 from cwiictl.clouds.gcp.resources.api import IDENTITIES, STORAGE, Api
 from cwiictl.clouds.gcp.resources.bucket import CLOSED, READABLE, Access, Bucket
 from cwiictl.clouds.gcp.resources.custom_role import CustomRole
@@ -26,15 +23,13 @@ from cwiictl.clouds.gcp.resources.reach import Reach
 from cwiictl.clouds.gcp.resources.service_account import Project, ServiceAccount
 from cwiictl.clouds.gcp.spec import BUCKET, POOL, UPLOADED, Ask, Spec
 from cwiictl.clouds.gcp.stores import Stores
-from cwiictl.clouds.permissions import Leave, Permissions
-from cwiictl.engine.holdings import Thing
-from cwiictl.engine.resource import Known, Resource, Walk
+from cwiictl.engine.resource import Resource, Walk
 from cwiictl.errors import BadInput
 from cwiictl.issuer.documents import Hosting, Issuer, Keys, KeySet
 from cwiictl.issuer.elsewhere import Nowhere, Unread
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
-from cwiictl.model import Binding, Cluster, Workload
+from cwiictl.model import Cluster, Workload
 
 LENGTH = 46  # of a name that a label's key has room for
 LABELS = 50  # of a bucket's sixty-four; the others are ours
@@ -260,81 +255,8 @@ def _told_within_limits(workload: Workload) -> None:
         raise BadInput(f"{where}: {longest} is longer than the {SUBJECT} bytes that Google takes of a subject", remedy="choose a shorter ServiceAccount's name")
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
-    """Asked of each project, and of the cluster's at once. What is to be turned on, or is in a bucket of the user's own, is found by trying."""
-    kinds = {"bucket": Bucket, "pool": Pool, "provider": Provider, "account": ServiceAccount, "role": CustomRole, "policy": Policy}
-    made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())) and not thing.brought)
-    written, powers = WRITE["policy"], tuple(thing for thing in made if isinstance(thing, Policy))
-    here = tuple(thing for thing in made if not isinstance(thing, Policy) or thing.name == stores.account)
-    if here:
-        found = {kind: (stores.account,) for kind, of in kinds.items() if of in {type(thing) for thing in here}}
-        yield Permissions(stores.caller, stores.permissions(tuple(making(found))), stores.caller, here, tuple(each for each in powers if each in here), written)
-    for policy in (each for each in powers if each not in here):
-        who = f"{stores.caller} at {policy.name}"
-        yield Permissions(who, stores.permissions(tuple(making({"policy": (policy.name,)}))), who, policy.members, (policy,), written)
-
-
-def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
-    """Asked of each project. What is in a bucket of the user's own is found by trying."""
-    kinds = {
-        stores.buckets.kind: "bucket",
-        stores.pools.kind: "pool",
-        stores.providers.kind: "provider",
-        stores.service_accounts.kind: "account",
-        stores.custom_roles.kind: "role",
-        stores.principals.kind: "policy",
-        stores.policies.kind: "policy",
-    }
-    found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
-    beyond = any(thing.store.kind == stores.policies.kind and thing.name != stores.account for thing in things)
-    places = ((kind, thing.name if thing.store.kind == stores.policies.kind else stores.account, thing.mark.hold == "owned") for kind, thing in found)
-    asked = (Asked(dropping(kind, owned=owned), place) for kind, place, owned in dict.fromkeys(places))
-    told = (Asked(WITHDRAW, stores.account),) if beyond else ()
-    return Leave(stores.caller, stores.permissions((*told, *(each for each in asked if each.permissions))), stores.caller)
-
-
 def walk(stores: Stores) -> Walk:
     """Roles come last, and so go first: one that is shared is found by who has it."""
     trusting_ = (stores.providers, stores.provider_keys, stores.service_accounts)
     using = (stores.principals, stores.policies, stores.custom_roles)
     return Walk((stores.buckets, stores.issuers), (stores.documents, stores.key_sets), trusting_, using, within=(stores.pools,))
-
-
-def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]:
-    """For the service accounts that are there, and for those who need none as soon as they are granted their roles."""
-    for thing in things:
-        if isinstance(thing, ServiceAccount) and thing in known:
-            yield _binding(thing.workload, thing.project, known[thing].email)
-        if isinstance(thing, Policy) and thing in known:
-            yield from (_binding(each.workload, each.project, "") for each in thing.principals if thing.name == each.project.id)
-
-
-def _binding(workload: Workload, project: Project, email: str) -> Binding:
-    file = json.dumps(_credentials(workload, project, email), indent=2).encode()
-    ids_ = {"service_account": email, "project": project.id, "project_number": project.number}
-    ids_ |= {"pool": project.pool, "provider": project.provider, "cluster": project.cluster}
-    return Binding(workload, "gcp", {"service_account.json": file}, _told(project, email), ids=ids_)
-
-
-def _credentials(workload: Workload, project: Project, email: str) -> dict[str, Any]:
-    """Google's own configuration format, with its keys in ccoctl's order."""
-    hosts = project.universe
-    acting = f"https://{hosts.host('iamcredentials')}/v1/projects/-/serviceAccounts/{email}:generateAccessToken"
-    return {
-        "type": "external_account",
-        "audience": f"//{project.named}",
-        "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-        "token_url": f"https://{hosts.host('sts')}/v1/token",
-        **({"service_account_impersonation_url": acting} if email else {}),
-        "credential_source": {"file": workload.token_path, "format": {"type": "text"}},
-        **({"universe_domain": hosts.domain} if hosts.elsewhere else {}),
-    }
-
-
-def _told(project: Project, email: str) -> dict[str, str]:
-    """In our webhook's words, and in those of Google's users' own, which knows nobody without a service account."""
-    ours = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//{project.named}"}
-    if not email:
-        return ours
-    theirs = {"cloud.google.com/workload-identity-provider": project.path, "cloud.google.com/service-account-email": email}
-    return {**ours, "cwii.dev/gcp-service-account": email, **theirs}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cwiictl.clouds import aws
-from cwiictl.clouds.aws import plan, policy
+from cwiictl.clouds.aws import plan, policy, telling
 from cwiictl.clouds.aws.resources.instance_profile import InstanceProfile
 from cwiictl.clouds.aws.resources.role import Role
 from cwiictl.clouds.aws.spec import Ask, Machines, Spec
@@ -55,10 +55,10 @@ def test_a_workload_is_told_of_its_role_when_the_profile_of_its_machines_is_ther
     role, profile = both()
     known = Known()
     known.learn(role, role.want(known))
-    assert list(plan.bindings([role, profile], known)) == []
+    assert list(telling.bindings([role, profile], known)) == []
     known.learn(profile, profile.want(known))
 
-    (binding,) = plan.bindings([role, profile], known)
+    (binding,) = telling.bindings([role, profile], known)
 
     assert binding.ids == {
         "role_arn": role.want(known).arn,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cwiictl.clouds.aws import connect, plan, policy
+from cwiictl.clouds.aws import clearance, connect, policy, telling
 from cwiictl.clouds.aws.resources.bucket import READABLE, Bucket, BucketState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicy, ManagedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider, OidcProviderState
@@ -123,7 +123,7 @@ def test_bindings_are_for_the_roles_that_are_there() -> None:
     arn = f"arn:aws:iam::{ACCOUNT}:role/{there.name}"
     known.learn(there, the_role(arn=arn))
 
-    (binding,) = plan.bindings([there, failed], known)
+    (binding,) = telling.bindings([there, failed], known)
 
     assert binding.workload.name == "there"
     assert binding.data == {
@@ -191,7 +191,7 @@ def test_an_audience_that_tokens_of_the_cluster_may_be_for_stays_where_it_is_and
 
 def test_a_lacking_permission_stands_against_a_run_only_if_something_is_missing() -> None:
     found = whole("us-east-1", a_workload())
-    (asked,) = plan.permitted(the_stores(), tuple(found.values()))
+    (asked,) = clearance.permitted(the_stores(), tuple(found.values()))
     seen = Known()
     assert isinstance(asked, Permissions)
     assert asked.objection(seen) is None, "who could not be asked lacks nothing until AWS says so"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cwiictl.clouds.azure import connect, plan
+from cwiictl.clouds.azure import clearance, connect, plan, telling
 from cwiictl.clouds.azure.permissions import COMMANDS, WRITE, Grant, least, making
 from cwiictl.clouds.azure.resources.custom_role import Powers
 from cwiictl.clouds.azure.resources.known_region import KnownRegion, KnownRegionState
@@ -43,7 +43,7 @@ def test_tags_that_azure_takes_are_taken() -> None:
 
 
 def asked_about(things: Sequence[Resource[Any]]) -> list[Permissions]:
-    return list(plan.permitted(the_stores(), things))
+    return list(clearance.permitted(the_stores(), things))
 
 
 def test_a_region_that_there_is_not_stands_against_a_run_whatever_is_there() -> None:
@@ -99,7 +99,7 @@ def test_who_may_make_no_resource_group_is_stopped_only_where_one_is_missing() -
     assert not {thing.address for thing in groups.things} & {thing.address for thing in rest.things}
     (only,) = asked_about(groups.things)
     assert only == groups
-    assert not tuple(plan.permitted(the_stores(), ()))
+    assert not tuple(clearance.permitted(the_stores(), ()))
 
 
 def test_permissions_are_asked_where_things_are_made() -> None:
@@ -112,7 +112,7 @@ def test_permissions_are_asked_where_things_are_made() -> None:
         return store
 
     made = whole(a_workload(), asked=Ask((Role("Reader"),), Powers(frozenset({"*/read"})), (a_group("vault"),)))
-    tuple(plan.permitted(replace(stores, permissions=permissions), tuple(made.values())))
+    tuple(clearance.permitted(replace(stores, permissions=permissions), tuple(made.values())))
 
     scopes = {grant.actions[0].removeprefix("Microsoft.").rpartition("/")[0]: grant.scope for grant in grants}
     assert scopes == {
@@ -186,7 +186,7 @@ def test_bindings_are_for_the_identities_that_are_there() -> None:
     there, failed = identity(name="there", token_path="/token"), identity(name="failed")
     state = replace(wanted(there), client_id="c", tenant_id=TENANT)
 
-    (binding,) = plan.bindings([there, failed, given()], found((there, state)))
+    (binding,) = telling.bindings([there, failed, given()], found((there, state)))
 
     assert binding.workload.name == "there"
     assert binding.data == {
@@ -203,7 +203,7 @@ def test_bindings_are_for_the_identities_that_are_there() -> None:
 def test_a_service_account_is_told_in_our_words_and_in_azures(world: str, more: dict[str, str]) -> None:
     there = identity(world=world, asker="webhook")
 
-    (binding,) = plan.bindings([there], found((there, replace(wanted(there), client_id="c", tenant_id="t"))))
+    (binding,) = telling.bindings([there], found((there, replace(wanted(there), client_id="c", tenant_id="t"))))
 
     assert binding.annotations == {
         "cwii.dev/az-inject": "true",

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from cwiictl import oidc
-from cwiictl.clouds.azure import plan
+from cwiictl.clouds.azure import clearance, plan
 from cwiictl.clouds.azure.environments import environment
 from cwiictl.clouds.azure.resources.custom_role import Powers
 from cwiictl.clouds.azure.resources.known_region import KnownRegionState
@@ -146,7 +146,7 @@ class Azure:
         keys.things["signing-key"] = KeyState.of(key())
         issuer = plan.host(self.spec, cluster, stores, SigningKey("signing-key", keys), Hosting("published"))
         made = Plan([issuer, *plan.identities(self.spec, cluster, stores, asks or [(a_workload(), ASKED)], issuer.home)])
-        return Plan([*made.values(), *plan.permitted(stores, tuple(made.values()))])
+        return Plan([*made.values(), *clearance.permitted(stores, tuple(made.values()))])
 
     def applied(self, *asks: tuple[Any, Ask]) -> Outcome:
         return apply(self.planned(*asks), OURS, a_pace())

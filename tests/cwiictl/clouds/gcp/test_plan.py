@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cwiictl import names
-from cwiictl.clouds.gcp import plan
+from cwiictl.clouds.gcp import clearance, plan, telling
 from cwiictl.clouds.gcp.permissions import COMMANDS, ENABLE, WRITE, Grant, least, making
 from cwiictl.clouds.gcp.resources.policy import Policy, PolicyState
 from cwiictl.clouds.gcp.resources.pool import Pool, PoolState
@@ -40,7 +40,7 @@ def test_permissions_are_asked_of_each_project() -> None:
     far = Ask((Role("roles/viewer", (OTHER,)),), POWERS.permissions)
     things = Plan(plan.identities(a_spec(), a_cluster(), stores, [(a_workload(), far)], HOME))
 
-    permissions = list(plan.permitted(stores, tuple(things.values())))
+    permissions = list(clearance.permitted(stores, tuple(things.values())))
     assert [each.name for each in permissions] == ["somebody", f"somebody at {OTHER}"]
     assert {grant.permissions for grant in asked[0]} == {WRITE["pool"], WRITE["account"], WRITE["role"], WRITE["policy"]}
     assert asked[1] == (Grant(WRITE["policy"], OTHER),)
@@ -125,8 +125,8 @@ def bound(asked: Ask, **told: Any) -> Any:
     known = Known()
     for address, want in foretold(things).items():
         known.learn(things[address], want)
-    (binding,) = plan.bindings(things.values(), known)
-    assert list(plan.bindings(things.values(), Known())) == []
+    (binding,) = telling.bindings(things.values(), known)
+    assert list(telling.bindings(things.values(), Known())) == []
     return binding
 
 
