@@ -16,6 +16,8 @@ FILES = {
     "spec",
     "section",
     "plan",
+    "telling",
+    "clearance",
     "permissions",
     "resources/__init__",
     "resources/document",
@@ -25,7 +27,9 @@ FILES = {
     "stores/permissions",
 }
 WORDS: dict[str, tuple[str, ...]] = {
-    "plan": ("judged", "brings", "host", "standing", "trusted", "trusting", "identities", "permitted", "walk", "bindings"),
+    "plan": ("judged", "brings", "host", "standing", "trusted", "trusting", "identities", "walk"),
+    "telling": ("bindings",),
+    "clearance": ("permitted", "leaving"),
     "spec": ("KIND", "PLACING", "ISSUING", "IDENTITIES", "Spec", "Ask", "ask"),
     "section": ("WISHES", "Section", "ask_of"),
     "permissions": ("READ", "WRITE", "DROP", "COMMANDS", "Grant", "making", "least"),
