@@ -126,7 +126,7 @@ def test_a_workload_of_the_file_is_trusted_for_what_the_webhook_projects_and_lef
     ("text", "words"),
     [
         (cluster({"regoin": "x"}), ("cluster.yaml", "regoin", "region")),
-        (cluster({"subscriptionId": "1234"}, workloads=[WORKLOAD]), ("1234", "--subscription-id")),
+        (cluster({"subscriptionId": "1234"}, workloads=[WORKLOAD]), ("1234", "clouds.azure.subscriptionId")),
         (cluster(workloads=[{**WORKLOAD, "azure": {"rolls": []}}]), ("rolls", "roles")),
         (cluster(workloads=[{**WORKLOAD, "azure": {"scopes": ["/subscriptions/x"], "roles": ["Reader"]}}]), ("/subscriptions/x", "is not the id of a scope")),
         (cluster(workloads=[{**WORKLOAD, "azure": {"scopes": [group_id("a")]}}]), ("nothing is to hold there",)),

@@ -139,7 +139,7 @@ def test_without_a_service_account_each_of_its_own_is_given_the_roles_with_their
     ("text", "words"),
     [
         (cluster({"regoin": "x"}), ("cluster.yaml", "regoin", "region")),
-        (cluster({"project": "My Project"}, workloads=[WORKLOAD]), ("My Project", "--project")),
+        (cluster({"project": "My Project"}, workloads=[WORKLOAD]), ("My Project", "clouds.gcp.project")),
         (cluster(workloads=[{**WORKLOAD, "gcp": {"rolls": []}}]), ("rolls",)),
         (cluster(workloads=[{**WORKLOAD, "gcp": {"predefinedRoles": ["dns.admin"]}}]), ("'dns.admin' is not the name of a role", "roles/dns.admin")),
         (cluster(workloads=[{**WORKLOAD, "gcp": {"projects": [SECOND]}}]), ("no role is to hold there",)),

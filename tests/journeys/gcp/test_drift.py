@@ -105,7 +105,7 @@ def test_a_key_set_without_our_key_is_refused_and_replaced_only_when_asked_for(g
     ground.fresh()
     refused = ground.create_all()
     assert refused.code == 2
-    assert "--replace-keys" in refused.out
+    assert "--add-key" in refused.out
     assert ground.mutating() == []
 
     done = ground.create_all("--replace-keys")
