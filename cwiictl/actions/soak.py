@@ -87,9 +87,15 @@ def tried(tries: Mapping[str, Try], left: Callable[[], int], pace: Pace, report:
         if good[cloud] < STEADY:
             raise NotYet(f"{cloud} has taken tokens of the new key only {good[cloud]} times in a row", remedy="run it again", after=EACH)
         if seconds := left():
-            told = f"{cloud} takes tokens of the new key, and may still have a machine that does not"
+            told = f"{cloud} takes tokens of the new key, and may still have a machine that does not: --soak goes on for {_about(seconds)}"
             raise NotYet(told, remedy="run it again: the time that has passed counts", after=min(LATER, float(seconds)))
         return "taken"
 
     whole = left() + PATIENCE
     run(Job(dict.fromkeys(tries, ()), probe, patience=lambda _cloud: whole, report=report, verb="reading"), pace).checked()
+
+
+def _about(seconds: int) -> str:
+    """Said anew only now and then."""
+    minutes = -(-seconds // 60)
+    return f"{minutes if minutes <= 10 else -(-minutes // 10) * 10} min"

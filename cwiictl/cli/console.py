@@ -58,7 +58,7 @@ class Console:
             self._move(event)
         elif event.what == "waiting" and self.waited.get(event.address) != event.why:
             self.waited[event.address] = event.why
-            click.echo(f"waiting for {_why(event)}", err=True)
+            click.echo(f"waiting: {_why(event)}", err=True)
         elif self.form == "text":
             self._tell(event)
         elif event.phase != "reading" and (word := _changed(event)):

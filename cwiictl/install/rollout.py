@@ -77,7 +77,7 @@ def _of_pod(pod: Body, events: Iterable[Body], answers: Mapping[str, str]) -> It
         return
     several = status.get("containerStatuses", ())
     found = [line for each in several for line in _of_container(f"{name} (container {each['name']})" if len(several) > 1 else name, each)]
-    asked = [f"pod {name} is not ready: {answers[name]}"] if answers.get(name) else []
+    asked = [f"pod {name} is not ready: {said}"] if (said := answers.get(name, "").strip()) not in {"", "ok"} else []
     yield from found or asked or _latest(name, events)
 
 

@@ -144,6 +144,11 @@ def denied(client: Any) -> None:
     client.update_assume_role_policy(RoleName=aws.INGRESS, PolicyDocument=json.dumps({**trust, "Statement": [*trust["Statement"], no]}))
 
 
+def opened(client: Any) -> None:
+    anybody = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
+    client.update_assume_role_policy(RoleName=aws.INGRESS, PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [anybody]}))
+
+
 def undone(client: Any) -> None:
     for name in client.list_role_policies(RoleName=aws.INGRESS)["PolicyNames"]:
         client.delete_role_policy(RoleName=aws.INGRESS, PolicyName=name)
@@ -220,6 +225,7 @@ FAULTS = (
     Fault(
         "AWS: issuer in conditions", trusting(f'"{HOST}:sub"', '"other.example.org:sub"'), ROLE, "trust", f"are of the issuer other.example.org, and not {HOST}"
     ),
+    Fault("AWS: anybody", iam(opened), ROLE, "trust", "anybody in AWS may assume the role"),
     Fault("AWS: denied", iam(denied), ROLE, "trust", "denies somebody something"),
     Fault("Azure: trailing slash", credential(issuer=f"{ISSUER}/"), IDENTITY, "trust", f"{ISSUER}/, and not {ISSUER}: a slash at its end is a part of it"),
     Fault("Azure: audience", credential(audiences=["api://AzureADTokenExchange"]), IDENTITY, "trust", "for api://AzureADTokenExchange, and not openshift"),

@@ -44,7 +44,11 @@ PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
 SENSIBLE: Mapping[str, Mapping[str, str]] = {
     "cwii": {f"cwii.dev/{cloud}-verify": "true" for cloud in ("aws", "az", "gcp")}
     | {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
-    | {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": "11111111-2222-4333-8444-555555555555", "cwii.dev/az-tenant-id": "aaaaaaaa-2222-4333-8444-555555555555"}
+    | {
+        "cwii.dev/az-inject": "true",
+        "cwii.dev/az-client-id": "11111111-2222-4333-8444-555555555555",
+        "cwii.dev/az-tenant-id": "aaaaaaaa-2222-4333-8444-555555555555",
+    }
     | {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//iam.googleapis.com/{PROVIDER}"},
     "eks": {"eks.amazonaws.com/role-arn": ROLE},
     "azwi": {"azure.workload.identity/client-id": "11111111-2222-4333-8444-555555555555"},

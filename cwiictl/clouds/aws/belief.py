@@ -64,6 +64,8 @@ def _role(thing: Role, have: RoleState, url: str) -> Iterator[Finding]:
     statements = [cast("dict[str, Any]", s) for s in _many(have.trust.get("Statement", ())) if isinstance(s, dict)]
     ours = [s for s in _granting(statements) if provider in _federated(s)]
     problem = _lacking(thing, ours, provider) if ours else f"the role trusts {not_(provider, _trusted(statements))}"
+    if any(map(_everybody, statements)):
+        problem = "anybody in AWS may assume the role, or whoever meets a condition"
     if not problem and any(statement.get("Effect") == "Deny" for statement in statements):
         problem = "the role's trust denies somebody something, whatever else it allows"
     if problem:
@@ -106,6 +108,12 @@ def _granting(statements: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, 
 def _federated(statement: Mapping[str, Any]) -> set[str]:
     principal: object = statement.get("Principal")
     return {str(who) for who in _many(cast("dict[str, Any]", principal).get("Federated", ()))} if isinstance(principal, dict) else set()
+
+
+def _everybody(statement: Mapping[str, Any]) -> bool:
+    principal: object = statement.get("Principal")
+    named = _many(cast("dict[str, Any]", principal).get("AWS", ())) if isinstance(principal, dict) else (principal,)
+    return statement.get("Effect") == "Allow" and "*" in named
 
 
 def _trusted(statements: Iterable[Mapping[str, Any]]) -> set[str]:

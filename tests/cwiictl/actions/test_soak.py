@@ -6,7 +6,7 @@ import pytest
 
 from cwiictl.actions.soak import STEADY, tried
 from cwiictl.engine.pace import Pace
-from cwiictl.engine.resource import Event
+from cwiictl.engine.resource import Event, Report, silent
 from cwiictl.errors import NotYet
 from tests.clock import FakeClock
 
@@ -22,8 +22,8 @@ class Cloud:
         return "" if self.clock.now() >= self.since and self.tries not in self.fails else "it knows no such key"
 
 
-def soak(clock: FakeClock, seconds: int, **clouds: Cloud) -> None:
-    tried(clouds, lambda: max(seconds - int(clock.now()), 0), Pace(clock=clock), lambda _event: None)
+def soak(clock: FakeClock, seconds: int, report: Report = silent, **clouds: Cloud) -> None:
+    tried(clouds, lambda: max(seconds - int(clock.now()), 0), Pace(clock=clock), report)
 
 
 def test_a_cloud_that_takes_it_at_once_is_asked_five_times() -> None:
@@ -42,6 +42,18 @@ def test_the_soak_passes_though_all_take_it() -> None:
     soak(clock, 3600, AWS=Cloud(clock), Azure=Cloud(clock))
 
     assert 3600 <= clock.now() < 3640
+
+
+def test_how_long_it_goes_on_is_told_now_and_then() -> None:
+    told: list[str] = []
+
+    def hear(event: Event) -> None:
+        if event.what == "waiting" and "--soak goes on for" in event.why and event.why not in told:
+            told.append(event.why)
+
+    soak(clock := FakeClock(), 3600, hear, AWS=Cloud(clock))
+
+    assert [each.rpartition(" for ")[2] for each in told] == [f"{left} min" for left in (60, 50, 40, 30, 20, *range(10, 0, -1))]
 
 
 def test_a_cloud_that_remembers_longer_than_the_soak_is_waited_for() -> None:

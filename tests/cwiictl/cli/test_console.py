@@ -29,7 +29,7 @@ def test_what_is_waited_for_is_told_at_once_and_once(capsys: pytest.CaptureFixtu
     for why in ("not yet", "not yet", "almost"):
         console.report(Event("waiting", "issuer/x", why))
 
-    assert capsys.readouterr().err.splitlines() == ["waiting for issuer/x: not yet", "waiting for issuer/x: almost"]
+    assert capsys.readouterr().err.splitlines() == ["waiting: issuer/x: not yet", "waiting: issuer/x: almost"]
 
 
 def test_beside_what_is_for_machines_each_thing_is_told_as_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,7 +91,8 @@ def test_what_a_pod_says_itself_goes_before_what_its_probe_has_seen() -> None:
     events = [{"involvedObject": {"name": "web-1"}, "reason": "Unhealthy", "message": "Readiness probe failed: 503"}]
 
     assert rollout(a_deployment(), [a_pod()], events, {"web-1": "no certificate"}).hindrances == ("pod web-1 is not ready: no certificate",)
-    assert rollout(a_deployment(), [a_pod()], events, {"web-1": ""}).hindrances == ("pod web-1 is not ready: Readiness probe failed: 503",)
+    for nothing in ("", "ok\n"):
+        assert rollout(a_deployment(), [a_pod()], events, {"web-1": nothing}).hindrances == ("pod web-1 is not ready: Readiness probe failed: 503",)
 
 
 def test_who_runs_and_is_not_ready_could_be_asked() -> None:
