@@ -84,6 +84,12 @@ def test_everything_that_it_makes_is_the_golden_one(guest: Ground) -> None:
     compared("hypershift", {"things.json": f"{json.dumps(things, indent=2)}\n".encode()})
 
 
+def passes(roles: Any, role: str) -> bool:
+    """Whether the guest's maker of nodes may pass it."""
+    (passed,) = [each["Resource"] for each in roles[f"{NAME}-node-pool"]["inline"][f"{NAME}-node-pool"]["Statement"] if each["Action"] == "iam:PassRole"]
+    return any(like(role, each) for each in passed)
+
+
 def test_nodes_are_given_the_role_of_their_profile_which_their_maker_may_pass(guest: Ground) -> None:
     assert run(guest, *ZONES).code == 0
 
@@ -91,9 +97,18 @@ def test_nodes_are_given_the_role_of_their_profile_which_their_maker_may_pass(gu
     (worker,) = found["roles"]
     (statement,) = roles[worker]["trust"]["Statement"]
     assert (statement["Principal"], statement["Action"]) == ({"Service": "ec2.amazonaws.com"}, "sts:AssumeRole")
-    (passed,) = [each["Resource"] for each in roles[f"{NAME}-node-pool"]["inline"][f"{NAME}-node-pool"]["Statement"] if each["Action"] == "iam:PassRole"]
-    assert like(roles[worker]["arn"], passed)
+    assert passes(roles, roles[worker]["arn"])
+    assert not passes(roles, arn("worker-role").replace(NAME, "another"))
+    assert not passes(roles, arn("worker-role").replace(NAME, f"x-{NAME}"))
     assert found["tags"][f"cwii.dev/cluster/{NAME}"] == "owned"
+
+
+def test_so_they_are_where_roles_have_a_path(guest: Ground) -> None:
+    assert run(guest, *ZONES, "--role-path", "/clusters/").code == 0
+
+    roles = guest.clouds()["roles"]
+    assert roles[f"{WORKER}-role"]["arn"] == f"arn:aws:iam::{ACCOUNT}:role/clusters/{WORKER}-role"
+    assert passes(roles, roles[f"{WORKER}-role"]["arn"])
 
 
 def test_a_second_run_is_silent_and_drift_is_repaired(guest: Ground) -> None:
@@ -115,7 +130,7 @@ def test_a_second_run_is_silent_and_drift_is_repaired(guest: Ground) -> None:
 
 
 def test_a_run_that_was_cut_before_the_profile_was_filled_goes_on(guest: Ground) -> None:
-    guest.sandbox.faults.deny = {"iam:PassRole"}
+    guest.sandbox.faults.deny = {"iam:PassRole", "iam:SimulatePrincipalPolicy"}
     cut = run(guest, *ZONES)
     assert (cut.code, cut.things[f"aws/instance-profile/{WORKER}"]) == (1, "unfinished")
     assert "iam:PassRole" in cut.out
@@ -156,14 +171,15 @@ def test_the_printed_policies_are_enough_for_it(guest: Ground) -> None:
     assert "iam:DeleteInstanceProfile" in needed(guest) <= policies["delete"]
 
 
-def test_what_is_lacking_is_named_before_the_first_write(guest: Ground) -> None:
-    guest.sandbox.faults.deny = {"iam:CreateInstanceProfile"}
+@pytest.mark.parametrize("lacking", ["iam:CreateInstanceProfile", "iam:PassRole"])
+def test_what_is_lacking_is_named_before_the_first_write(guest: Ground, lacking: str) -> None:
+    guest.sandbox.faults.deny = {lacking}
     guest.fresh()
 
     done = run(guest, *ZONES)
 
     assert (done.code, guest.mutating()) == (1, [])
-    assert "may not do iam:CreateInstanceProfile" in done.out
+    assert f"may not do {lacking}" in done.out
 
 
 def test_one_that_is_another_s_is_left_alone_unless_it_is_taken_over_and_stays_then(guest: Ground) -> None:

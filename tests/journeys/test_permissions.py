@@ -183,6 +183,14 @@ def test_the_policy_is_for_things_of_this_cluster_alone(ground: Ground) -> None:
     assert all(action.split(":")[1].startswith(("Get", "List", "Simulate")) for action in writes)
 
 
+def test_its_roles_may_be_passed_to_machines_alone(ground: Ground) -> None:
+    policy: Any = ground.cwiictl("permissions", "create", *ground.where).data
+
+    (passing,) = [each for each in policy["Statement"] if "iam:PassRole" in _list(each["Action"])]
+    assert passing["Action"] == "iam:PassRole", "what else is allowed is not bound to that condition"
+    assert passing["Condition"] == {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}
+
+
 def test_status_and_the_reading_of_others_may_write_nothing(ground: Ground) -> None:
     assert all(action.split(":")[1].startswith(("Get", "List", "Simulate")) for action in printed(ground, "status"))
 
@@ -213,6 +221,19 @@ def test_who_lacks_what_nothing_needs_today_is_not_stopped(ground: Ground) -> No
     assert ground.create_all().code == 0
     assert ground.status().code == 0
     assert ground.mutating() == []
+
+
+def test_who_may_not_list_instance_profiles_is_stopped_by_nothing_that_needs_none(ground: Ground) -> None:
+    """Policies that were printed before there were any do not allow it. What is gone is gone, and what nobody could look for is told."""
+    ground.sandbox.faults.deny = {"iam:ListInstanceProfiles"}
+
+    assert ground.create_all().code == 0
+    assert ground.status().code == 0
+    done = ground.delete("--yes")
+
+    assert (done.code, done.but("dropped")) == (1, {"aws/instance-profile": "failed"})
+    assert "have iam:ListInstanceProfiles granted" in done.out
+    assert ground.clouds() == NOTHING
 
 
 SIMULATOR, BULK = "iam:SimulatePrincipalPolicy", "iam:GetAccountAuthorizationDetails"

@@ -21,7 +21,7 @@ from cwiictl.issuer.documents import KeySet
 
 
 def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
-    """Asked for one thing of each kind: IAM judges by name, and ours are named alike."""
+    """Asked for one thing of each kind: IAM judges by name, and ours are named alike. Which roles one may pass is often said of each."""
     iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
     arns = {
         "bucket": [f"{s3}{thing.name}" for thing in things if isinstance(thing, Bucket) and not thing.brought],
@@ -32,7 +32,8 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
         "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],
         "front": ["*" for thing in things if isinstance(thing, Distribution)],
     }
-    asked = tuple(making({kind: tuple(of[:1]) for kind, of in arns.items()}))
+    passed = tuple(thing.role.arn for thing in things if isinstance(thing, InstanceProfile))
+    asked = tuple(making({**{kind: tuple(of[:1]) for kind, of in arns.items()}, "passed": passed}))
     kinds = (Bucket, OidcProvider, Role, MachineRole, InstanceProfile, ManagedPolicy, Distribution)
     yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
 

@@ -92,6 +92,9 @@ DROP: Mapping[str, tuple[str, ...]] = {
 }
 ROTATE: Mapping[str, tuple[str, ...]] = {"object": WRITE["object"]}
 
+# To whom roles are passed: who may pass them to any service can act as them in it.
+CONDITIONS: Mapping[str, Mapping[str, object]] = {"passed": {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}}
+
 COMMANDS: Mapping[str, tuple[Mapping[str, tuple[str, ...]], ...]] = {
     "create": (READ, WRITE),
     "status": (READ,),
@@ -106,6 +109,7 @@ class Grant:
 
     actions: tuple[str, ...]
     resources: tuple[str, ...]
+    condition: Mapping[str, object] | None = None
 
 
 def grants(command: str, spec: Spec, cluster: Cluster, account: str = "*") -> Iterator[Grant]:
@@ -114,7 +118,7 @@ def grants(command: str, spec: Spec, cluster: Cluster, account: str = "*") -> It
     for scope, resources in _scopes(spec, cluster, account).items():
         actions = sorted({action for granted in sets for action in granted.get(scope, ())})
         if actions:
-            yield Grant(tuple(actions), resources)
+            yield Grant(tuple(actions), resources, CONDITIONS.get(scope))
 
 
 def making(kinds: Mapping[str, tuple[str, ...]]) -> Iterator[Grant]:
@@ -128,7 +132,8 @@ def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
 
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Policy:
-    return policy.canonical(*(policy.allow(grant.actions, Resource=list(grant.resources)) for grant in grants(command, spec, cluster)))
+    asked = grants(command, spec, cluster)
+    return policy.canonical(*(policy.allow(grant.actions, Resource=list(grant.resources), Condition=grant.condition) for grant in asked))
 
 
 def _scopes(spec: Spec, cluster: Cluster, account: str) -> dict[str, tuple[str, ...]]:

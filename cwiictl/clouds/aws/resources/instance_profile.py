@@ -29,9 +29,13 @@ class MachineRole(Resource[RoleState]):
     def single(self) -> bool:
         return True
 
+    @property
+    def arn(self) -> str:
+        return self.account.arn(self.name)
+
     def want(self, known: Known) -> RoleState:  # noqa: ARG002 - it follows from what was asked
         return RoleState(
-            arn=self.account.arn(self.name),
+            arn=self.arn,
             description=f"Role of the machines of {self.workload.title}",
             trust=policy.canonical(policy.allow("sts:AssumeRole", Principal={"Service": EC2})),
             policy=self.grants,
@@ -46,7 +50,7 @@ class MachineRole(Resource[RoleState]):
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
-        return moved(self.address, have.arn, self.account.arn(self.name)) if have else None
+        return moved(self.address, have.arn, self.arn) if have else None
 
 
 @dataclass(frozen=True, kw_only=True)
