@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from cwiictl.errors import BadInput
-from cwiictl.model import Workload
+from cwiictl.model import LABEL, SUBDOMAIN, Workload
 
-_SUBJECT = re.compile(r"system:serviceaccount:(?P<namespace>[^:]+):(?P<account>[^:]+)")
+_SUBJECT = re.compile(rf"system:serviceaccount:(?P<namespace>{LABEL.pattern}):(?P<account>{SUBDOMAIN.pattern})")  # a pattern names nobody
 
 
 def whose(subjects: Iterable[str], title: str = "") -> Workload | None:

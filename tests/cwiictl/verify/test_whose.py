@@ -16,6 +16,9 @@ SHOP, JOBS, OTHER = (f"system:serviceaccount:{each}" for each in ("shop:billing"
         ([SHOP, JOBS, OTHER], "shop/money", ("shop", "money", ("billing", "jobs"))),
         ([OTHER], "shop/billing", ("shop", "billing", ("billing",))),  # create-identity calls it so, if nothing else is said
         ([], "shop/billing", ("shop", "billing", ("billing",))),
+        (["system:serviceaccount:shop:*"], "shop/billing", ("shop", "billing", ("billing",))),  # who lets in more names nobody
+        (["system:serviceaccount:*:billing", JOBS], "shop/billing", ("shop", "billing", ("jobs",))),
+        (["system:serviceaccount:shop:*"], "", None),
         ([SHOP, OTHER], "", None),
         (["*", "system:serviceaccount:shop", "repo:a/b"], "", None),
         ([], "", None),
