@@ -71,13 +71,13 @@ class Look:
         return self.issuer in self.found
 
     def around(self) -> None:
-        """All that believes somebody, what each cloud was made to believe before, and unless nobody needs to read it, the issuer itself.
-
-        And what of the same kind nobody asks for here.
-        """
+        """All that is asked for and believes somebody, what each cloud was made to believe before, and unless nobody needs to read it, the issuer itself."""
         known = (thing for thing in self.stage.plan.values() if isinstance(thing, KnownIssuers))
         issuer = () if isinstance(self.issuer, Unread) else (self.issuer,)
         self._read({thing.address: thing for thing in (*issuer, *known, *(thing for _, thing in self.believers))})
+
+    def beyond(self) -> None:
+        """What of the same kind nobody asks for here."""
         self.unasked.look(self.before.held if self.before else None, self.issuer.home, self.found)
         self.failed |= self.unasked.failed
         self.interrupted = self.interrupted or self.unasked.interrupted

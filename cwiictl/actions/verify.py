@@ -34,6 +34,7 @@ def judged(look: Look, result: Result, tokens: Tokens | None = None, *, hosted: 
     """With what was found beside what there is of a result."""
     if hosted:
         look.around()
+        look.beyond()
     found = (*look.findings(), *(told(look) if hosted and not look.interrupted else ()))
     result = replace(result, findings=found).plus((), look.failed.values(), interrupted=look.interrupted)
     if tokens is None or look.interrupted:
