@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cwiictl.actions.order import IDENTITY
-from cwiictl.actions.result import failure
 from cwiictl.actions.stage import Site, Stage
 from cwiictl.engine.holdings import Holdings, Thing, holdings
 from cwiictl.engine.pace import Job, run
 from cwiictl.engine.resource import Known, Report, Resource, State, Walk
-from cwiictl.errors import BadInput, Denied
+from cwiictl.errors import BadInput
 from cwiictl.issuer.home import Home
 from cwiictl.verify.expected import Expected
 from cwiictl.verify.finding import TRUST, Finding, whole
@@ -29,16 +28,13 @@ class Unasked:
     report: Report
     things: dict[str, tuple[Site, Resource[Any] | None]] = field(default_factory=dict[str, tuple[Site, Resource[Any] | None]])
     failed: dict[str, Exception] = field(default_factory=dict[str, Exception])
-    unlisted: dict[str, Exception] = field(default_factory=dict[str, Exception])  # where nobody may say whether there are any
     interrupted: bool = False
 
     def look(self, held: Holdings | None, home: Home, found: Known) -> None:
         """`held` is what is known already of what there is."""
         sites = {site.stores.identities.kind: site for site in self.stage.sites}
         held = held or self._listed(sites)
-        for kind, e in held.failed.items():
-            if kind in sites:
-                (self.unlisted if isinstance(e, Denied) else self.failed)[kind] = e
+        self.failed |= {kind: e for kind, e in held.failed.items() if kind in sites}  # whether there are any of it nobody can say
         made = {thing.address: thing for thing in held if thing.store.kind in sites and self._unasked(thing)}
         self._read(made, sites, home, found)
         self.interrupted = self.interrupted or held.interrupted
@@ -48,8 +44,6 @@ class Unasked:
 
     def findings(self, found: Known, expected: Mapping[str, Expected]) -> Iterator[Finding]:
         """`expected` is by cloud."""
-        for kind, e in self.unlisted.items():
-            yield Finding(kind, TRUST, "not tried", f"what {IDENTITY} has made cannot be listed: {failure(kind, e).problem}", failure(kind, e).remedy)
         for address, (site, thing) in self.things.items():
             told = self._judged(site, thing, found, expected[site.cloud.name]) if thing else [Finding(address, TRUST, "failed", NOBODYS)]
             yield from whole(address, TRUST, (replace(each, remedy=AGAIN) for each in told))
@@ -74,6 +68,7 @@ class Unasked:
 
         patience = {address: thing.store.patience for address, thing in made.items()}
         ran = run(Job(dict.fromkeys(made, ()), read, patience=patience.__getitem__, report=self.report, verb="reading"), self.stage.pace)
+        self.things = dict(sorted(self.things.items()))  # whichever was read first
         self.failed |= ran.failed
         self.interrupted = self.interrupted or ran.interrupted
 

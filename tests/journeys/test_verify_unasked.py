@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from cwiictl.sandbox import Sandbox, Settings
+from cwiictl.sandbox.exchange import Request, Response
 from tests.journeys.asked import BILLING, MANAGED
 from tests.journeys.azure import ground as azure
 from tests.journeys.gcp import by_hand
@@ -123,6 +125,40 @@ def test_what_is_wrong_with_it_is_named_and_its_own_command_mends_it(ground: All
     assert ground.verify().code == 0
 
 
+def test_a_role_that_lets_in_all_of_its_namespace_is_said_to_let_in_too_many(ground: All) -> None:
+    with ground.aws("iam") as iam:
+        trust = iam.get_role(RoleName=BILLING)["Role"]["AssumeRolePolicyDocument"]
+        conditions = trust["Statement"][0]["Condition"]
+        conditions["StringLike"] = {f"{HOST}:sub": "system:serviceaccount:shop:*"}
+        del conditions["StringEquals"][f"{HOST}:sub"]
+        iam.update_assume_role_policy(RoleName=BILLING, PolicyDocument=json.dumps(trust))
+
+    done = ground.verify()
+
+    (wide,) = (each for each in done.data["findings"] if each["severity"] != "ok")
+    assert (done.code, wide["thing"], wide["severity"], wide["remedy"]) == (0, ROLE, "warning", AGAIN)
+    assert wide["problem"].startswith("the role lets more in than was asked for")
+    assert made(ground).code == 0
+
+
+def test_they_are_told_in_one_order_whichever_cloud_answers_first(ground: All) -> None:
+    def late(request: Request, response: Response) -> Response:
+        if request.host.startswith("iam."):
+            time.sleep(0.3)
+        return response
+
+    things = ROLE, IDENTITY, account(ground)
+    faults, prompt = ground.sandbox.faults, ground.sandbox.faults.spoil
+    faults.spoil = late
+    try:
+        done = ground.cwiictl("verify", *ground.where, "--output-dir", "out", "-o", "json")
+    finally:
+        faults.spoil = prompt
+
+    assert done.code == 0, done.out
+    assert [thing for thing, _, _ in of(done, *things)] == list(things)
+
+
 def test_each_of_several_is_judged(ground: All) -> None:
     words = ("-n", "shop", "--service-account", "orders", "--managed-policy-arn", MANAGED)
     assert ground.cwiictl("create-identity", *ground.where, *words, "-o", "json").code == 0
@@ -145,13 +181,13 @@ def test_an_identity_that_lets_in_nobody_of_its_namespace_is_nobodys(ground: All
     assert made(ground).code == 0
 
 
-def test_whoever_may_not_list_them_is_told_that_nobody_knows(ground: All) -> None:
+def test_whoever_may_not_list_them_learns_no_verdict(ground: All) -> None:
     ground.sandbox.faults.deny = {"iam:GetAccountAuthorizationDetails", "iam:ListRoles"}
     try:
         done = ground.verify()
     finally:
         ground.sandbox.faults.deny = set()
 
-    (untried,) = (each for each in done.data["findings"] if each["severity"] != "ok")
-    assert (done.code, untried["thing"], untried["severity"]) == (0, "aws/role", "not tried")
-    assert untried["problem"].startswith("what create-identity has made cannot be listed: ")
+    (unknown,) = (each for each in done.data["findings"] if each["severity"] != "ok")
+    assert (done.code, unknown["thing"], unknown["severity"]) == (1, "aws/role", "failed")
+    assert unknown["remedy"] == "have iam:ListRoles granted to who runs this"
