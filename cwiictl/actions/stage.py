@@ -268,7 +268,7 @@ def _public_alone(output: Path, *, writes: bool) -> Path | None:
         return None
     if (output / names.PUBLIC_KEY).exists():
         return output / names.PUBLIC_KEY
-    given = [] if writes else [path for each in INSTALLERS.values() if each.PUBLIC and (path := output / each.PUBLIC).exists()]
+    given = [] if writes else [path for each in INSTALLERS.values() if each.public_in and (path := output / each.public_in).exists()]
     for path in given[1:]:
         if files.read(path, "the public key") != files.read(given[0], "the public key"):
             raise BadInput(f"{given[0]} and {path} are not the same key", remedy="say with --public-key-file which is the cluster's")

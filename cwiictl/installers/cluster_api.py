@@ -20,7 +20,7 @@ folders = folder.folders(name)
 OLD = "cluster-api/kubeadm-control-plane-v1beta1.yaml"
 NEW = "cluster-api/kubeadm-control-plane-v1beta2.yaml"
 issuer_in = NEW
-PUBLIC = ""
+public_in = ""
 SECRET = "cluster-api/secret.yaml"  # noqa: S105 - a file's name
 PATCHES = "/etc/kubernetes/patches"
 

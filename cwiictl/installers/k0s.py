@@ -16,13 +16,13 @@ folders = folder.folders(name)
 
 CONFIG = "k0s/k0s.yaml"
 issuer_in = CONFIG
+public_in = "k0s/pki/sa.pub"
 PRIVATE = "k0s/pki/sa.key"
-PUBLIC = "k0s/pki/sa.pub"
 OWN_ISSUER = "https://kubernetes.default.svc"  # whatever the cluster's DNS domain is
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (CONFIG, PUBLIC, PRIVATE), (CONFIG,))
+    return folder.paths(name, workloads, (CONFIG, public_in, PRIVATE), (CONFIG,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
@@ -42,4 +42,4 @@ def _own(handover: Handover, template: Template) -> Files:
     if had:
         api["rawArgs"] = [f"--{ISSUER}={had}"]
     yield CONFIG, manifests.dump(filled)
-    yield from folder.pair(handover, PRIVATE, PUBLIC)
+    yield from folder.pair(handover, PRIVATE, public_in)

@@ -16,7 +16,7 @@ folders = folder.folders(name)
 
 CONFIG = "k3s/config.yaml"
 issuer_in = CONFIG
-PUBLIC = ""
+public_in = ""
 KEY = "k3s/service.key"
 
 

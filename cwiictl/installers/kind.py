@@ -17,13 +17,13 @@ folders = folder.folders(name)
 
 CLUSTER = "kind/cluster.yaml"
 issuer_in = CLUSTER
+public_in = "kind/pki/sa.pub"
 PRIVATE = "kind/pki/sa.key"
-PUBLIC = "kind/pki/sa.pub"
 ARGUMENTS = "/apiServer/extraArgs"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (CLUSTER, PUBLIC, PRIVATE))
+    return folder.paths(name, workloads, (CLUSTER, public_in, PRIVATE))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def _own(handover: Handover, template: Template) -> Files:
     new["patch"] = _text({"op": "add", "path": f"{ARGUMENTS}/-", "value": {"name": flag, "value": value}} for flag, value in told.items())
     old["patch"] = _text({"op": "add", "path": f"{ARGUMENTS}/{flag}", "value": value} for flag, value in told.items())
     yield CLUSTER, manifests.dump(filled)
-    yield from folder.pair(handover, PRIVATE, PUBLIC)
+    yield from folder.pair(handover, PRIVATE, public_in)
 
 
 def _text(operations: Iterable[dict[str, Any]]) -> str:

@@ -16,7 +16,7 @@ folders = folder.folders(name)
 
 CLUSTER = "kops/cluster.yaml"
 issuer_in = CLUSTER
-PUBLIC = ""
+public_in = ""
 KEY = "kops/service-account.key"
 
 

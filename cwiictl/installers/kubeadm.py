@@ -19,14 +19,14 @@ folders = folder.folders(name)
 OLD = "kubeadm/cluster-configuration-v1beta3.yaml"
 NEW = "kubeadm/cluster-configuration-v1beta4.yaml"
 issuer_in = NEW
+public_in = "kubeadm/pki/sa.pub"
 PRIVATE = "kubeadm/pki/sa.key"
-PUBLIC = "kubeadm/pki/sa.pub"
 SECOND = "kubeadm/patches/kube-apiserver+json.yaml"
 RUNNING = (NEW, OLD, SECOND)
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (NEW, OLD, SECOND, PUBLIC, PRIVATE), RUNNING)
+    return folder.paths(name, workloads, (NEW, OLD, SECOND, public_in, PRIVATE), RUNNING)
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
@@ -68,7 +68,7 @@ def _own(handover: Handover, template: Template, patches: str = "kubeadm/patches
         yield path, manifests.dump_all([patch, _patched(patch, template, patches)] if had else [patch])
     if had:
         yield SECOND, second(had)
-    yield from folder.pair(handover, PRIVATE, PUBLIC)
+    yield from folder.pair(handover, PRIVATE, public_in)
 
 
 def _patched(patch: Mapping[str, Any], template: Template, patches: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ folders = ("manifests",)
 
 AUTHENTICATION = "manifests/cluster-authentication-02-config.yaml"
 issuer_in = AUTHENTICATION
-PUBLIC = ""
+public_in = ""
 FACTS = {"azure_tenant_id": ("manifests/azure-ad-pod-identity-webhook-config.yaml", "openshift/azure-webhook.yaml")}  # those that it reads, and where
 MAX_NAME = 255
 

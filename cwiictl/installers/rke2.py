@@ -14,7 +14,7 @@ folders = folder.folders(name)
 
 CONFIG = "rke2/config.yaml"
 issuer_in = CONFIG
-PUBLIC = ""
+public_in = ""
 KEY = "rke2/service.key"
 
 

@@ -19,7 +19,7 @@ folders = folder.folders(name)
 OLD = "talos/machine-config.yaml"
 NEW = "talos/machine-config-1.14.yaml"
 issuer_in = OLD
-PUBLIC = ""
+public_in = ""
 END = "-----END PUBLIC KEY-----\n"
 ACCOUNTS, SERVER = "talos/service-accounts.yaml", "talos/api-server.yaml"
 
