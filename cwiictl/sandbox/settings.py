@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cwiictl.errors import BadInput
 
-from . import inner
+from . import addresses
 from .faults import Clock, Faults
 
 
@@ -37,7 +37,7 @@ class Settings:
         if not 0 <= self.failures <= 1:
             raise BadInput(f"a rate of failures of {self.failures} is none", remedy="give a number from 0 to 1")
         for address in self.let:
-            inner.judge(address)
+            addresses.judge(address)
         for host, folder in self.serve.items():
             if not folder.is_dir():
                 raise BadInput(f"{folder} is no folder to serve {host} from", remedy="give --serve HOST=FOLDER with a folder that exists")

@@ -9,7 +9,7 @@ from typing import Any, cast
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.aws.spec import Ask
 from cwiictl.model import Cluster, Workload
-from cwiictl.verify.whose import whose
+from cwiictl.verify.holder import whose
 
 _TITLE = re.compile(r"Kubernetes role for (?P<title>[^/ ]+/[^/ ]+)")
 

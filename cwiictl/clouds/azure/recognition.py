@@ -7,7 +7,7 @@ import re
 from cwiictl.clouds.azure.resources.identity import IdentityState
 from cwiictl.clouds.azure.spec import Ask
 from cwiictl.model import Cluster, Workload
-from cwiictl.verify.whose import whose
+from cwiictl.verify.holder import whose
 
 _HASHED = re.compile(r".+-[0-9a-f]{8}")
 

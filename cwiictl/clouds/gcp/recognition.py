@@ -8,7 +8,7 @@ from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.service_account import ServiceAccountState
 from cwiictl.clouds.gcp.spec import Ask
 from cwiictl.model import Cluster, Workload
-from cwiictl.verify.whose import whose
+from cwiictl.verify.holder import whose
 
 _TITLE = re.compile(r"Kubernetes identity for (?P<title>[^/ ]+/[^/ ]+)\.")
 

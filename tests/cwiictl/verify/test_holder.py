@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cwiictl.verify.whose import whose
+from cwiictl.verify.holder import whose
 
 SHOP, JOBS, OTHER = (f"system:serviceaccount:{each}" for each in ("shop:billing", "shop:jobs", "other:billing"))
 
