@@ -24,6 +24,8 @@ HOSTED = (
     "ClusterRole.rbac.authorization.k8s.io",
     "ClusterRoleBinding.rbac.authorization.k8s.io",
     "MutatingWebhookConfiguration.admissionregistration.k8s.io",
+    "ValidatingAdmissionPolicy.admissionregistration.k8s.io",
+    "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io",
 )
 GUEST = "guest"
 

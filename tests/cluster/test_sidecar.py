@@ -135,6 +135,8 @@ PATHS: Mapping[str, str] = {
     "FlowSchema": "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/{0}",
     "PriorityLevelConfiguration": "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/{0}",
     "MutatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{0}",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{0}",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/{0}",
 }
 
 
@@ -143,6 +145,18 @@ def version(hosted: Hosted, thing: str) -> str:
     _, kind, *name = thing.split("/")
     path = PATHS[kind.partition("@")[0]].format(*name)
     return hosted.admin.get(path)["metadata"]["resourceVersion"] if hosted.admin.exists(path) else ""
+
+
+@pytest.mark.parametrize("flavour", ["cwii"])
+def test_what_keeps_it_to_its_own_config_maps_goes_with_them(hosted: Hosted) -> None:
+    policies = [thing for thing in conditions(hosted.install("gcp.delivery=config-map")) if "ValidatingAdmissionPolicy" in thing]
+    assert [bool(version(hosted, thing)) for thing in policies] == [True, True]
+
+    without = conditions(hosted.install())
+
+    assert {thing: without[thing] for thing in policies} == dict.fromkeys(policies, "left over")
+    hosted.uninstall()
+    assert [thing for thing in policies if version(hosted, thing)] == []
 
 
 @azure
