@@ -261,8 +261,7 @@ def _check_lives(certificates: Certificates) -> None:
             f"certificates.validity is {certificates.validity}, and certificates.caValidity {certificates.ca_validity}",
             remedy="give a certificate a minute at least, and a CA twice as long: it signs nothing that outlives it",
         )
-    between = _between(certificates.schedule)
-    if certificates.by == "renewer" and lives[0] < 2 * between:
+    if certificates.by == "renewer" and lives[0] < 2 * (between := _between(certificates.schedule)):
         raise BadInput(
             f"certificates.validity is {certificates.validity}, and between two looks"
             f" certificates.schedule, {certificates.schedule}, may leave {told(between)}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.cluster.helming import Helm, Refused, read
 from tests.cluster.kube.cluster import Settings
 from tests.cwiictl.install.chart_files import CHART
 from tests.cwiictl.install.installed import FILES, found, installed, of, some
-from tests.cwiictl.install.test_schedule import SCHEDULES
+from tests.cwiictl.install.test_schedule import NONE, SCHEDULES
 
 pytestmark = pytest.mark.timeout(600)  # the first one fetches helm
 
@@ -70,7 +71,8 @@ def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, ve
         {"certificates": {"validity": "90d"}},
         {"certificates": {"caValidity": "2161h"}},
         {"certificates": {"validity": "11h"}},
-        {"certificates": {"validity": "47h", "schedule": "0 3,15 * * *"}},
+        {"certificates": {"validity": "47h", "schedule": "0 3 * * *"}},
+        {"certificates": {"schedule": "0 0 31 * *"}},
         {"certificates": {"schedule": "every now and then"}},
         {"autoscaling": {"maxReplicas": 1}},
         {"matchConditions": [{"name": "new", "expression": "!('cwii.dev/injected' in object.metadata.annotations)"}]},
@@ -90,6 +92,16 @@ def test_both_reckon_alike_how_often_the_renewer_runs(helm: Helm) -> None:
         said = {"certificates": {"schedule": schedule, "validity": "200000h", "caValidity": "400000h"}}
 
         assert found(helm.rendered(said), "CronJob") == installed("CronJob", **said), schedule
+
+
+def test_both_refuse_what_is_no_schedule_where_the_renewer_goes_by_it(helm: Helm) -> None:
+    for schedule in NONE:
+        for by, refused in (("renewer", True), ("cert-manager", False)):
+            said = {"certificates": {"schedule": schedule, "by": by}}
+            with pytest.raises(BadInput) if refused else nullcontext():
+                objects(some(**said))
+            with pytest.raises(Refused) if refused else nullcontext():
+                helm.rendered(said)
 
 
 def test_it_refuses_what_an_older_kubernetes_cannot_see_to(helm: Helm) -> None:

@@ -11,12 +11,18 @@ import pytest
 from cwiictl.actions.install import planned
 from cwiictl.engine.resource import silent
 from cwiictl.errors import BadInput
+from cwiictl.install.objects import objects
 from tests.cluster.conftest import started
 from tests.cluster.helming import Helm, Refused
+from tests.cluster.kube import client
+from tests.cluster.kube.client import Object
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.ordering import FILES, installed, ordered, removed, tried, writes
 from tests.cluster.space import a_name
 from tests.cwiictl.install.chart_files import CHART
+from tests.cwiictl.install.installed import found as one_of
+from tests.cwiictl.install.installed import of
+from tests.cwiictl.install.test_schedule import NONE, SCHEDULES
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -55,6 +61,18 @@ def test_what_no_api_server_would_take_is_told_before_there_is_a_namespace(clust
         assert result.code
 
     assert writes(cluster)[before:] == []
+
+
+def test_what_is_taken_for_a_schedule_the_api_server_takes_for_one(cluster: Cluster) -> None:
+    def made(schedule: str) -> Object:
+        spec = {**one_of(objects(of("nothing")), "CronJob")["spec"], "schedule": schedule}
+        return cluster.admin.create("/apis/batch/v1/namespaces/default/cronjobs?dryRun=All", {"metadata": {"name": "c"}, "spec": spec})
+
+    for schedule in SCHEDULES:
+        assert made(schedule), schedule
+    for schedule in NONE:
+        with pytest.raises(client.Refused, match=r"spec\.schedule"):
+            made(schedule)
 
 
 def test_what_lies_in_the_namespace_where_it_is_tried_is_no_hindrance(cluster: Cluster, tmp_path: Path) -> None:
