@@ -126,16 +126,17 @@ def _allowed(stage: Stage) -> None:
 def _steps(stage: Stage, report: Report) -> Iterator[Step]:
     """The API server is told to ask when there is somebody to answer."""
     first = [(place, body) for place, body in stage.bodies if body["kind"] != rollover.CONFIGURATION]
-    yield first, lambda: _ready(stage, report)
-    yield stage.bodies, lambda: _shown(stage, report)
+    unasked: list[str] = []
+    yield first, lambda: _ready(stage, report, unasked)
+    yield stage.bodies, lambda: (*unasked, *_shown(stage, report))
 
 
-def _ready(stage: Stage, report: Report) -> tuple[str, ...]:
-    """The API server's pod does not wait for its sidecar, and so says nothing of it."""
+def _ready(stage: Stage, report: Report, unasked: list[str]) -> tuple[str, ...]:
+    """The API server's pod does not wait for its sidecar, and so says nothing of it. `unasked` is for what is to be told in the end."""
     if stage.order.wait:
         waiting, where = Waiting(stage.both.management, stage.pace, report, stage.order.timeout), (stage.beside.deployment, stage.beside.namespace)
         waiting.rolled_out(*where, port=None)
-        waiting.ready(*where, stage.sidecar.flavour.doors.plain)
+        unasked.extend(waiting.ready(*where, stage.sidecar.flavour.doors.plain))
     return ()
 
 

@@ -27,6 +27,14 @@ UNREACHED = "error trying to reach service"  # an API server's own words, of a p
 
 
 @dataclass(frozen=True)
+class Account:
+    """What a webhook says of itself: nothing if it is ready."""
+
+    hindrance: str = ""
+    unasked: str = ""  # why it was not heard
+
+
+@dataclass(frozen=True)
 class Waiting:
     """Where, how, and for how long."""
 
@@ -51,17 +59,27 @@ class Waiting:
 
         self._until(address("Deployment", name, namespace), look)
 
-    def ready(self, name: str, namespace: str, port: int) -> None:
-        """Whether each replica's webhook is, by its own account: of one for which its pod does not wait. Who cannot be asked is not waited for."""
+    def ready(self, name: str, namespace: str, port: int) -> tuple[str, ...]:
+        """Whether each replica's webhook is, by its own account: of one for which its pod does not wait. Who cannot be asked is not waited for, but told."""
 
         def look() -> str:
-            pods = self._pods(namespace, _selector(self._deployment(name, namespace)))
-            said = {pod: self.place.api.answer(namespace, pod, port, "/readyz").strip() for pod in running(pods)}
-            if hindrances := [f"the webhook in pod {pod} is not ready: {why}" for pod, why in said.items() if why not in {"", "ok"} and UNREACHED not in why]:
+            pods = running(self._pods(namespace, _selector(self._deployment(name, namespace))))
+            accounts = {pod: self._account(namespace, pod, port) for pod in pods}
+            if hindrances := [f"the webhook in pod {pod} is not ready: {one.hindrance}" for pod, one in accounts.items() if one.hindrance]:
                 raise NotYet("; ".join(hindrances), remedy=GO_ON)
-            return "ready"
+            return "; ".join(f"{pod}: {one.unasked}" for pod, one in accounts.items() if one.unasked)
 
-        self._until(address("Deployment", name, namespace), look)
+        unasked = self._until(address("Deployment", name, namespace), look)
+        return (f"Whether the webhook is ready in its pods could not be asked, and was not waited for ({unasked}).",) if unasked else ()
+
+    def _account(self, namespace: str, pod: str, port: int) -> Account:
+        try:
+            said = self.place.api.through(namespace, pod, port, "/readyz").text.strip()
+        except Denied as e:
+            return Account(unasked=e.problem)
+        if UNREACHED in said:
+            return Account(unasked=said)
+        return Account(hindrance="" if said == "ok" else said)
 
     def renewed(self, name: str, namespace: str) -> str:
         """A Job of the CronJob, as `kubectl create job --from` makes it, and what it said in the end."""

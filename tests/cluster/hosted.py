@@ -81,9 +81,9 @@ class Hosted:
     def containers(self) -> dict[str, Object]:
         return {each["name"]: each for each in self.deployment()["spec"]["template"]["spec"]["containers"]}
 
-    def beside(self, *sets: str, waits: float = 0.0, **more: Any) -> Beside:
+    def beside(self, *sets: str, waits: float = 0.0, kubeconfig: Path | None = None, **more: Any) -> Beside:
         values = (f"image={IMAGE}", "azure.tenantId=tenant", *sets)
-        order = Installation(kubeconfig=self.cluster.kubeconfig, output=self.folder, sets=values, wait=bool(waits), timeout=waits)
+        order = Installation(kubeconfig=kubeconfig or self.cluster.kubeconfig, output=self.folder, sets=values, wait=bool(waits), timeout=waits)
         port = int(self.cluster.reach.urls[0].rpartition(":")[2])
         sources = {"root": Source(secret="root-ca"), "client": Source(secret="cluster-signer-ca")}
         said: dict[str, Any] = {"guest_kubeconfig": self.cluster.kubeconfig, "port": port, "ports": self.ports, **sources, **more}

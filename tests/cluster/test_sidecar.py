@@ -25,7 +25,7 @@ from tests.cluster.kube.client import Client, Object, Refused
 from tests.cluster.kube.cluster import Cluster
 from tests.cluster.kube.pki import Pair as Shown
 from tests.cluster.kube.processes import Processes
-from tests.cluster.space import Space, plain, volumes
+from tests.cluster.space import Space, a_name, plain, volumes
 from tests.cluster.traces import seen_within
 from tests.webhook.answering import SENSIBLE
 
@@ -346,7 +346,36 @@ def test_where_no_pod_can_ask_by_itself_it_is_told_that_none_was_tried(hosted: H
     hosted.install()
     hosted.has_run()
 
-    assert hosted.install(waits=10.0).hints == ("It was not tried with a pod: in the words of eks only ServiceAccounts ask.",)
+    unheard, untried = hosted.install(waits=10.0).hints
+
+    assert unheard.startswith("Whether the webhook is ready in its pods could not be asked, and was not waited for (kas-0: error trying to reach service: ")
+    assert untried == "It was not tried with a pod: in the words of eks only ServiceAccounts ask."
+
+
+@pytest.mark.parametrize("flavour", ["aws"])
+def test_whoever_may_not_ask_the_webhook_is_told_that_it_was_not_heard(hosted: Hosted, tmp_path: Path) -> None:
+    hosted.install()
+    hosted.has_run()
+    somebody = hosted.cluster.reach.authority.client("operator", "operators")
+    kubeconfig = hosted.cluster.reach.authority.kubeconfig(tmp_path / "operator", hosted.cluster.reach.urls[0], somebody)
+    with allowing(hosted.admin, "operators"):
+        unheard, _ = hosted.install(waits=10.0, kubeconfig=kubeconfig).hints
+
+    assert 'User "operator" cannot get resource "pods/proxy"' in unheard
+
+
+@contextmanager
+def allowing(admin: Client, group: str) -> Generator[None]:
+    """All that an installation needs, and nothing of pods but to see them."""
+    rbac, name = "/apis/rbac.authorization.k8s.io/v1", a_name(group)
+    whole = ["apps", "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"]
+    rules = [{"apiGroups": whole, "resources": ["*"], "verbs": ["*"]}, {"apiGroups": [""], "resources": ["secrets", "pods", "events"], "verbs": ["*"]}]
+    admin.create(f"{rbac}/clusterroles", {"metadata": {"name": name}, "rules": rules})
+    bound = {"roleRef": {"kind": "ClusterRole", "name": name}, "subjects": [{"kind": "Group", "name": group}]}
+    admin.create(f"{rbac}/clusterrolebindings", {"metadata": {"name": name}, **bound})
+    yield
+    for kind in ("clusterrolebindings", "clusterroles"):
+        admin.delete(f"{rbac}/{kind}/{name}")
 
 
 @azure
