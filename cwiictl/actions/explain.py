@@ -84,7 +84,8 @@ def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Expl
     """One after another, as API servers ask: what one has given, the next one sees."""
     around = objects.body(space(pod.namespace)) if isinstance(objects, Live) else None
     for way in ways:
-        told = explained(pod, way.service.route, objects) if way.asked(around, pod.body) else passed_over(pod, way.service.route.dialect)
+        why = way.unasked(around, pod.body)
+        told = passed_over(pod, way.service.route.dialect, why) if why else explained(pod, way.service.route, objects)
         pod = Pod(pod.namespace, told.after)
         yield told
 

@@ -31,9 +31,10 @@ class Installed:
 
 
 def installed(place: Place) -> tuple[Installed, ...]:
+    """In the order in which API servers ask them: that of their configurations' names, wherever they run."""
     deployments = {each["metadata"]["name"]: each for each in place.api.list(DEPLOYMENT, selector=SELECTOR)}
     configurations = {each["metadata"]["name"]: each for each in place.api.list(CONFIGURATION, selector=SELECTOR)}
-    names = dict.fromkeys((*deployments, *configurations))
+    names = sorted({*deployments, *configurations})
     if not names:
         raise BadInput("no webhook of cwiictl's is installed in this cluster", remedy="install it with cwiictl install-webhook, or choose another --context")
     return tuple(_installed(name, deployments.get(name), configurations.get(name)) for name in names)

@@ -12,10 +12,11 @@ from cwii_webhook.source import Key, Source
 from cwiictl.actions.cluster import version
 from cwiictl.actions.installed import Installed, installed
 from cwiictl.errors import BadInput, Denied
+from cwiictl.explain import Unasked
 from cwiictl.explain.installed import services
 from cwiictl.explain.parts import listed, within
 from cwiictl.explain.selection import paths
-from cwiictl.install.conditions import PREFIXES
+from cwiictl.install.conditions import BEYOND, MIRROR, PREFIXES
 from cwiictl.kubernetes import Place
 
 Body = Mapping[str, Any]
@@ -24,7 +25,7 @@ DEFAULTS = "by what it does by default: give its own flags behind --"
 
 @dataclass(frozen=True)
 class Way:
-    """Of one dialect. `configuration` is what API servers ask it by, and `at` where; None if it is not known whether any does."""
+    """Of one dialect. `configuration` is what API servers ask it by, and `at` where; empty if there is none, and None if it is not known whether there is."""
 
     service: Service
     configuration: Body | None = None
@@ -35,13 +36,18 @@ class Way:
         """Of what it heeds besides annotations, what is at hand: the files of one that runs in a cluster are where its pods are."""
         return self.service.sources if self.configuration is None else tuple(each for each in self.service.sources if isinstance(each.place, Key))
 
-    def asked(self, namespace: Body | None, pod: Body) -> bool:
-        """About such a pod, as far as that can be told: who may not read its namespace is shown what would be."""
-        if self.configuration is None or namespace is None:
-            return True
+    def unasked(self, namespace: Body | None, pod: Body) -> Unasked | None:
+        """Why no API server asks about such a pod, as far as that can be told: who may not read its namespace is shown what would be."""
+        if self.configuration is None:
+            return None
+        if not self.configuration:
+            return Unasked.NOT_CONFIGURED
+        if namespace is None:
+            return None
         about = within(namespace, "metadata")
         asked = paths(self.configuration, within(about, "labels"), within(pod, "metadata", "labels"))
-        return not str(about.get("name", "")).startswith(PREFIXES) and not self.at.isdisjoint(asked)
+        chosen = not str(about.get("name", "")).startswith(PREFIXES) and not self.at.isdisjoint(asked)
+        return None if chosen else Unasked.NOT_SELECTED
 
 
 @dataclass(frozen=True)
@@ -64,8 +70,17 @@ def found(place: Place, dialect: str) -> Found:
     if not any(ways.values()):
         lacks = f"answers in the dialect {dialect}" if dialect else "has a Deployment"
         return Found(by=(f"No webhook that is installed in this cluster {lacks}: explained {DEFAULTS}.",))
-    by = (f"As Deployment {one.namespace}/{one.name} is told to." for one in those if ways[one.name])
+    by = (sentence for one in those if ways[one.name] for sentence in _by(one))
     return Found(tuple(way for some in ways.values() for way in some), tuple(by))
+
+
+def _by(one: Installed) -> Iterator[str]:
+    yield f"As Deployment {one.namespace}/{one.name} is told to."
+    ours = (MIRROR["name"], BEYOND["name"])
+    entries = listed(one.configuration or {}, "webhooks")
+    theirs = dict.fromkeys(each["name"] for entry in entries for each in listed(entry, "matchConditions") if each["name"] not in ours)
+    if theirs:
+        yield f"The matchConditions of {one.name} are not looked at here ({', '.join(theirs)}): API servers do not ask about pods that they leave out."
 
 
 def _ways(one: Installed, place: Place) -> Iterator[Way]:

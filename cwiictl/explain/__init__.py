@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from cwii_webhook import review
@@ -38,6 +39,13 @@ class Absence:
     text: str
 
 
+class Unasked(Enum):
+    """Why API servers do not ask about a pod."""
+
+    NOT_CONFIGURED = "the webhook has no MutatingWebhookConfiguration; run cwiictl install-webhook again"
+    NOT_SELECTED = "its labels, or those of its namespace, are none that the webhook's configuration selects"
+
+
 @dataclass(frozen=True)
 class Explanation:
     pod: str
@@ -68,12 +76,10 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
     )
 
 
-def passed_over(pod: Pod, dialect: str) -> Explanation:
+def passed_over(pod: Pod, dialect: str, why: Unasked) -> Explanation:
     """By the API server, which does not ask about it."""
-    why = Absence(
-        dialect, "not-selected", "API servers do not ask about it: its labels, or those of its namespace, are none that the webhook's configuration selects"
-    )
-    return Explanation(str(pod), dialect, "nothing", pod.body, pod.body, absences=(why,))
+    absence = Absence(dialect, why.name.lower().replace("_", "-"), f"API servers do not ask about it: {why.value}")
+    return Explanation(str(pod), dialect, "nothing", pod.body, pod.body, absences=(absence,))
 
 
 def _request(pod: Pod) -> review.Request:

@@ -334,6 +334,44 @@ def test_a_pod_that_no_api_server_asks_about_is_given_nothing(shop: Shop, reach:
     assert "cwii: not-selected (API servers do not ask about it: " in said
 
 
+def test_where_a_deployment_has_no_configuration_that_is_said(shop: Shop) -> None:
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+    configuration = found(objects(shop.values), "MutatingWebhookConfiguration")
+    shop.admin.delete(f"{path(shop.admin, configuration)}/{shop.values.name}")
+
+    said = told(shop, "pod/web").stdout
+
+    assert "cwii: not-configured (API servers do not ask about it: the webhook has no MutatingWebhookConfiguration" in said
+
+
+def test_conditions_of_ones_own_that_are_not_looked_at_are_named(shop: Shop) -> None:
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+    unlooked = f"The matchConditions of {shop.values.name} are not looked at here (not-on-sundays): API servers do not ask about pods that they leave out."
+    assert f"The matchConditions of {shop.values.name} " not in told(shop, "pod/web").stdout
+    configuration = found(objects(shop.values), "MutatingWebhookConfiguration")
+    theirs = [{"op": "add", "path": "/webhooks/0/matchConditions/-", "value": {"name": "not-on-sundays", "expression": "true"}}]
+    shop.admin.patch(f"{path(shop.admin, configuration)}/{shop.values.name}", theirs, "json")
+
+    assert unlooked in told(shop, "pod/web").stdout.splitlines()
+
+
+def test_several_are_asked_in_the_order_of_their_names_and_not_of_their_namespaces(shop: Shop, reach: Reach) -> None:
+    """A name that comes before the shop's, in a namespace that comes after."""
+    shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
+    values = some(name=f"a-{shop.values.name}", namespace=f"z-{shop.values.namespace}")
+    Space(reach, name=values.namespace)
+    bodies = here(values, shop.values.name)
+    for body in bodies:
+        shop.admin.create(path(shop.admin, body), body)
+
+    by = json.loads(told(shop, "pod/web", "-o", "json").stdout)["by"]
+
+    for body in bodies:
+        shop.admin.delete(f"{path(shop.admin, body)}/{values.name}")
+    ours = [line.split("/")[1].split()[0] for line in by if shop.values.name in line]
+    assert ours == [values.name, shop.values.name]
+
+
 def test_who_may_not_read_deployments_is_told_so(shop: Shop, reach: Reach, tmp_path: Path) -> None:
     shop.pod("web", {"metadata": {}, "spec": plain()["spec"]})
     shop.admin.create(shop.space.path("roles", RBAC), READS)
