@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from cwiictl.errors import BadInput
 from cwiictl.sandbox import Sandbox, Settings
+from cwiictl.sandbox.inner import judge
 from tests.cluster.conftest import started
 from tests.cluster.kube.cluster import Cluster
 from tests.cluster.kube.cluster import Settings as ClusterSettings
@@ -33,10 +34,16 @@ FLAGS = ("--bind-address=0.0.0.0", f"--service-account-issuer={ISSUER}", "--api-
 def own_address() -> str:
     """No endpoint of a Service may be a loopback address, and the sandbox lets private ones be reached."""
     done = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False)
-    found = [ip for ip in done.stdout.split() if ":" not in ip and ip_address(ip).is_private]
-    if not found:
-        raise Missing("this machine has no private address but its loopback, and no endpoint of a Service may be one")
-    return found[0]
+    return reachable(ip for ip in done.stdout.split() if ":" not in ip)
+
+
+def reachable(addresses: Iterable[str]) -> str:
+    """The first of them that the sandbox lets be reached."""
+    for ip in addresses:
+        with suppress(BadInput):
+            judge(ip)
+            return ip
+    raise Missing("this machine has no private address but its loopback, and no endpoint of a Service may be one")
 
 
 @dataclass

@@ -20,6 +20,7 @@ from tests.cluster.kube.client import Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.objects import path
 from tests.cluster.ordering import ordered, removed, tried
+from tests.cluster.traces import seen_within
 from tests.cwiictl.install.installed import FILES, of
 
 pytestmark = pytest.mark.timeout(300)
@@ -75,8 +76,8 @@ def test_whoever_makes_certificates_is_waited_for_and_nobody_is_refused_till_the
     assert f"{way} has not put its CA into the MutatingWebhookConfiguration cwii-webhook" in str([row.problem for row in alone.rows])
     assert {entry["failurePolicy"] for entry in cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"]} == {"Ignore"}
     with at_work(cluster.admin, WAYS[way]):
-        believed = install(replace(order, timeout=10), silent, lambda _: True)
-    assert "0 of 2 replicas are ready" in str([row.problem for row in believed.rows])
+        believed = lambda: str([row.problem for row in install(replace(order, timeout=10), silent, lambda _: True).rows])
+        assert seen_within(60, lambda: "0 of 2 replicas are ready" in believed())
 
 
 @pytest.mark.usefixtures("away")

@@ -11,9 +11,10 @@ import jwt
 import pytest
 
 from tests.cluster.conftest import skipped_where_missing
+from tests.cluster.kube.missing import Missing
 from tests.cluster.leases import leased
 from tests.cluster.objects import PODS, SECRETS, named
-from tests.cluster.rotating import HOST, OLD, Rotating, rotating
+from tests.cluster.rotating import HOST, OLD, Rotating, reachable, rotating
 from tests.examples import two_azure_requests, two_gcp_requests, two_requests
 from tests.journeys.azure.ground import AzureGround
 from tests.journeys.gcp.ground import GcpGround
@@ -32,6 +33,12 @@ ELSEWHERE: tuple[tuple[str, type[Ground], tuple[str, ...], dict[str, str]], ...]
     ("store", GcpGround, (), two_gcp_requests()),
     ("held", GcpGround, ("--key-storage-method", "pool-jwk-file"), two_gcp_requests()),
 )
+
+
+def test_a_machine_whose_addresses_the_sandbox_refuses_has_none() -> None:
+    assert reachable(["127.0.0.1", "169.254.7.7", "10.1.2.3", "10.1.2.4"]) == "10.1.2.3"
+    with pytest.raises(Missing, match="has no private address"):
+        reachable(["127.0.0.1", "169.254.7.7"])
 
 
 @pytest.fixture

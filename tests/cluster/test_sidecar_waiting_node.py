@@ -70,7 +70,7 @@ def restarts(node: Cluster) -> int:
 
 
 def test_what_hinders_the_rollout_is_said_and_nobody_is_asked(hosted: Cluster, tmp_path: Path) -> None:
-    done = install(hosted, tmp_path, "--image", "localhost/nothing:1", "--timeout", "20s")
+    done = install(hosted, tmp_path, "--image", "localhost/nothing:1", "--timeout", "1m")
 
     assert done.exit_code == NotYet.code, done.output
     assert "cannot get the image localhost/nothing:1" in done.output
