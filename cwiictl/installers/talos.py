@@ -21,11 +21,12 @@ NEW = "talos/machine-config-1.14.yaml"
 issuer_in = OLD
 public_in = ""
 END = "-----END PUBLIC KEY-----\n"
+BEFORE = "talos/no-issuers.yaml"  # Talos adds to a list, and an issuer that is told twice keeps the API server from starting
 ACCOUNTS, SERVER = "talos/service-accounts.yaml", "talos/api-server.yaml"
 
 
 def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
-    return folder.paths(name, workloads, (NEW, OLD), (NEW,))
+    return folder.paths(name, workloads, (NEW, OLD, BEFORE), (NEW,))
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
@@ -49,6 +50,8 @@ def _own(handover: Handover, template: Template) -> Files:
         server = manifests.template(template(SERVER))
         server["extraArgs"][JWKS_URI] = handover.jwks_uri
         documents.append(server)
+    if handover.runs:
+        yield BEFORE, manifests.dump(manifests.template(template(BEFORE)))
     yield NEW, manifests.dump_all(documents)
     yield OLD, manifests.dump(_cluster(manifests.template(template(OLD)), handover))
 

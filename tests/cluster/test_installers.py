@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from cwiictl import files, oidc
-from cwiictl.installers import INSTALLERS, cluster_api, kubeadm
+from cwiictl.installers import INSTALLERS, cluster_api, kubeadm, talos
 from cwiictl.model import Handover, Succession
 from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.installers import command_lines, modules
-from tests.cluster.installers.command_lines import OWN
-from tests.cluster.installers.rotations import Machine
+from tests.cluster.installers.command_lines import ENDPOINT, OWN
+from tests.cluster.installers.rotations import Machine, commands
 from tests.cluster.kube.client import Client, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import write
@@ -136,6 +136,25 @@ def test_before_that_it_signs_as_it_did_and_takes_what_those_sign_that_are_chang
 
         assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == issuer, dialect
         assert [running.who(running.of_before(ISSUER, audience)) for audience in audiences] == [USER for _ in audiences]
+
+
+def test_a_machine_of_talos_is_told_of_no_issuer_twice_however_often_it_is_patched(running: Running, tmp_path: Path) -> None:
+    """An API server would not start. Talos adds to the lists that it has, and several nodes are patched with one file first, and then with another."""
+    machine = Machine("talos", tmp_path, running.private.decode())
+    found = tree("talos", running, machine.given, runs=True)
+    final = next(line for line in commands(found["talos/README.txt"]) if line.startswith("talosctl patch"))
+    first = final.replace(talos.NEW, talos.NEW.replace("talos/", "talos/first/"))
+    assert first.count("talos/first/") == 1
+
+    for command, issuers in ((first, [ENDPOINT, ISSUER]), (first, [ENDPOINT, ISSUER]), (final, [ISSUER, ENDPOINT]), (final, [ISSUER, ENDPOINT])):
+        machine.run(command)
+        documents = {talos.NEW: yaml.safe_dump_all(machine.documents.values()).encode()}
+        flags = lines("talos", documents, tmp_path)[talos.NEW]
+        running.start(flags, running.private, tmp_path)
+
+        assert [flag.partition("=")[2] for flag in flags if flag.startswith("--service-account-issuer")] == issuers
+        assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == issuers[0]
+        assert [running.who(running.of_before(issuer, ENDPOINT)) for issuer in issuers] == [USER, USER]
 
 
 @pytest.mark.parametrize("name", INSTALLERS)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -62,17 +62,26 @@ def thing(kind: str, name: str, root: Path = ROOT) -> Path:
 
 
 def _talosctl(words: list[str]) -> None:
-    """What a patch has of a list is added to it. An editor's part is its user's, who does as README.txt says."""
+    """Patches are followed in turn. An editor's part is its user's, who does as README.txt says."""
     machine: dict[str, Any] = yaml.safe_load((ROOT / "talos.yaml").read_text())
-    accepted = machine["accepted"]["publicKeys"]
     if words[0] == "edit":
-        old = Path("talos/rotation/forget/old.pub").read_text()
-        machine["accepted"]["publicKeys"] = [key for key in accepted if key != old]
-    else:
-        patch: dict[str, Any] = yaml.safe_load(Path(words[-1].removeprefix("@")).read_text())
-        machine["accepted"]["publicKeys"] = accepted + patch["accepted"]["publicKeys"]
-        machine["issuer"] |= patch.get("issuer", {})
-    (ROOT / "talos.yaml").write_text(yaml.safe_dump(machine))
+        old, accepted = Path("talos/rotation/forget/old.pub").read_text(), machine["KubeServiceAccountConfig"]["accepted"]
+        accepted["publicKeys"] = [key for key in accepted["publicKeys"] if key != old]
+    for file in (word.removeprefix("@") for word in words if word.startswith("@")):
+        documents: list[dict[str, Any]] = [*yaml.safe_load_all(Path(file).read_text())]
+        _merged(machine, {patch["kind"]: patch for patch in documents})
+    (ROOT / "talos.yaml").write_text(yaml.safe_dump(machine, sort_keys=False))
+
+
+def _merged(have: dict[str, Any], patch: dict[str, Any]) -> None:
+    """What a patch has of a list is added to it."""
+    for field, value in patch.items():
+        if value == {"$patch": "delete"}:
+            have.pop(field, None)
+        elif isinstance(value, dict):
+            _merged(have.setdefault(field, {}), cast("dict[str, Any]", value))
+        else:
+            have[field] = have.get(field, []) + value if isinstance(value, list) else value
 
 
 def _kops(words: list[str]) -> None:

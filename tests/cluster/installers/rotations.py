@@ -39,11 +39,17 @@ class Machine:
         """Each line as it stands there."""
         tree = INSTALLERS[self.name].succeeded(succession, files.template)
         files.write(self.given, tree)
-        text = tree[f"{self.name}/rotation/{succession.stage}/README.txt"].decode()
-        script = "\n".join(line.removeprefix("    ") for line in text.splitlines() if line.startswith("    "))
+        self.run(*commands(tree[f"{self.name}/rotation/{succession.stage}/README.txt"]))
+
+    def run(self, *script: str) -> None:
         here = str(Path(__file__).parents[3])
         around = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "ROOT": str(self.root), "PYTHONPATH": here}
-        subprocess.run(["sh", "-eu", "-c", script], cwd=self.given, env=around, check=True)
+        subprocess.run(["sh", "-eu", "-c", "\n".join(script)], cwd=self.given, env=around, check=True)
+
+    @property
+    def documents(self) -> Any:
+        """Of a machine of Talos, by kind."""
+        return yaml.safe_load((self.root / "talos.yaml").read_text())
 
     def flags(self) -> list[str]:
         return [f"--{flag}={path}" for flag, path in _STARTED[self.name](self)]
@@ -53,6 +59,10 @@ class Machine:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         return file
+
+
+def commands(readme: bytes) -> list[str]:
+    return [line.removeprefix("    ") for line in readme.decode().splitlines() if line.startswith("    ")]
 
 
 Flags = Iterator[tuple[str, Path]]
@@ -114,14 +124,14 @@ def _of_operator(machine: Machine) -> Flags:
 
 
 def _documents(machine: Machine, private: str) -> None:
-    machine.write("root/talos.yaml", yaml.safe_dump({"issuer": {"privateKey": private}, "accepted": {"publicKeys": []}}))
+    machine.write("root/talos.yaml", yaml.safe_dump({"KubeServiceAccountConfig": {"issuer": {"privateKey": private}}}))
 
 
 def _of_documents(machine: Machine) -> Flags:
     """The public half of what signs is accepted before all others."""
-    told: Any = yaml.safe_load((machine.root / "talos.yaml").read_text())
+    told: Any = machine.documents["KubeServiceAccountConfig"]
     private: str = told["issuer"]["privateKey"]
-    yield ACCEPTED, machine.write("sa.pub", "".join([public(private), *told["accepted"]["publicKeys"]]))
+    yield ACCEPTED, machine.write("sa.pub", "".join([public(private), *told.get("accepted", {}).get("publicKeys", ())]))
     yield SIGNS, machine.write("sa.key", private)
 
 
