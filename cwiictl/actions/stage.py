@@ -263,13 +263,17 @@ def signing_keys(order: Order, *, writes: bool) -> Keys:
 
 
 def _public_alone(output: Path, *, writes: bool) -> Path | None:
-    """Where an installer was given it, it is enough to look; whoever writes is to say whether that key stays."""
+    """Where an installer was given it, it is enough to look; whoever writes is to say whether that key stays. A node may be given several there."""
     if (output / names.PRIVATE_KEY).exists():
         return None
     if (output / names.PUBLIC_KEY).exists():
         return output / names.PUBLIC_KEY
-    given = [] if writes else [path for each in INSTALLERS.values() if each.public_in and (path := output / each.public_in).exists()]
+    given = [] if writes else [path for each in INSTALLERS.values() if each.public_in and (path := output / each.public_in).exists() and not _several(path)]
     for path in given[1:]:
         if files.read(path, "the public key") != files.read(given[0], "the public key"):
             raise BadInput(f"{given[0]} and {path} are not the same key", remedy="say with --public-key-file which is the cluster's")
     return given[0] if given else None
+
+
+def _several(path: Path) -> bool:
+    return files.read(path, "the public key").count(b"-----BEGIN ") > 1

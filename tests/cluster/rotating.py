@@ -13,7 +13,7 @@ from typing import Any
 
 from cwiictl.errors import BadInput
 from cwiictl.sandbox import Sandbox, Settings
-from cwiictl.sandbox.inner import judge
+from cwiictl.sandbox.addresses import judge
 from tests.cluster.conftest import started
 from tests.cluster.kube.cluster import Cluster
 from tests.cluster.kube.cluster import Settings as ClusterSettings

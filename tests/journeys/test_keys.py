@@ -225,3 +225,22 @@ def test_of_two_keys_that_installers_were_given_nobody_can_tell_which_is_the_clu
     assert done.code == 2
     assert "out/kubeadm/pki/sa.pub and out/kind/pki/sa.pub are not the same key" in done.err
     assert "--public-key-file" in done.err
+
+
+def test_what_a_node_is_given_in_a_rotation_is_not_the_clusters_one_key_and_is_left_to_it(ground: Ground) -> None:
+    """Of kind the file is the node's own: whoever took a key out of it would have its API server refuse what that has signed."""
+    ground.write("cluster.pub", public_pem(a_key(0)))
+    assert ground.create_all("--public-key-file", "cluster.pub", "--installer", "kind").code == 0
+    ground.write("out/kind/pki/sa.pub", public_pem(a_key(0)) + public_pem(a_key(1)))
+
+    status, verify = ground.status(), ground.verify()
+    rotate = ground.cwiictl("rotate-keys", "accept", "--cloud", "aws", "--name", "demo", "--region", "us-east-1", "--output-dir", "out")
+
+    (refused,) = (thing for thing in status.data["things"] if thing["condition"] == "failed")
+    assert "its public half as --public-key-file" in refused["remedy"]
+    assert (verify.code, {each["remedy"] for each in verify.data["findings"] if each["severity"] == "not tried"}) == (
+        0,
+        {"give its public half with --public-key-file, or its folder with --output-dir"},
+    )
+    assert "no rotation is under way" in rotate.err
+    assert [ask("--public-key-file", "cluster.pub").code for ask in (ground.status, ground.verify)] == [0, 0]
