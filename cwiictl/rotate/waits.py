@@ -62,11 +62,16 @@ def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -
         return None
     whose = f"{volume.pod} has tokens that live {lives} seconds" if volume.seconds >= FLOOR else f"tokens live {lives} seconds"
     cached = f", and clouds may keep what they read for {soak} more" if soak else ""
-    ways = "restart that pod, which gives it one of the new key; --force breaks them" if volume.name and volume.seconds > FLOOR else "--force breaks them"
+    ways = f"restart that pod{_later(signed + SKEW - now)}; --force breaks them" if volume.name and volume.seconds > FLOOR else "--force breaks them"
     return BadInput(
         f"{stage} comes too early: the last API server was seen to sign with the new key {max(now - signed, 0)} seconds ago, {whose}{cached}",
         remedy=f"run it again in {left} seconds: until then tokens of the old key are good; or {ways}",
     )
+
+
+def _later(seconds: int) -> str:
+    """Who was made before is taken to have a token of the old key: clocks differ."""
+    return f", which gives it one of the new key{f', but not before {seconds} seconds have passed' if seconds > 0 else ''}"
 
 
 def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwiictl.issuer.rotation import Rotation
-from cwiictl.rotate.waits import FLOOR, Volume, broken, early, longest, soaking, unknown
+from cwiictl.rotate.waits import FLOOR, SKEW, Volume, broken, early, longest, soaking, unknown
 
 SIGNED = 1_000_000
 STANDS = Rotation("sign", SIGNED, "A" * 12, "B" * 12, SIGNED)
@@ -34,8 +34,19 @@ def test_it_says_whose_tokens_and_how_long() -> None:
         " shop/web-1 has tokens that live 86400 seconds, and clouds may keep what they read for 3600 more"
     )
     assert problem.remedy == (
-        "run it again in 89940 seconds: until then tokens of the old key are good; or restart that pod, which gives it one of the new key; --force breaks them"
+        "run it again in 89940 seconds: until then tokens of the old key are good; or restart that pod, which gives it one of the new key,"
+        " but not before 840 seconds have passed; --force breaks them"
     )
+
+
+def test_a_pod_is_to_be_restarted_when_no_clock_can_have_it_be_of_before() -> None:
+    """`volumes` counts it until then."""
+    soon, then = (early("forget", STANDS, (a_volume(86400),), 0, SIGNED + passed) for passed in (SKEW - 1, SKEW))
+
+    assert soon
+    assert "but not before 1 seconds have passed" in soon.remedy
+    assert then
+    assert "or restart that pod, which gives it one of the new key; --force" in then.remedy
 
 
 def test_while_it_is_not_known_since_when_all_sign_nobody_can_tell_what_to_wait_for() -> None:
