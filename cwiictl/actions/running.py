@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from cwiictl import kubernetes
-from cwiictl.errors import Denied, Problem
+from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.issuer.token import said
 from cwiictl.kubernetes.place import Api, Place
 from cwiictl.rotate.servers import Server
+from cwiictl.rotate.waits import SKEW
 
 ACCOUNT = ("default", "default")  # every cluster has it
 AUDIENCE = "rotation.cwii.dev"  # nobody's: such a token is good for nothing
 SECONDS = 600
 TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - a type of Secret
 LEASES = "apiserver.kubernetes.io/identity=kube-apiserver"
-STALE = 60  # seconds behind the freshest; an API server renews its own every ten, and takes it away when it ends in peace
+STALE = SKEW + 60  # seconds behind the freshest; an API server renews its own every ten by its own clock, and takes it away when it ends in peace
+SERVICE = "the Service kubernetes"
+UNASKED = (
+    "where several are behind one address, as of a hosted control plane, give each one's own as --api-server URL, through a port-forward if need be;"
+    f" the Lease of one that runs no more counts for {STALE // 60} minutes: wait, or delete it in kube-system"
+)
+_URL = re.compile(r"https://(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::([0-9]+))?/?")
 
 
 class Running:
-    def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]]) -> None:
-        """`each` are the API servers at their own addresses."""
-        self.place, self.each, self.doubt = place, each, ""
+    def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]], namer: str = SERVICE) -> None:
+        """`each` are the API servers at their own addresses, as `namer` has them."""
+        self.place, self.each, self.namer, self.doubt = place, each, namer, ""
 
     @property
     def context(self) -> str:
         return self.place.context
 
     def servers(self) -> Sequence[Server]:
-        """And one more for those that nobody can ask: which run, and have no address."""
+        """And one more for those that nobody can ask: which run, and have no address of their own here."""
         asked = [_server(address, api) for address, api in sorted(self.each().items())]
         running = self._running()
         if len(running) <= len(asked):
             return asked
-        told = f"{len(running)} renew their Leases ({', '.join(running)}), and the Service kubernetes names {len(asked)}, so not each could be asked"
-        return [*asked, Server("without an endpoint", problem=told)]
+        told = f"{len(running)} renew their Leases ({', '.join(running)}), and {self.namer} names {len(asked)}, so not each could be asked"
+        return [*asked, Server("not asked", problem=told, remedy=UNASKED)]
 
     def _running(self) -> Sequence[str]:
         """The machines of API servers that renew their Leases; what stands against knowing them is kept."""
@@ -47,7 +55,7 @@ class Running:
             leases, why = [], e.problem
         else:
             why = "" if leases else "none has a Lease in kube-system"
-        self.doubt = f"Whether API servers run that the Service kubernetes does not name is not known: {why}." if why else ""
+        self.doubt = f"Whether API servers run that {self.namer} does not name is not known: {why}." if why else ""
         return renewing(leases)
 
     def pods(self) -> Sequence[Mapping[str, Any]]:
@@ -71,14 +79,24 @@ def _machine(lease: Mapping[str, Any]) -> str:
     return str(lease["metadata"].get("labels", {}).get("kubernetes.io/hostname") or lease["metadata"]["name"])
 
 
-def connecting(kubeconfig: Path | None, context: str | None) -> Callable[[], Running]:
+def connecting(kubeconfig: Path | None, context: str | None, urls: Iterable[str] = ()) -> Callable[[], Running]:
+    """`urls` are the API servers' own, of whoever knows them better than the cluster does."""
+    addresses = [_address(url) for url in urls]
+
     def connect() -> Running:
         place = kubernetes.connect(kubeconfig, context)
-        from cwiictl.kubernetes.stores.endpoints import endpoints  # noqa: PLC0415 - whoever asks no cluster loads no client
+        from cwiictl.kubernetes.stores.endpoints import endpoints, named  # noqa: PLC0415 - whoever asks no cluster loads no client
 
-        return Running(place, lambda: endpoints(place.api))
+        return Running(place, lambda: named(place.api, addresses), "--api-server") if addresses else Running(place, lambda: endpoints(place.api))
 
     return connect
+
+
+def _address(url: str) -> str:
+    found = _URL.fullmatch(url)
+    if not found:
+        raise BadInput(f"--api-server {url} is not the address of an API server", remedy="write it like https://10.0.0.11:6443")
+    return f"{found[1]}:{found[2] or 443}"
 
 
 def _server(address: str, api: Api) -> Server:

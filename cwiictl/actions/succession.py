@@ -69,8 +69,8 @@ def accepting(at: Facing) -> Step:
 def _stranger(servers: Sequence[Server], at: Facing) -> BadInput | None:
     """Why what these servers accept is not known, or not of the cluster that is rotated."""
     remedy = f"is the context {at.cluster.context or 'of this pod'} the cluster? Say which it is with --kubeconfig and --context, and run again"
-    if not servers:
-        return _nobody()
+    if problem := _unasked(servers):
+        return problem
     if silent := next((server for server in servers if server.problem), None):
         told = f"which keys the API server {silent.address} accepts is not known: {silent.problem}"
         return BadInput(told, remedy=f"see that it is ready, and can be reached from here; {remedy}")
@@ -145,17 +145,21 @@ def _named(names: Sequence[str], word: str) -> str:
 
 def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -> None:
     """What an earlier stage was proved by is looked at again: a server may have come back with what it had before."""
+    if problem := _unasked(servers):
+        raise problem
     for server in servers:
         lack = lacking(stage, server, stands.old, stands.new)
         if lack and not (stage == "unpublish" and not lacking("forget", server, stands.old, stands.new)):
             again = f"run rotate-keys {stage}, and bring it there" if stands.stage == stage else "bring it there"
             raise BadInput(f"the API server {server.address} is not where {stage} had brought it: {lack}", remedy=f"{again} again as its README.txt says")
+
+
+def _unasked(servers: Sequence[Server]) -> BadInput | None:
+    """Why more may run than those that were asked."""
     if not servers:
-        raise _nobody()
-
-
-def _nobody() -> BadInput:
-    return BadInput("the Service kubernetes names no API server, so none could be asked", remedy="see that it has endpoints: kubectl get endpointslices")
+        told = "the Service kubernetes names no API server, so none could be asked"
+        return BadInput(told, remedy="see that it has endpoints: kubectl get endpointslices; or give each API server's own address as --api-server URL")
+    return next((BadInput(f"of the API servers {server.problem}", remedy=server.remedy) for server in servers if server.remedy), None)
 
 
 def _rows(stage: rotation.Stage, servers: Iterable[Server], stands: Rotation) -> Iterator[Row]:

@@ -25,6 +25,14 @@ soak = click.option(
 )
 force = click.option("--force", is_flag=True, help="Of unpublish and forget: go on although tokens of the old key are good yet. What will break is told.")
 
+api_servers = click.option(
+    "--api-server",
+    "api_servers",
+    multiple=True,
+    metavar="URL",
+    help="Own address of an API server, where the Service kubernetes does not name each, as behind a balancer. Repeatable: all are to be given.",
+)
+
 
 @click.command("rotate-keys", cls=cloud_options.Command)
 @click.argument("stage", type=click.Choice(STAGES))
@@ -40,6 +48,7 @@ force = click.option("--force", is_flag=True, help="Of unpublish and forget: go 
 @options.preset
 @options.variables
 @options.reaching
+@api_servers
 @soak
 @force
 @options.dry_run
@@ -65,6 +74,7 @@ def rotate_keys(clouds: tuple[str, ...], **given: Any) -> None:
     stage = given["stage"]
     preset.judge(given)
     what = preset.ordered(order(WHOLE if stage == "sign" else ISSUER, clouds, given, "rotate-keys"), given)
-    ask = action.Ask(stage, connecting(given["kubeconfig"], given["context"] or None), int(given["soak"]), given["force"], writes=not given["dry_run"])
+    cluster = connecting(given["kubeconfig"], given["context"] or None, given["api_servers"])
+    ask = action.Ask(stage, cluster, int(given["soak"]), given["force"], writes=not given["dry_run"])
     with Console(given["form"]) as console:
         console.show(cloud_options.told(action.rotate(what, ask, console.report), "rotate-keys", what.clouds))

@@ -10,12 +10,13 @@ from cwiictl.issuer.rotation import Stage, begin
 
 @dataclass(frozen=True)
 class Server:
-    """By the ids of keys. Why it could not be asked stands in `problem`."""
+    """By the ids of keys. Why it could not be asked stands in `problem`, and what helps, if nothing at the server does, in `remedy`."""
 
     address: str
     keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])  # that it accepts, as it publishes them
     signs: str = ""
     problem: str = ""
+    remedy: str = ""
 
 
 def lacking(stage: Stage, server: Server, old: str, new: str) -> str:

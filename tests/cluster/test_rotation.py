@@ -10,15 +10,17 @@ from pathlib import Path
 import jwt
 import pytest
 
+from cwiictl.actions.running import connecting
+from cwiictl.errors import BadInput
 from tests.cluster.conftest import skipped_where_missing
 from tests.cluster.kube.missing import Missing
 from tests.cluster.leases import leased
 from tests.cluster.objects import PODS, SECRETS, named
-from tests.cluster.rotating import HOST, OLD, Rotating, reachable, rotating
+from tests.cluster.rotating import HOST, OLD, SLICES, Rotating, reachable, rotating
 from tests.examples import two_azure_requests, two_gcp_requests, two_requests
 from tests.journeys.azure.ground import AzureGround
 from tests.journeys.gcp.ground import GcpGround
-from tests.journeys.ground import BUCKET, Done, Ground, kid_of, private_pem
+from tests.journeys.ground import BUCKET, Done, Ground, kid_of, private_pem, public_pem
 from tests.journeys.turns import PAIR
 
 pytestmark = pytest.mark.timeout(600)
@@ -83,6 +85,43 @@ def test_killed_when_it_has_written_each_stage_is_reached_by_the_next_run(alone:
     assert published(alone) == [jwt.get_unverified_header(alone.token(0))["kid"]] != [kid_of(OLD)]
 
 
+@pytest.fixture
+def hosted(tmp_path: Path) -> Iterator[Rotating]:
+    """Two API servers, of which the cluster names one."""
+    with skipped_where_missing(), rotating(tmp_path) as found, leased(found.cluster.admin, "control-2"):
+        found.cluster.admin.delete(f"{SLICES}/kubernetes-1")
+        assert found.ground.create_all().code == 0
+        yield found
+
+
+def test_behind_one_address_each_api_server_is_asked_at_the_one_that_its_administrator_gives(hosted: Rotating) -> None:
+    first, second = (("--api-server", f"https://{hosted.address}:{server.place.port}") for server in hosted.cluster.servers)
+    assert hosted.rotate("add", *first).code == 0
+
+    for given, namer in (((), "the Service kubernetes"), (first, "--api-server"), ((*first, *first), "--api-server")):
+        refused = hosted.rotate("accept", *given)
+        assert refused.code == 2, refused.out
+        assert f"and {namer} names 1, so not each could be asked" in refused.out
+        assert "give each one's own as --api-server URL" in refused.out
+
+    assert servers(hosted.rotate("accept", *first, *second)) == ["incomplete"] * 2
+    for number, found in enumerate((["as wanted", "incomplete"], ["as wanted"] * 2)):
+        hosted.bring("accept", number)
+        assert sorted(servers(hosted.rotate("accept", *first, *second))) == found
+    assert hosted.rotate("sign", *ASKING, "--soak", "0s", *first, *second).code == 3
+    (hosted.pki(1) / "sa.pub").write_bytes(public_pem(OLD))
+    hosted.restart(1)
+    assert f"the API server {second[1].removeprefix('https://')} is not where accept had brought it" in hosted.rotate("sign", *ASKING, *first, *second).out
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1:6443", "10.0.0.1:6443", "https://10.0.0.1:6443/clusters/c", "https://me@10.0.0.1", "https://10.0.0.1:api"])
+def test_what_is_no_address_of_an_api_server_is_refused_before_any_is_asked(url: str) -> None:
+    with pytest.raises(BadInput, match=r"is not the address of an API server") as refused:
+        connecting(None, None, [url])
+
+    assert "https://10.0.0.11:6443" in refused.value.remedy
+
+
 @pytest.mark.soak
 def test_a_key_follows_another_and_nobody_is_refused_on_the_way(running: Rotating) -> None:
     """Wherever keys are published. Each stage that is reached is killed when it has said so, and run again."""
@@ -107,7 +146,7 @@ def unasked(running: Rotating, stage: str, *more: str, later: int = 0) -> None:
     with leased(running.cluster.admin, "control-2"), leased(running.cluster.admin, "control-3"):
         refused = running.rotate(stage, *more, later=later)
     assert refused.code == 2, refused.out
-    assert "without an endpoint" in refused.out
+    assert "give each one's own as --api-server URL" in refused.out
     assert "3 renew their Leases (control-2, control-3, " in refused.out
 
 

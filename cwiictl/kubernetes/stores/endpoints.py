@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from cwiictl.kubernetes.place import Api
@@ -17,9 +17,12 @@ SELECTOR = "kubernetes.io/service-name=kubernetes"
 
 def endpoints(api: Api) -> dict[str, Asked]:
     """By address. Who is not ready is none: it comes back with what it is started with."""
+    return named(api, (address for each in api.list("EndpointSlice", "default", SELECTOR) for address in _addresses(each)))
+
+
+def named(api: Api, addresses: Iterable[str]) -> dict[str, Asked]:
     asked = cast("Asked", api)
-    slices = asked.list("EndpointSlice", "default", SELECTOR)
-    return {address: Asked(_at(asked.wire, address), asked.kinds, asked.width) for each in slices for address in _addresses(each)}
+    return {address: Asked(_at(asked.wire, address), asked.kinds, asked.width) for address in addresses}
 
 
 def _addresses(each: Mapping[str, Any]) -> Iterator[str]:
