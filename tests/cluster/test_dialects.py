@@ -110,7 +110,7 @@ def test_cwii(reach: Reach, tmp_path: Path) -> None:
         "AWS_ROLE_ARN": ROLE,
         "AWS_WEB_IDENTITY_TOKEN_FILE": f"{CWII}/aws/token",
         "AZURE_CLIENT_ID": SENSIBLE["cwii"]["cwii.dev/az-client-id"],
-        "AZURE_TENANT_ID": "tenant",
+        "AZURE_TENANT_ID": SENSIBLE["cwii"]["cwii.dev/az-tenant-id"],
         "AZURE_FEDERATED_TOKEN_FILE": f"{CWII}/az/token",
     }
     assert pod["metadata"]["annotations"]["cwii.dev/injected"] == "aws,az,gcp"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
 from tests.cluster.conftest import started
 from tests.cluster.kube.cluster import Settings as ClusterSettings
 from tests.cluster.kube.reach import Reach
 from tests.journeys.ground import ISSUER, a_key, kid_of, private_pem
-from tests.journeys.three import All, all_requests
+from tests.journeys.three import All, asked
 
 ACCOUNTS = {"openshift-ingress-operator": ["ingress-operator"], "openshift-image-registry": ["registry", "cluster-image-registry-operator"]}
 
@@ -22,10 +21,7 @@ EXCHANGES = {"sts:AssumeRoleWithWebIdentity", "sts.token"}
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[All]:
-    with ExitStack() as stack:
-        ground = All(stack.enter_context(Sandbox(Settings(deploy=0.0))), tmp_path_factory.mktemp("work"))
-        ground.requests(all_requests())
-        ground.keys()
+    with asked(tmp_path_factory.mktemp("work")) as ground:
         assert ground.create_all().code == 0
         yield ground
 

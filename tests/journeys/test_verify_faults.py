@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
 from tests.journeys import planted
 from tests.journeys.planted import FAULTS, GOOGLES, Fault
-from tests.journeys.three import All, all_requests
+from tests.journeys.three import All, asked
 
 TOKENS = ("--exchange", "--mint")
 
@@ -18,10 +16,7 @@ TOKENS = ("--exchange", "--mint")
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[All]:
     """Made once: what a fault has changed is mended by the next run, as a user would mend it."""
-    with ExitStack() as stack:
-        ground = All(stack.enter_context(Sandbox(Settings(deploy=0.0))), tmp_path_factory.mktemp("work"))
-        ground.requests(all_requests())
-        ground.keys()
+    with asked(tmp_path_factory.mktemp("work")) as ground:
         yield ground
 
 

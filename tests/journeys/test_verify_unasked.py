@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.exchange import Request, Response
 from tests.journeys.asked import BILLING, MANAGED
 from tests.journeys.azure import ground as azure
@@ -18,7 +16,7 @@ from tests.journeys.gcp import by_hand
 from tests.journeys.gcp import ground as gcp
 from tests.journeys.ground import HOST, ISSUER, Done
 from tests.journeys.planted import OTHER
-from tests.journeys.three import All, all_requests
+from tests.journeys.three import All, asked
 
 SHOP = ("-n", "shop", "--service-account", "billing", "--service-account", "jobs", "--managed-policy-arn", MANAGED)
 TOKENS = ("--exchange", "--mint")
@@ -35,10 +33,7 @@ def made(ground: All) -> Done:
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[All]:
     """Made once: what a fault has changed is mended by the command that it names."""
-    with ExitStack() as stack:
-        ground = All(stack.enter_context(Sandbox(Settings(deploy=0.0))), tmp_path_factory.mktemp("work"))
-        ground.requests(all_requests())
-        ground.keys()
+    with asked(tmp_path_factory.mktemp("work")) as ground:
         assert ground.create_all().code == 0
         yield ground
 

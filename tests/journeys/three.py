@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from cwiictl.sandbox import Sandbox, Settings
 from cwiictl.sandbox.azure.world import SUBSCRIPTION, TENANT
 from cwiictl.sandbox.gcp.world import PROJECT
 from tests.examples import ACCOUNT, two_azure_requests, two_gcp_requests, two_requests
@@ -63,3 +67,13 @@ class All(Ground):
             "scope": "https://management.azure.com/.default",
         }
         return self.azure.session.post(f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30).ok
+
+
+@contextmanager
+def asked(folder: Path) -> Generator[All]:
+    """With its keys and requests: nothing is made yet."""
+    with Sandbox(Settings(deploy=0.0)) as sandbox:
+        ground = All(sandbox, folder)
+        ground.requests(all_requests())
+        ground.keys()
+        yield ground
