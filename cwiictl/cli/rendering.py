@@ -29,7 +29,8 @@ def lines(result: Result) -> Iterator[str]:
         yield from _row(row, result)
     for row in result.skipped:
         yield f"  {'skipped':<10}  {row.thing}: {row.problem}"
-    yield from findings.lines(result.findings) if result.findings else filter(None, [_summary(result)])
+    yield from findings.lines(result.findings) if result.findings else ()
+    yield from filter(None, [_summary(result)]) if result.rows or not result.findings else ()
     yield from result.hints
     if result.planned and result.checksum and not result.failures:
         yield f"Plan {result.checksum}: to act on exactly this, say --expect {result.checksum}"

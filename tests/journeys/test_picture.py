@@ -130,6 +130,7 @@ def test_what_has_drifted_and_what_verify_finds_stand_at_the_thing_they_are_of(g
     (trusts,) = {line.wrong for line in found if line.condition == "not believed"}
     assert "The role trusts system:serviceaccount:shop:other, and not system:serviceaccount:" in trusts
     assert "1 failed" in done.out
+    assert "2 drifted" in done.out, "the trust is another than was asked for, too"
 
 
 def test_what_could_not_be_read_is_drawn_all_the_same_and_said_so(ground: All) -> None:
