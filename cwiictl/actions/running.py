@@ -72,7 +72,8 @@ class Running:
 def renewing(leases: Sequence[Mapping[str, Any]]) -> list[str]:
     """By each other's clocks: who asks has been answered by one that renews."""
     moments = [(datetime.fromisoformat(lease["spec"]["renewTime"]), _machine(lease)) for lease in leases if lease["spec"].get("renewTime")]
-    return sorted(machine for moment, machine in moments if (max(moments)[0] - moment).total_seconds() < STALE)
+    newest = max((moment for moment, _ in moments), default=None)
+    return sorted(machine for moment, machine in moments if newest and (newest - moment).total_seconds() < STALE)
 
 
 def _machine(lease: Mapping[str, Any]) -> str:

@@ -82,8 +82,9 @@ class Admission:
         body, sight = asked.body, None if self.lacks else self._sight()
         alike = head(body)
         if sight and alike and (known := lane.twins.known(alike, body, sight)):
-            self._diary.again(known.told, body[UID])
-            return Reply(200, b"%b%b%b" % (known.begin, body[UID], known.end))
+            uid = body[UID]
+            self._diary.again(known.told, uid)
+            return Reply(200, b"%b%b%b" % (known.begin, uid, known.end))
         try:
             review = decode(body)
         except Unreadable as e:

@@ -62,18 +62,25 @@ def _role(thing: Role, have: RoleState, url: str) -> Iterator[Finding]:
     if have.trust == want:
         return
     statements = [cast("dict[str, Any]", s) for s in _many(have.trust.get("Statement", ())) if isinstance(s, dict)]
-    ours = [s for s in _granting(statements) if provider in _federated(s)]
-    problem = _lacking(thing, ours, provider) if ours else f"the role trusts {not_(provider, _trusted(statements))}"
-    if any(map(_everybody, statements)):
-        problem = "anybody in AWS may assume the role, or whoever meets a condition"
-    if not problem and any(statement.get("Effect") == "Deny" for statement in statements):
-        problem = "the role's trust denies somebody something, whatever else it allows"
-    if problem:
+    if problem := _problem(thing, statements, provider):
         yield Finding(thing.address, TRUST, "failed", problem, MEND)
     else:
         yield Finding(
             thing.address, TRUST, "warning", "the role lets more in than was asked for, or asks more of them", f"{MEND}; status shows what is different"
         )
+
+
+def _problem(thing: Role, statements: list[dict[str, Any]], provider: str) -> str:
+    """The worst of what is wrong: what lets everybody in, then what keeps the workload out."""
+    if any(map(_everybody, statements)):
+        return "anybody in AWS may assume the role, or whoever meets a condition"
+    ours = [s for s in _granting(statements) if provider in _federated(s)]
+    if not ours:
+        return f"the role trusts {not_(provider, _trusted(statements))}"
+    if problem := _lacking(thing, ours, provider):
+        return problem
+    denies = any(statement.get("Effect") == "Deny" for statement in statements)
+    return "the role's trust denies somebody something, whatever else it allows" if denies else ""
 
 
 def _lacking(thing: Role, ours: list[Mapping[str, Any]], provider: str) -> str:
