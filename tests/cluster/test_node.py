@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import os
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from tests.cluster.objects import ACCOUNTS, DEPLOYMENTS, PODS, SERVICES, a_pod, 
 from tests.cluster.traces import processes_in, seen_within
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+
+OWN = 100_000_000 + os.getpid()  # seconds that no other test's pod sleeps: those of a node that is shared live on
 
 
 def log_of(cluster: Cluster, name: str) -> str:
@@ -92,7 +95,7 @@ def test_nothing_is_left_of_a_node_with_pods(node: Cluster, machine: dict[str, o
     """Beside another node, which has the same addresses and does not notice."""
     with started(Settings(node=True, servers=2)) as other:
         folder, groups = other.folder, other.node.groups
-        other.admin.create(PODS, a_pod("sleeper", "sleep 1000"))
+        other.admin.create(PODS, a_pod("sleeper", f"sleep {OWN}"))
         assert seen_within(60, lambda: other.admin.get(f"{PODS}/sleeper")["status"]["phase"] == "Running")
         assert other.admins[1].exists(f"{PODS}/sleeper")
         assert sleepers()
@@ -126,4 +129,4 @@ def page() -> Iterator[int]:
 
 
 def sleepers() -> list[Path]:
-    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists() and path.read_bytes() == b"sleep\x001000\0"]
+    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists() and path.read_bytes() == f"sleep\0{OWN}\0".encode()]
