@@ -15,7 +15,9 @@ from cwiictl.actions.explain import heed
 from cwiictl.actions.installed import Installed
 from cwiictl.actions.live import Live, served
 from cwiictl.actions.result import Result, Row, failure
-from cwiictl.errors import BadInput, Failed, Problem
+from cwiictl.actions.waiting import BEHIND, LEARNING
+from cwiictl.engine.pace import Job, Pace, Ran, run
+from cwiictl.errors import BadInput, Denied, Failed, NotYet
 from cwiictl.explain.installed import services
 from cwiictl.explain.parts import within
 from cwiictl.explain.shortfall import Cluster, Shortfall, shortfalls
@@ -94,26 +96,44 @@ def rows(told: Found) -> Iterator[Row]:
         yield Row("k8s/Pod", "as wanted", remarks=(f"{told.asking} of {told.looked} pods ask for an identity, and have what they would be given now",))
 
 
-def restarted(place: Place, told: Found, agreed: Agreed | None) -> tuple[Row, ...]:
+def restarted(place: Place, told: Found, agreed: Agreed | None, pace: Pace) -> Result:
     """`agreed` is shown what would be done, and asked; without it this is a dry run."""
-    some = [lack for lack in told.lacks if lack.restartable]
-    shown = tuple(replace(row, condition="to restart") if lack in some else row for lack, row in zip(told.lacks, map(_row, told.lacks), strict=True))
+    some = {lack.address: lack for lack in told.lacks if lack.restartable}
+    shown = tuple(replace(_row(lack), condition="to restart") if lack.address in some else _row(lack) for lack in told.lacks)
     if not some or agreed is None:
-        return shown or tuple(rows(told))
+        return Result(rows=shown or tuple(rows(told)))
     _check(told.missed)
     if not agreed(Result(rows=shown)):
-        return tuple(rows(told))
+        return Result(rows=tuple(rows(told)))
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    return tuple(_restarted(place, lack, at) if lack in some else _row(lack) for lack in told.lacks)
+    ran = run(Job(dict.fromkeys(some, ()), lambda each, _tried: _restart(place, some[each], at), patience=lambda _each: LEARNING), pace)
+    return Result(rows=tuple(_after(lack, ran) if lack.address in some else _row(lack) for lack in told.lacks), interrupted=ran.interrupted)
 
 
-def _restarted(place: Place, lack: Lack, at: str) -> Row:
+def _restart(place: Place, lack: Lack, at: str) -> str:
+    _prove(place, lack)
+    part = {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}}
+    place.api.patch(f"{lack.owner.kind}.{lack.owner.group}", lack.owner.namespace, lack.owner.name, part)
+    return "restarted"
+
+
+def _prove(place: Place, lack: Lack) -> None:
+    """A replica is ready a moment before every way to it is. What others have against the pod of a dry run says nothing of us."""
+    missed = next((each for each in lack.pods if each.lacks), None)
+    if missed is None:
+        return
     try:
-        part = {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}}
-        place.api.patch(f"{lack.owner.kind}.{lack.owner.group}", lack.owner.namespace, lack.owner.name, part)
-    except Problem as e:
+        answered = place.api.create(missed.anew, dry=True)
+    except (Denied, Failed):
+        return
+    if lacking := missed.lacking(answered):
+        raise NotYet(f"it was not restarted: its pods would come back without {', '.join(lacking)}, as one of a dry run did", remedy=BEHIND)
+
+
+def _after(lack: Lack, ran: Ran) -> Row:
+    if e := ran.failed.get(lack.address):
         return failure(lack.address, e)
-    return Row(lack.address, "restarted")
+    return _row(lack) if lack.address in ran.skipped else Row(lack.address, "restarted")
 
 
 def _whole(those: Iterable[Installed]) -> list[Installed]:

@@ -13,6 +13,7 @@ from cwiictl.actions.installed import SELECTOR, Installed, installed
 from cwiictl.actions.live import served
 from cwiictl.actions.pods import Agreed
 from cwiictl.actions.result import Result, Row, failure
+from cwiictl.engine.pace import Pace
 from cwiictl.errors import BadInput, Denied, Problem
 from cwiictl.explain.installed import account, secret, services
 from cwiictl.install import health
@@ -53,7 +54,10 @@ def status(question: Question, agreed: Agreed | None) -> Result:
             return result
         try:
             told = pods.found(place, those, question.namespaces)
-            return result.plus(pods.restarted(place, told, agreed) if question.restart else pods.rows(told))
+            if not question.restart:
+                return result.plus(pods.rows(told))
+            done = pods.restarted(place, told, agreed, Pace(order.width))
+            return result.plus(done.rows, interrupted=done.interrupted)
         except BadInput:
             raise
         except Problem as e:

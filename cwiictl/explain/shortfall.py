@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cwii_webhook.admit import Route
@@ -31,9 +31,15 @@ class Shortfall:
     differs: tuple[Difference, ...] = ()
     why: tuple[str, ...] = ()  # who asks for it
     refusal: str = ""  # it would not be let in now
+    anew: Body = field(default_factory=dict[str, Any], repr=False)  # as it would be sent
+    wanted: Mapping[Part, Any] = field(default_factory=dict[Part, Any], repr=False)
 
     def __bool__(self) -> bool:
         return bool(self.lacks or self.differs or self.refusal)
+
+    def lacking(self, answered: Body) -> tuple[str, ...]:
+        """What one that was let in anew comes without."""
+        return _compared(self.wanted, parts(answered))[0]
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def _judged(pod: Body, routes: list[Route], cluster: Cluster) -> Iterator[Shortf
     elif any(each.outcome == "injected" for each in told):
         markers = {Part(f"annotation {route.marker}") for route in routes if route.marker}
         wanted = {part: value for part, value in given(base.body, told[-1].after).items() if part not in markers}
-        yield Shortfall(top, about["name"], *_compared(wanted, parts(pod)), why=tuple(_why(told)))
+        yield Shortfall(top, about["name"], *_compared(wanted, parts(pod)), tuple(_why(told)), anew=base.body, wanted=wanted)
 
 
 def _compared(wanted: Mapping[Part, Any], have: Mapping[Part, Any]) -> tuple[tuple[str, ...], tuple[Difference, ...]]:

@@ -16,6 +16,7 @@ from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.reach import Reach
 from tests.cluster.kube.shared import shared
+from tests.cluster.shop import Shop, opened
 
 BUILDING = 1800  # seconds that a first test may take: its programs may have to be built
 
@@ -75,3 +76,9 @@ def node(machine: dict[str, object]) -> Generator[Cluster]:
     del machine  # is looked at before
     with started(Settings(node=True)) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def shop(reach: Reach, tmp_path: Path) -> Generator[Shop]:
+    with opened(reach, tmp_path) as shop:
+        yield shop

@@ -94,5 +94,5 @@ def test_pods_that_it_has_missed_are_found_and_healed(node: Cluster, kubeconfig:
     assert scaled(2)
     assert asked(kubeconfig, "--pods").exit_code == 3
     assert things(asked(kubeconfig, "--restart", "--yes"))[name]["condition"] == "restarted"
-    assert seen_within(120, lambda: given() == [True])
+    assert seen_within(180, lambda: given() == [True]), given()
     assert asked(kubeconfig, "--pods").exit_code == 0

@@ -59,9 +59,10 @@ def account(admin: Client, dialects: set[str], *, delivers: bool = False) -> Acc
 class Certificate:
     """In files, as a kubelet puts a Secret into a volume: a new one is there whole, in one moment."""
 
-    def __init__(self, authority: Authority, folder: Path) -> None:
+    def __init__(self, authority: Authority, folder: Path, host: str) -> None:
         self.folder = folder
         self._authority = authority
+        self._hosts = ["127.0.0.1", *([host] if host else ())]
         self._count = 0
         folder.mkdir()
         self.renew()
@@ -69,7 +70,7 @@ class Certificate:
             (folder / name).symlink_to(Path("..data") / name)
 
     def renew(self) -> None:
-        pair = self._authority.server("webhook", ["127.0.0.1"])
+        pair = self._authority.server("webhook", self._hosts)
         self._count += 1
         data = self.folder / f"..{self._count}"
         data.mkdir()
@@ -157,17 +158,17 @@ class Webhook:
 
 
 @contextmanager
-def beside(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, **environ: str) -> Generator[Webhook]:
-    """All that one needs, and yet to be started. `server` is another way to the API server."""
+def beside(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, host: str = "", **environ: str) -> Generator[Webhook]:
+    """All that one needs, and yet to be started. `server` is another way to the API server, and `host` another name that it is called by."""
     with Processes(folder) as processes:
         who = account(reach.admin, {dialect for dialect, *_ in lines}, delivers=delivers)
-        certificate = Certificate(reach.authority, folder / "certificate")
+        certificate = Certificate(reach.authority, folder / "certificate", host)
         yield Webhook(reach, processes, Told(lines, certificate, who, server or reach.urls[0], environ))
 
 
 @contextmanager
-def running(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, **environ: str) -> Generator[Webhook]:
-    with beside(reach, folder, *lines, server=server, delivers=delivers, **environ) as webhook:
+def running(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, host: str = "", **environ: str) -> Generator[Webhook]:
+    with beside(reach, folder, *lines, server=server, delivers=delivers, host=host, **environ) as webhook:
         webhook.start()
         webhook.wait()
         yield webhook
