@@ -62,6 +62,13 @@ def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -
     assert serving(parse(FLAGS, [], {}), SERVING).pair == ("/tls/tls.crt", "/tls/tls.key")
 
 
+def test_a_variable_that_means_nothing_here_is_told_of_as_its_flag_is() -> None:
+    said = parse(FLAGS, [], {"CWII_OTEL_ENABLED": "true", "CWII_OTEL_ENDPOINT": "http://o"})
+
+    assert [warning.partition(" has no meaning here")[0] for warning in said.warnings] == ["CWII_OTEL_ENABLED", "CWII_OTEL_ENDPOINT"]
+    assert not said.values
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

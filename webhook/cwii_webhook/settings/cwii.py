@@ -10,7 +10,7 @@ from msgspec import Struct
 from cwii_webhook.settings import LEAST, MOST
 from cwii_webhook.settings.flags import BadFlag, Flag, Told, made
 from cwii_webhook.settings.grammar import AUDIENCE, IMAGE, REGION, told
-from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving, unheeded
+from cwii_webhook.settings.serving import COMMON, LOG_LEVEL, Serving
 
 Delivery = Literal["annotation", "config-map", "init-container"]
 
@@ -109,7 +109,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("verify-images", "words", "Images that annotations may name to try an identity with; * at the end is any.", "verify_images", "CWII_VERIFY_IMAGES"),
     Flag("authority-hosts", "words", "Hosts that annotations may name for Azure, besides its clouds'.", "authority_hosts", "CWII_AUTHORITY_HOSTS"),
     Flag("otel-enabled", "switch", "metrics are there to be scraped", env="CWII_OTEL_ENABLED", explicit=True),
-    *unheeded("otel-endpoint", "metrics are there to be scraped"),
+    Flag("otel-endpoint", "text", "metrics are there to be scraped, and --otlp-endpoint pushes them", env="CWII_OTEL_ENDPOINT"),
     Flag("log-level", "level", LOG_LEVEL.meaning, LOG_LEVEL.field, "RUST_LOG"),
     *COMMON,
 )

@@ -62,6 +62,7 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
     values: dict[str, object] = {}
     warnings: list[str] = []
     spoken = [(flag, environ[flag.env], flag.env) for flag in flags if flag.field and environ.get(flag.env)]
+    warnings += [_meaningless(flag, flag.env) for flag in flags if not flag.field and environ.get(flag.env)]
     for name, text in _said(table, words, refuse):
         if name in {"help", "h"}:
             return Told({}, helped=True)
@@ -69,7 +70,7 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
         if flag.field:
             spoken.append((flag, text, f"--{flag.name}"))
         else:
-            warnings.append(f"--{flag.name} has no meaning here and is left out: {flag.meaning}")
+            warnings.append(_meaningless(flag, f"--{flag.name}"))
     for flag, text, where in spoken:
         try:
             said = value(flag, text, where)
@@ -78,6 +79,10 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
             continue
         values[flag.field] = (*cast("Words", values.get(flag.field, ())), *cast("Words", said)) if flag.adds else said
     return Told(values, tuple(warnings))
+
+
+def _meaningless(flag: Flag, said: str) -> str:
+    return f"{said} has no meaning here and is left out: {flag.meaning}"
 
 
 def made(told: Told, kind: type[S]) -> S:
@@ -182,16 +187,17 @@ def _words(text: str) -> Words:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _level(text: str) -> str:
+def level(text: str) -> str:
     """A level, or what Rust's programs are told: one for each part of them, of which cwii's counts, or else the one for all."""
     said = {part: level for part, _, level in (word.strip().rpartition("=") for word in text.split(","))}
-    level = said.get("cwii") or said.get("") or "info"
-    return _LEVELS.get(level.lower(), level)
+    word = said.get("cwii") or said.get("") or "info"
+    return _LEVELS.get(word.lower(), word)
 
 
 _LEVELS: Mapping[str, str] = {
     **{level: level for level in ("debug", "info", "warning", "error")},
     "trace": "debug",
+    "all": "debug",
     "warn": "warning",
     "off": "error",
     "cwii": "debug",  # all of that part
@@ -205,5 +211,5 @@ _PARSERS: Mapping[Kind, Callable[[str], object]] = {
     "words": _words,
     "json": _json,
     "address": _address,
-    "level": _level,
+    "level": level,
 }
