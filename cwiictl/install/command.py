@@ -52,9 +52,9 @@ def path(dialect: Dialect) -> str:
 
 
 def _words(values: Values, dialect: Dialect, doors: Doors, more: Iterable[str]) -> list[str]:
-    """The first one is told for all how they are served. azwi has another meaning for the log's level."""
+    """The first one is told for all how they are served. azwi's proxies are told its log's level too: none, where nobody asks for more."""
     serving = (*_serving(dialect, doors), *more) if dialect == values.served[0] else ()
-    level = [f"--log-level={values.log_level}"] if serving and dialect != "azwi" else []
+    level = [f"--log-level={values.log_level}"] if serving and (dialect != "azwi" or values.log_level != "info") else []
     told = [f"--{flag}={value}" for flag, value in _flags(values, dialect).items() if value]
     own: tuple[str, ...] = getattr(values.arguments, dialect)
     return [*serving, *level, *told, *own]

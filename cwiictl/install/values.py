@@ -194,7 +194,7 @@ class Values(Wishes, frozen=True):
 
     @property
     def served(self) -> tuple[Dialect, ...]:
-        """The first says how all are served, and the log's level is no word of azwi's."""
+        """The first says how all are served, and azwi has no word for every level of the log."""
         return tuple(dialect for dialect in ("cwii", "eks", "gcpwif", "azwi") if dialect in self.dialects)
 
     @property
@@ -229,8 +229,8 @@ def _check_dialects(values: Values) -> None:
     for dialect in DIALECTS:
         if getattr(values.arguments, dialect) and dialect not in values.dialects:
             raise BadInput(f"arguments.{dialect} is said, and dialects has no {dialect}", remedy=nearest(dialect, values.dialects))
-    if values.served == ("azwi",) and values.log_level != "info":
-        raise BadInput(f"logLevel is {values.log_level}, and azwi alone has no word for it", remedy="leave it info, or add a dialect")
+    if values.served == ("azwi",) and values.log_level not in {"info", "debug"}:
+        raise BadInput(f"logLevel is {values.log_level}, and azwi alone has no word for it", remedy="say info or debug, or add a dialect")
     if values.require and ASKING.isdisjoint(values.dialects):
         raise BadInput(
             "require has nothing to look at: in these dialects ServiceAccounts ask, and no pods", remedy="leave require out, or add cwii to dialects"

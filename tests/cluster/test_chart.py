@@ -63,7 +63,7 @@ def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, ve
         {"image": ""},
         {"dialects": ["azwi"]},
         {"arguments": {"eks": ["--v=4"]}},
-        {"dialects": ["azwi"], "azure": {"tenantId": "t"}, "logLevel": "debug"},
+        {"dialects": ["azwi"], "azure": {"tenantId": "t"}, "logLevel": "warning"},
         {"dialects": ["eks"], "require": True},
         {"certificates": {"by": "files"}},
         {"certificates": {"ca": "x"}},

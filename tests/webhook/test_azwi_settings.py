@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cwii_webhook.dialects import ALL, service
 from cwii_webhook.settings.azwi import FLAGS, Endpoint, Proxy, Settings, settings
 from cwii_webhook.settings.flags import BadFlag, parse
 
@@ -49,6 +50,16 @@ def test_who_uses_openshifts_name_finds_its_paths(program: str, words: list[str]
 
 
 @pytest.mark.parametrize(
+    ("words", "level"),
+    [([], "info"), (["--log-level="], "info"), (["--log-level=info"], "info"), (["--log-level=debug"], "debug"), (["--log-level", "all"], "debug")],
+)
+def test_its_word_for_the_proxies_log_is_that_for_its_own(words: list[str], level: str) -> None:
+    assert service(ALL["azwi"], words, TENANT).serving.log_level == level
+    beside = service(ALL["azwi"], words, TENANT, path="/azwi/mutate-v1-pod")
+    assert beside.told.values.get("proxy.log_level", "") == "".join(words).removeprefix("--log-level").removeprefix("=")
+
+
+@pytest.mark.parametrize(
     ("words", "environ", "problem"),
     [
         ([], {"AZURE_TENANT_ID": ""}, "AZURE_TENANT_ID is not set"),
@@ -65,6 +76,7 @@ def test_who_uses_openshifts_name_finds_its_paths(program: str, words: list[str]
         (ENDPOINT, {"AZURE_KUBERNETES_CA_CONFIGMAP_NAME": "My_CA"}, "--kubernetes-ca-configmap-name is 'My_CA'"),
         ([], {"PROXY_IMAGE": " a"}, "--proxy-image is ' a'"),
         (["--proxy-init-image="], {}, "--proxy-init-image is ''"),
+        (["--log-level=warning"], {}, "--log-level is 'warning', which the proxies do not know"),
         (["--audiense=x"], {}, "there is no flag --audiense"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",

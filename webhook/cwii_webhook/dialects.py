@@ -18,7 +18,7 @@ from cwii_webhook.mutators.eks import Eks
 from cwii_webhook.mutators.gcpwif import Gcpwif
 from cwii_webhook.owners import ABOVE, OWNERS
 from cwii_webhook.settings import azwi, cwii, eks, gcpwif
-from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, made, parse, raised
+from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, level, made, parse, raised
 from cwii_webhook.settings.serving import Serving, serving
 from cwii_webhook.source import Source, Sourced
 from cwii_webhook.vocabulary import azwi as azwi_words
@@ -46,6 +46,7 @@ class Dialect(Struct, frozen=True):
     programs: tuple[str, ...] = ()  # the names of files by which it is called, OpenShift's among them
     kinds: frozenset[Kind] = ACCOUNTS  # of objects that it asks the picture for
     version: bool = False  # asks for the API server's version
+    level: str = ""  # the field, if any, that is told how much the log tells, besides what its own meaning is
     selecting: tuple[str, ...] = ()  # flags with which it heeds by itself what selectors in its webhook configuration heed elsewhere
     marker: str = ""
 
@@ -116,6 +117,7 @@ ALL: Mapping[str, Dialect] = {
             azwi_words.DOMAIN,
             (azwi.HOSTED,),
             version=True,
+            level="proxy.log_level",
             selecting=("--check-label=true",),
         ),
         Dialect(
@@ -144,7 +146,12 @@ def service(  # noqa: PLR0913 - most of it by name, and seldom
     route = Route(dialect.name, path or dialect.path, mutators, marker=dialect.marker)
     domain = str(told.values.get("domain", dialect.domain))
     sources = tuple([source for mutator in mutators if isinstance(mutator, Sourced) for source in mutator.sources])
-    return Service(route, serving(told, dialect.serving, refuse), dialect.kinds, frozenset({domain}), told, dialect.version, sources)
+    return Service(route, serving(_leveled(told, dialect), dialect.serving, refuse), dialect.kinds, frozenset({domain}), told, dialect.version, sources)
+
+
+def _leveled(told: Told, dialect: Dialect) -> Told:
+    text = told.values.get(dialect.level)
+    return Told({**told.values, "serving.log_level": level(str(text))}) if text in azwi.LOG_LEVELS[1:] else told
 
 
 def _mutators(dialect: Dialect, told: Told, program: str, refuse: Refuse, version: Version) -> tuple[Mutator, ...]:

@@ -47,7 +47,7 @@
 - --health-addr=:8080
 - --metrics-addr=:8080
 {{- end }}
-{{- if ne .dialect "azwi" }}
+{{- if or (ne .dialect "azwi") (ne .root.Values.logLevel "info") }}
 - --log-level={{ .root.Values.logLevel }}
 {{- end }}
 {{- end }}

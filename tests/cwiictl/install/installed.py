@@ -26,7 +26,7 @@ FILES: Mapping[str, dict[str, Any]] = {
         "ephemeralContainers": ["cwii", "azwi"],
         "require": True,
     },
-    "azwi-alone": {"dialects": ["azwi"], "azure": {"tenantId": "common", "audience": "api://other"}, "require": True},
+    "azwi-alone": {"dialects": ["azwi"], "azure": {"tenantId": "common", "audience": "api://other"}, "logLevel": "debug", "require": True},
     "eks-alone": {"dialects": ["eks"], "aws": {"region": "eu-west-1"}, "logLevel": "debug", "ephemeralContainers": []},
     "gcpwif-first": {"dialects": ["gcpwif", "azwi"], "azure": {"tenantId": "common", "environment": "AzurePublicCloud"}, "failurePolicy": "Ignore"},
     "fail-everywhere": {"failurePolicy": "Fail", "excludedNamespaces": ["calico-system", "cert-manager", "calico-system"], "timeoutSeconds": 3},

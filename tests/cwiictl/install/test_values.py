@@ -77,7 +77,7 @@ def test_nothing_takes_away_what_is_there_by_default() -> None:
         ({"sets": ["dialects={cwii,cwii}"]}, "dialects has one of them twice", "each once"),
         ({"sets": ["dialects={azwi}"]}, "azure.tenantId is empty, and the dialect azwi does not start without", "azure.tenantId"),
         ({"sets": ["arguments.eks=[--v=4]"]}, "arguments.eks is said, and dialects has no eks", "use one of: cwii"),
-        ({"sets": ["dialects={azwi}", "azure.tenantId=t", "logLevel=debug"]}, "azwi alone has no word for it", "leave it info"),
+        ({"sets": ["dialects={azwi}", "azure.tenantId=t", "logLevel=warning"]}, "azwi alone has no word for it", "say info or debug"),
         ({"sets": ["dialects={eks}", "require=true"]}, "require has nothing to look at", "add cwii"),
         ({"sets": ["certificates.by=files"]}, "certificates.by is files, and certificates.secret or certificates.ca is empty", "name the Secret"),
         ({"sets": ["certificates.ca=x"]}, "are for files, and certificates.by is renewer", "certificates.by=files"),

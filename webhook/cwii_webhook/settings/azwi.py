@@ -17,6 +17,7 @@ Layout = Literal["v1.5", "v1.6", "next"]
 AUDIENCE = "api://AzureADTokenExchange"
 REGISTRY, RELEASE = "mcr.microsoft.com/oss/v2/azure/workload-identity", "v1.6.0"
 HOSTED = "azure-workload-identity-webhook"  # OpenShift's name of it, also beside hosted control planes
+LOG_LEVELS = ("", "info", "debug", "trace", "all")  # the peer's; its proxies end on any other
 NATIVE_SIDECARS = (1, 32)  # the first API server whose oldest nodes know them
 
 _PUBLIC, _US, _CHINA, _GERMANY = (
@@ -44,6 +45,8 @@ class Proxy(Struct, frozen=True):
     log_level: str = ""
 
     def __post_init__(self) -> None:
+        if self.log_level not in LOG_LEVELS:
+            raise BadFlag(f"--log-level is {self.log_level!r}, which the proxies do not know", f"use one of {', '.join(filter(None, LOG_LEVELS))}")
         told("proxy-image", self.image, TAKEN_IMAGE)
         told("proxy-init-image", self.init_image, TAKEN_IMAGE)
 
@@ -102,7 +105,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("check-label", "switch", "Look at the label azure.workload.identity/use here, and not only in the webhook's configuration.", "label"),
     Flag("proxy-image", "text", "Image of the proxy sidecar.", "proxy.image", "PROXY_IMAGE"),
     Flag("proxy-init-image", "text", "Image of what leads the pod's traffic to it.", "proxy.init_image", "PROXY_INIT_IMAGE"),
-    Flag("log-level", "text", "How much the proxies tell.", "proxy.log_level"),
+    Flag("log-level", "text", f"How much the log tells, and the proxies': {', '.join(LOG_LEVELS[1:])}.", "proxy.log_level"),
     Flag("custom-token-endpoint-annotation-suffix", "text", "Pods with azure.workload.identity/use-SUFFIX use the endpoint.", "endpoint.suffix"),
     Flag("custom-token-endpoint-audience", "text", "For whom the tokens for it are.", "endpoint.audience"),
     Flag("kubernetes-token-proxy", "text", "The endpoint.", "endpoint.proxy", "AZURE_KUBERNETES_TOKEN_PROXY"),
