@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from cwii_webhook import debug, health, instance, server, workers
+from cwii_webhook import debug, health, instance, pulse, server, workers
 from cwii_webhook.admission import PATIENCE, Admission
 from cwii_webhook.cluster.access import Access, in_cluster
 from cwii_webhook.cluster.access import Server as Reached
@@ -117,7 +117,7 @@ class Program:
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
         late = [self._late(door, place) for door, place in zip((first, *others), self.places, strict=True) if door.late]
-        looking = [asyncio.ensure_future(doing) for doing in (look.run(), self._look(look, admission), self._ask(), *late)]
+        looking = [asyncio.ensure_future(doing) for doing in (pulse.beat(), look.run(), self._look(look, admission), self._ask(), *late)]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
