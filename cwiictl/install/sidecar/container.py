@@ -64,14 +64,9 @@ def _words(sidecar: Sidecar) -> tuple[str, ...]:
 
 
 def _probes(sidecar: Sidecar, doors: Doors) -> Object:
-    """Whether it is alive, and no more: the API server's pod is not ready while one of its containers is not, and its hosted cluster would have none."""
+    """None that would restart it: who hangs ends by itself, and where another process has the plain port a probe would restart it on and on.
 
-    def probe(path: str, **more: int) -> Object:
-        return {"httpGet": {"path": path, "port": doors.plain, **({"host": doors.host} if doors.host else {})}, **more}
-
-    alive = {"livenessProbe": probe("/healthz", initialDelaySeconds=10, periodSeconds=20, failureThreshold=6)}
-    coupled = {
-        "startupProbe": probe("/healthz", periodSeconds=10, failureThreshold=30),
-        "readinessProbe": probe("/readyz", initialDelaySeconds=5, periodSeconds=10),
-    }
-    return {**alive, **coupled} if sidecar.readiness else alive
+    None that the API server's pod waits for, unless that is asked: it is not ready while one of its containers is not, and its hosted cluster has none.
+    """
+    ready = {"path": "/readyz", "port": doors.plain, **({"host": doors.host} if doors.host else {})}
+    return {"readinessProbe": {"httpGet": ready, "initialDelaySeconds": 5, "periodSeconds": 10}} if sidecar.readiness else {}

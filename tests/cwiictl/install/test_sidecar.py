@@ -74,7 +74,12 @@ def test_each_tls_profile_can_be_served_with(name: str, profile: str) -> None:
 
 def test_the_api_server_s_pod_does_not_wait_for_it_unless_that_is_asked() -> None:
     assert not {"readinessProbe", "startupProbe"} & container(of("azure")).keys()
-    assert {"readinessProbe", "startupProbe", "livenessProbe"} <= container(of("azure", readiness=True)).keys()
+    assert container(of("azure", readiness=True))["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": 9440}
+
+
+@pytest.mark.parametrize("readiness", [True, False])
+def test_whoever_else_has_its_plain_port_has_it_restarted_by_no_probe(readiness: bool) -> None:
+    assert not {"livenessProbe", "startupProbe"} & container(of("azure", readiness=readiness)).keys()
 
 
 @pytest.mark.parametrize(("name", "begin"), [("azure", "azure-wi-webhook"), ("aws", "aws-pod-identity-webhook")])
@@ -200,11 +205,11 @@ def test_a_deployment_in_a_file_keeps_all_else_and_each_in_its_place() -> None:
 
 
 def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:
-    one, volumes = on_its_node(of("azure"), "/etc/kubernetes/azure")
+    one, volumes = on_its_node(of("azure", readiness=True), "/etc/kubernetes/azure")
 
     assert volumes == [{"name": "azure-wi-webhook-serving-certs", "hostPath": {"path": "/etc/kubernetes/azure", "type": "DirectoryOrCreate"}}]
     assert {"--health-addr=127.0.0.1:9440", "--metrics-addr=127.0.0.1:9441"} <= set(one["args"])
-    assert one["livenessProbe"]["httpGet"]["host"] == "127.0.0.1"
+    assert one["readinessProbe"]["httpGet"]["host"] == "127.0.0.1"
     assert {mount["name"] for mount in one["volumeMounts"]} == {"azure-wi-webhook-serving-certs"}
 
 
