@@ -13,6 +13,7 @@ from cwii_webhook.vocabulary.cwii import INJECTED
 
 from tests.webhook.recorded import Objects, asked
 
+ROOT = "/var/run/secrets/cwii.dev"
 ROLE = "arn:aws:iam::123456789012:role/shop"
 CLIENT, TENANT = "11111111-2222-3333-4444-555555555555", "aaaaaaaa-2222-3333-4444-555555555555"
 AUDIENCE = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"
@@ -20,6 +21,7 @@ AUDIENCE = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPoo
 AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
 AZURE = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": CLIENT, "cwii.dev/az-tenant-id": TENANT}
 GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": AUDIENCE}
+EVERYTHING = {**AWS, **AZURE, **GCP}
 
 VOICES = ("pod", "owner", "account", "namespace")
 DEFAULT = Settings()
