@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 
 from cwiictl.actions.beside import Beside, both
 from cwiictl.actions.cluster import Installation, caller
+from cwiictl.actions.installed import SELECTOR
 from cwiictl.actions.result import Caller, Result, doomed, removed, stopped
 from cwiictl.engine.holdings import Holdings, holdings, inspect, remove
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Report, Walk
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, Conflict
+from cwiictl.install.release import release
+from cwiictl.install.rollover import CONFIGURATION
 from cwiictl.kubernetes import Place, connect, rights
 from cwiictl.kubernetes.objects import walk
 
@@ -36,7 +39,9 @@ def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | N
     """`agreed` is shown what would go, and asked; without it this is a dry run."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
         _check(place, rights.finding(place.kinds))
-        return _uninstalled(order, Where(name, (caller(place),), [walk(place)], places=(place,)), report, agreed)
+        result = _uninstalled(order, Where(name, (caller(place),), [walk(place)], places=(place,)), report, agreed)
+        there = result.rows or result.failures or result.interrupted
+        return result if there else replace(result, hints=tuple(_others(name, place)))
 
 
 def uninstall_sidecar(beside: Beside, report: Report, agreed: Agreed | None) -> Result:
@@ -69,6 +74,17 @@ def _taken_out(order: Installation, where: Where, report: Report, agreed: Agreed
     if not agreed(shown):
         return shown
     return replace(_removed(found, where.first, pace, report), callers=who, checksum=total)
+
+
+def _others(name: str, place: Place) -> Iterator[str]:
+    """Where nothing of ours is called so: what is, and what else there is."""
+    for each in place.api.list(CONFIGURATION, selector=SELECTOR):
+        other, helms = each["metadata"]["name"], release(each)
+        if other == name:
+            what = f"is {helms}" if helms else "bears no mark of ours"
+            remedy = helms.ending if helms else "what has put it there, such as kubectl delete -f, or whoever applies it from Git"
+            raise Conflict(f"the webhook {name} {what}: cwiictl has not installed it", remedy=f"take it out with {remedy}")
+        yield f"There is {other}, {helms}: {helms.ending} takes it out." if helms else f"There is {other}: --name {other} takes it out."
 
 
 def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) -> Result:

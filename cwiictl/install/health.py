@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cwiictl.install.release import release
 from cwiictl.install.rollout import rollout
 
 Body = Mapping[str, Any]
@@ -32,13 +33,18 @@ def running(deployment: Body | None, pods: Sequence[Body], events: Iterable[Body
         return Finding("missing", ("nobody answers: run install-webhook again, or uninstall-webhook",))
     now = rollout(deployment, pods, events)
     (image, *_) = [container["image"] for container in deployment["spec"]["template"]["spec"]["containers"]]
-    told = (f"image {image}", *([f"version {' and '.join(versions)}"] if versions else []), str(now))
+    told = (f"image {image}", *([f"version {' and '.join(versions)}"] if versions else []), *_helms(deployment), str(now))
     if not now.wanted:
         return Finding("failed", told, "nobody answers: it is scaled to no replicas", "scale it up, or run install-webhook again")
     if now.whole:
         return Finding("as wanted", told)
     why = "; ".join(now.hindrances)
     return Finding("failed", told, f"{now}{f': {why}' if why else ''}", "mend what hinders it, or run install-webhook again")
+
+
+def _helms(deployment: Body) -> Iterator[str]:
+    if helms := release(deployment):
+        yield f"it is {helms}"
 
 
 def permitted(lacking: Iterable[object]) -> Finding:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cwiictl.errors import Conflict
+from cwiictl.install.release import release
 from cwiictl.install.values import DIALECTS, Values
 
 # What entries of others are called, and, where that is said of others too, what around them has to be like.
@@ -31,12 +32,18 @@ def rivals(values: Values, configurations: Iterable[Mapping[str, Any]]) -> Mappi
 
 
 def check(values: Values, configurations: Iterable[Mapping[str, Any]]) -> None:
-    if not values.beside and (found := rivals(values, configurations)):
-        told = "; ".join(f"{name} ({', '.join(dialects)})" for name, dialects in found.items())
+    those = {each["metadata"]["name"]: each for each in configurations}
+    if not values.beside and (found := rivals(values, those.values())):
+        told = "; ".join(f"{name} ({', '.join(dialects)}){_whose(those[name])}" for name, dialects in found.items())
         raise Conflict(
             f"another webhook hears the same annotations: MutatingWebhookConfiguration {told}",
             remedy="take that one away first, leave its dialect out of dialects, or say --beside to have both",
         )
+
+
+def _whose(configuration: Mapping[str, Any]) -> str:
+    helms = release(configuration)
+    return f", of {helms}" if helms else ""
 
 
 def _heard(configuration: Mapping[str, Any]) -> Iterator[str]:

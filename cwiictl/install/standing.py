@@ -1,6 +1,6 @@
-"""An installation that is there already, and what of it cannot be changed in place: where it runs, and who makes its certificates.
+"""An installation that is there already, and what of it cannot be changed in place: whose it is, where it runs, and who makes its certificates.
 
-Either would take its Secret or its CA from replicas that still serve with it, and pods would be refused, or go without, until all is new.
+Of the last two, either would take its Secret or its CA from replicas that still serve with it, and pods would be refused, or go without, until all is new.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from cwiictl.errors import Conflict
 from cwiictl.install.body import labels
 from cwiictl.install.configuration import MAKERS
+from cwiictl.install.release import release
 from cwiictl.install.rollover import bundled
 from cwiictl.install.values import Values
 
@@ -52,17 +53,21 @@ def served_from(configuration: Body) -> str:
 
 
 def check(values: Values, there: Standing) -> None:
+    if there.configuration and (helms := release(there.configuration)):
+        raise _another(values, f"is {helms}, which helm alone changes", "change it with helm upgrade", helms.ending)
+    ending = f"cwiictl uninstall-webhook --name {values.name}"
     if there.namespace not in {"", values.namespace}:
-        raise _another(values, f"runs in the namespace {there.namespace}, and namespace is {values.namespace}", f"namespace={there.namespace}")
+        told = f"runs in the namespace {there.namespace}, and namespace is {values.namespace}: that is not changed in place"
+        raise _another(values, told, f"leave it so with --set namespace={there.namespace}", ending)
     if there.maker not in {"", values.certificates.by}:
-        told = f"has its certificates by {there.maker}, and certificates.by is {values.certificates.by}"
-        raise _another(values, told, f"certificates.by={there.maker}")
+        told = f"has its certificates by {there.maker}, and certificates.by is {values.certificates.by}: that is not changed in place"
+        raise _another(values, told, f"leave it so with --set certificates.by={there.maker}", ending)
 
 
-def _another(values: Values, why: str, same: str) -> Conflict:
+def _another(values: Values, why: str, instead: str, ending: str) -> Conflict:
     """Two of them beside each other give a pod what one gives."""
     return Conflict(
-        f"the webhook {values.name} {why}: that is not changed in place",
-        remedy=f"leave it so with --set {same}, or take it out first with cwiictl uninstall-webhook --name {values.name}; so that no pod goes without"
-        " meanwhile, install the new one --beside it, under a name and namespace of its own, and take this one out then",
+        f"the webhook {values.name} {why}",
+        remedy=f"{instead}, or take it out first with {ending}; so that no pod goes without meanwhile, install the new one --beside it, under a name and"
+        " namespace of its own, and take this one out then",
     )

@@ -33,8 +33,8 @@ def installed(order: Installation) -> Result:
     return result
 
 
-def removed(cluster: Cluster, folder: Path) -> None:
-    uninstall(ordered(cluster, folder), "cwii-webhook", silent, lambda _: True)
+def removed(cluster: Cluster, folder: Path) -> Result:
+    return uninstall(ordered(cluster, folder), "cwii-webhook", silent, lambda _: True)
 
 
 def writes(cluster: Cluster) -> list[str]:

@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
+from cwiictl.actions.uninstall import uninstall
+from cwiictl.engine.resource import silent
 from cwiictl.errors import Conflict
+from cwiictl.install.configuration import configuration
 from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.definitions import CERT_MANAGER, definitions, serve
 from tests.cluster.helming import Helm, Refused
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.ordering import FILES, installed, ordered, removed, tried, writes
 from tests.cwiictl.install.chart_files import CHART
-from tests.cwiictl.install.installed import CA
+from tests.cwiictl.install.installed import CA, of
 
 pytestmark = pytest.mark.timeout(600)  # the first one fetches helm
 
@@ -118,6 +121,47 @@ def test_helm_is_refused_too(cluster: Cluster, helm: Helm, said: dict[str, Any],
 
     assert cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook") == before
     helm.run("upgrade", "webhook", str(CHART), helm.values({**HELD, "timeoutSeconds": 4}))
+
+
+def test_what_is_helms_is_named_with_what_takes_it_out_and_left(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
+    del helm
+    before, order = len(writes(cluster)), ordered(cluster, tmp_path, *WAYS["files"])
+
+    with pytest.raises(Conflict, match="is helm's release webhook in the namespace default, which helm alone changes") as refused:
+        tried(order)
+    with pytest.raises(Conflict, match="is helm's release webhook in the namespace default: cwiictl has not installed it") as kept:
+        uninstall(order, "cwii-webhook", silent, lambda _: True)
+    with pytest.raises(Conflict, match=r"cwii-webhook \(cwii\), of helm's release webhook in the namespace default"):
+        tried(ordered(cluster, tmp_path, *WAYS["files"], "name=another"))
+    hints = uninstall(order, "another", silent, lambda _: True).hints
+
+    assert "helm uninstall webhook -n default" in refused.value.remedy
+    assert kept.value.remedy == "take it out with helm uninstall webhook -n default"
+    assert hints == ("There is cwii-webhook, helm's release webhook in the namespace default: helm uninstall webhook -n default takes it out.",)
+    assert len(writes(cluster)) == before
+
+
+def test_what_is_cwiictls_is_named_to_helm_with_what_takes_it_out(cluster: Cluster, tmp_path: Path) -> None:
+    helm = Helm(tmp_path, cluster.kubeconfig)
+    installed(ordered(cluster, tmp_path, *WAYS["files"]))
+
+    with pytest.raises(Refused, match=r"was installed by cwiictl, .* take it out first with `cwiictl uninstall-webhook --name cwii-webhook`"):
+        helm.run("install", "webhook", str(CHART), helm.values(HELD))
+
+    hints = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints
+    assert hints == ("There is cwii-webhook: --name cwii-webhook takes it out.",)
+    removed(cluster, tmp_path)
+
+
+def test_what_was_applied_by_hand_is_not_told_as_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """As of `install-webhook -o yaml`: it bears our names, and no mark."""
+    cluster.admin.create(CONFIGURATIONS, configuration(of("files")))
+
+    with pytest.raises(Conflict, match="bears no mark of ours: cwiictl has not installed it"):
+        removed(cluster, tmp_path)
+
+    cluster.admin.delete(f"{CONFIGURATIONS}/cwii-webhook")
+    assert not removed(cluster, tmp_path).hints
 
 
 @pytest.mark.parametrize("way", ["renewer", "cert-manager", "service-ca"])

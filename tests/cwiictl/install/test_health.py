@@ -28,6 +28,16 @@ def test_the_versions_of_those_who_answer_are_told_beside_the_image() -> None:
     assert running(a_deployment(), [], [], versions(said)).remarks[:2] == ("image example.org/webhook:1", "version 0.1.0 and 0.2.0")
 
 
+def test_whose_release_it_is_is_told() -> None:
+    helms = a_deployment()
+    helms["metadata"] |= {
+        "labels": {"app.kubernetes.io/managed-by": "Helm"},
+        "annotations": {"meta.helm.sh/release-name": "hook", "meta.helm.sh/release-namespace": "tools"},
+    }
+
+    assert "it is helm's release hook in the namespace tools" in running(helms, [], []).remarks
+
+
 def test_one_that_is_not_whole_says_what_hinders_it() -> None:
     pod = {"metadata": {"name": "w-1"}, "status": {"conditions": [{"type": "PodScheduled", "status": "False", "message": "no room"}]}}
 
