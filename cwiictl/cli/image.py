@@ -39,11 +39,13 @@ def image() -> None:
 @options.debug
 def save(file: Path, mirrors: tuple[str, ...], form: str) -> None:
     """Write the image to FILE, for all kinds of machines: an archive that podman and containerd load,
-    and docker where containerd keeps its images.
+    and docker where containerd keeps its images. Nodes that have loaded it know it by the name that is printed,
+    and not by its digest.
 
     \b
     Example:
       cwiictl image save webhook.tar && ctr -n k8s.io images import webhook.tar
+      cwiictl install-webhook --image localhost/cwii-webhook:VERSION
     """
     _show(actions.save(file, mirrors, _tell), form)
 
@@ -93,7 +95,9 @@ def _show(image: Image, form: str) -> None:
     if form == "json":
         click.echo(json.dumps(asdict(image), indent=2))
         return
-    click.echo(f"{image.name}{'' if '@' in image.name else f'@{image.digest}'}")
+    click.echo(image.name)
+    if image.digest not in image.name:  # an archive's, which would be sought in a registry by it
+        click.echo(f"  {image.digest}")
     for platform, size in image.sizes.items():
         click.echo(f"  {platform}  {size / 1e6:.1f} MB")
     signed = ", signed" if image.signed else ""

@@ -28,8 +28,7 @@ CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurat
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with started(Settings(node=True)) as cluster:
-        cluster.node.load(saved(tmp_path_factory.mktemp("image")))
+    with started(Settings(node=True, images=(saved(tmp_path_factory.mktemp("image")),))) as cluster:
         yield cluster
 
 

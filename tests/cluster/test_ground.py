@@ -171,6 +171,14 @@ def test_by_hand_a_command_runs_with_the_kubeconfig_and_its_exit_code_is_told() 
     assert (done.returncode, done.stdout) == (7, "1\n"), done.stderr
 
 
+def test_by_hand_an_image_without_a_node_for_it_is_refused(tmp_path: Path) -> None:
+    (image := tmp_path / "image.tar").touch()
+
+    done = subprocess.run([SCRIPT, "--image", image], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr) == (2, "scripts/cluster: `--image` is for a node: scripts/cluster node --image FILE\n")
+
+
 def test_by_hand_what_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "KUBEBUILDER_ASSETS": str(tmp_path)}
 

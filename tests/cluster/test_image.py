@@ -69,6 +69,17 @@ def test_two_clones_with_empty_caches_make_the_same_image(tmp_path: Path) -> Non
     assert digests[0] == digests[1]
 
 
+def test_what_is_printed_first_is_what_a_node_knows_it_by(tmp_path: Path) -> None:
+    """With a digest behind it, a node would ask a registry for what it has."""
+    told = cwiictl(ROOT, "save", tmp_path / "webhook.tar").splitlines()
+
+    with tarfile.open(tmp_path / "webhook.tar") as tar:
+        index = tar.extractfile("index.json")
+        assert index
+        (image,) = json.loads(index.read())["manifests"]
+    assert told[:2] == [image["annotations"]["io.containerd.image.name"], f"  {image['digest']}"]
+
+
 def test_each_machine_fetches_less_than_the_most_and_runs_it_as_nobody(manifest: Any, blobs: Mapping[str, bytes]) -> None:
     assert sum(each["size"] for each in (manifest["config"], *manifest["layers"])) < MOST
     assert json.loads(blobs[manifest["config"]["digest"]])["config"]["User"] == "65532:65532"

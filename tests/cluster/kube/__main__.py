@@ -28,8 +28,11 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--servers", type=click.IntRange(1, 2), default=1)
 @click.option("--flag", "flags", multiple=True)
 @click.option("--controller-flag", "controller_flags", multiple=True)
+@click.option("--image", "images", type=_FILE, multiple=True)
 @click.option("--signing-key", type=_FILE)
 def parse(words: tuple[str, ...], folder: Path | None, signing_key: Path | None, **settings: object) -> tuple[set[str], Callable[[], Cluster]]:
+    if settings["images"] and "node" not in words:
+        raise click.UsageError("`--image` is for a node: scripts/cluster node --image FILE")
     asked = Settings(node="node" in words, signing_key=signing_key.read_bytes() if signing_key else None, **settings)  # pyright: ignore[reportArgumentType]  # click has checked them
     return set(words), lambda: Cluster(asked, folder)
 

@@ -33,6 +33,7 @@ class Settings:
     signing_key: bytes | None = None  # of ServiceAccounts, as PEM; made when it is not given
     controller_flags: tuple[str, ...] = ()
     node: bool = False
+    images: tuple[Path, ...] = ()  # for the node
 
 
 def ready_made(node: bool, tell: Say = say) -> Mapping[str, Path]:  # noqa: FBT001  # what is asked for, passed on
@@ -94,6 +95,8 @@ class Cluster:
         self._start_servers(files)
         if self.settings.node:
             self.node.start()
+            for image in self.settings.images:
+                self.node.load(image.absolute())
             self.node.wait(self.admin)
 
     def _start_servers(self, files: list[int]) -> None:
