@@ -210,6 +210,17 @@ class KeySet:
             )
         return True
 
+    def misnamed(self, key: VerificationKey, where: str) -> Failed | None:
+        """The key itself, under an id that its tokens do not name: no cloud finds it."""
+        published = next((each for each in self.keys if each["kty"] == "RSA" and _number(each["n"]) == _number(key.n)), None)
+        if published is None or published.get("kid") == key.kid:
+            return None
+        name = f"the id {published['kid']}" if "kid" in published else "no id"
+        return Failed(
+            f"{where} has the cluster's key under {name}, and tokens name it {key.kid}",
+            remedy="publish it under the id that Kubernetes gives it, with create-all --replace-keys or --add-key",
+        )
+
     def with_key(self, key: VerificationKey) -> KeySet:
         return self if self.holds(key) else self._with([*self.keys, key.jwk])
 

@@ -232,7 +232,8 @@ class KeySet(Resource[KeySetState]):
             return None
         if self.keys == "add" or (key and key.kid in have.kids):
             return self._doubt(have, key)
-        return _lacking(self.address, have, key)
+        misnamed = (document.misnamed(key.verifies, self.address) for document in have.published) if key else ()
+        return next(filter(None, misnamed), None) or _lacking(self.address, have, key)
 
     @staticmethod
     def _doubt(have: KeySetState, key: KeyState | None) -> Problem | None:

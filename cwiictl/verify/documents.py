@@ -190,10 +190,8 @@ def published(thing: str, key: VerificationKey, found: KeySet, where: str, stand
         return
     if holds:
         return
-    renamed = next((str(each.get("kid")) for each in found.keys if each.get("n") == key.n), "")
-    if renamed:
-        told = f"{where} has the cluster's key under the id {renamed}, and tokens name it {key.kid}"
-        yield Finding(thing, KEY, "failed", told, "publish it under the id that Kubernetes gives it, with create-all --replace-keys or --add-key")
+    if misnamed := found.misnamed(key, where):
+        yield Finding(thing, KEY, "failed", misnamed.problem, misnamed.remedy)
         return
     if stands and stands.drops and begin(key.kid) == stands.old:
         told = f"the key {key.kid} is not published any more: a rotation has taken it away from {where}"

@@ -53,6 +53,20 @@ def test_a_key_that_is_not_in_the_published_set_is_refused_before_any_write(made
     assert made.files() == files
 
 
+def test_its_own_key_under_another_id_is_told_by_all_as_what_it_is(made: Ground) -> None:
+    now = published(made)
+    publish(made, json.dumps({"keys": [{**now["keys"][0], "kid": "altered"}]}))
+
+    told = [row for done in (made.create_all(), made.status()) for row in done.data["things"]] + made.verify().data["findings"]
+
+    problems = [row["problem"] for row in told if row.get("problem")]
+    assert len(problems) == 3
+    assert all(f"has the cluster's key under the id altered, and tokens name it {kid_of(a_key(0))}" in problem for problem in problems)
+    assert made.mutating() == []
+    assert made.create_all("--replace-keys").code == 0
+    assert kids(made) == [kid_of(a_key(0))]
+
+
 def test_create_identity_provider_refuses_it_too(made: Ground) -> None:
     done = made.cwiictl("create-identity-provider", *made.where, "--public-key-file", "other.pub")
 

@@ -87,6 +87,20 @@ def test_another_key_than_the_published_ones_is_refused_with_the_ways_on(number:
     assert objection(number, published(1), "replace") is None
 
 
+@pytest.mark.parametrize(("named", "told"), [({"kid": "altered"}, "under the id altered"), ({}, "under no id")])
+def test_the_key_under_another_id_is_refused_as_that_and_not_as_anothers(named: dict[str, str], told: str) -> None:
+    jwk = {member: value for member, value in key(0).jwk.items() if member != "kid"}
+    have = published(text=json.dumps({"keys": [key(1).jwk, {**jwk, **named}]}))
+
+    refused = objection(0, have)
+
+    assert isinstance(refused, Failed)
+    assert told in refused.problem
+    assert f"tokens name it {key(0).kid}" in refused.problem
+    assert objection(0, have, "add") is None
+    assert objection(0, have, "replace") is None
+
+
 @pytest.mark.parametrize("keys", ["published", "add"])
 def test_a_malformed_set_is_refused_unless_it_is_replaced(keys: Keys) -> None:
     have = published(text="{")
