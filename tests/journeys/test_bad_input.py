@@ -304,7 +304,7 @@ def test_another_plan_has_another_checksum(ground: Ground, change: str) -> None:
         "name": ("--name", "other"),
         "region": ("--region", "eu-west-1"),
         "request": (),
-        "boundary": ("--permissions-boundary-arn", "arn:aws:iam::123456789012:policy/b"),
+        "boundary": ("--permissions-boundary-arn", "arn:aws:iam::aws:policy/ReadOnlyAccess"),
     }[change]
 
     assert ground.create_all("--dry-run", *other).data["checksum"] != checksum

@@ -100,14 +100,36 @@ def test_it_does_not_narrow_what_create_all_has_made_unless_it_is_told_to_take_t
     assert made.status().things[f"aws/role/{REGISTRY}"] == "foreign"
 
 
+@pytest.mark.parametrize("whose", ["aws", ACCOUNT])
+@pytest.mark.parametrize("words", [("--dry-run",), ()], ids=["dry run", "run"])
+@pytest.mark.parametrize("flag", ["--managed-policy-arn", "--permissions-boundary-arn"])
+def test_a_policy_that_is_not_there_is_told_before_anything_is_made(made: Ground, flag: str, words: tuple[str, ...], whose: str) -> None:
+    nonsense = f"arn:aws:iam::{whose}:policy/Nonsense"
+
+    done = identity(made, flag, nonsense, *words)
+
+    assert done.code == 2
+    assert f"AWS has no policy {nonsense}" in done.out
+    assert made.mutating() == []
+
+
+def test_a_policy_that_may_not_be_looked_for_is_believed(made: Ground) -> None:
+    made.sandbox.faults.deny = {"iam:GetPolicy"}
+
+    assert identity(made).code == 0
+    made.sandbox.faults.deny = set()
+    assert made.clouds()["roles"][BILLING]["managed"] == [MANAGED]
+
+
 def test_what_a_failed_run_has_made_is_told_with_what_to_run(made: Ground) -> None:
-    nonsense = "arn:aws:iam::aws:policy/Nonsense"
+    made.sandbox.faults.deny = {"iam:AttachRolePolicy", "iam:SimulatePrincipalPolicy"}
 
-    done = identity(made, "--managed-policy-arn", nonsense, "-o", "yaml")
+    done = identity(made, "-o", "yaml")
 
-    asked.unfinished(done, f"aws/role/{BILLING}", nonsense)
+    asked.unfinished(done, f"aws/role/{BILLING}", "iam:AttachRolePolicy")
     assert BILLING in made.clouds()["roles"]
-    assert identity(made, "--managed-policy-arn", nonsense).things[f"aws/role/{BILLING}"] == "failed"  # by this run it was not made
+    assert identity(made).things[f"aws/role/{BILLING}"] == "failed"  # by this run it was not made
+    made.sandbox.faults.deny = set()
     assert identity(made).things[f"aws/role/{BILLING}"] in {"repaired", "as wanted"}
 
 

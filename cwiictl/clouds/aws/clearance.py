@@ -11,6 +11,7 @@ from cwiictl.clouds.aws.resources.distribution import Distribution
 from cwiictl.clouds.aws.resources.document import JWKS
 from cwiictl.clouds.aws.resources.instance_profile import InstanceProfile, MachineRole
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicy
+from cwiictl.clouds.aws.resources.named_policy import NamedPolicy
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProvider
 from cwiictl.clouds.aws.resources.role import Role
 from cwiictl.clouds.aws.stores import Stores
@@ -20,7 +21,7 @@ from cwiictl.engine.resource import Resource
 from cwiictl.issuer.documents import KeySet
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
+def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions | NamedPolicy]:
     """Asked for one thing of each kind: IAM judges by name, and ours are named alike. Which roles one may pass is often said of each."""
     iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
     arns = {
@@ -36,6 +37,8 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     asked = tuple(making({**{kind: tuple(of[:1]) for kind, of in arns.items()}, "passed": passed}))
     kinds = (Bucket, OidcProvider, Role, MachineRole, InstanceProfile, ManagedPolicy, Distribution)
     yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
+    named = {arn for thing in things if isinstance(thing, Role | MachineRole) for arn in (*thing.managed, thing.account.boundary) if arn}
+    yield from (NamedPolicy(arn, stores.named_policies) for arn in sorted(named))
 
 
 def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:

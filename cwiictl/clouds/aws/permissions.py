@@ -50,6 +50,7 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     ),
     "profile": ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile"),
     "passed": ("iam:PassRole",),
+    "named": ("iam:GetPolicy",),
     "policy": ("iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:TagPolicy"),
     "front": (
         "cloudfront:CreateDistribution",
@@ -147,6 +148,7 @@ def _scopes(spec: Spec, cluster: Cluster, account: str) -> dict[str, tuple[str, 
         "passed": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),  # to machines, by a profile
         "profile": (f"{iam}instance-profile/{names.role_prefix(cluster.name)}*",),
         "policy": (f"{iam}policy/{names.role_prefix(cluster.name)}*",),
+        "named": (f"arn:{where.name}:iam::aws:policy/*", f"{iam}policy/*"),  # whether a policy is there that a role is to be given
         "account": ("*",),
     }
     return {**scopes, **({"front": ("*",)} if where.cloudfront else {})}

@@ -11,6 +11,7 @@ from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
 from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState, OriginIdentityState
 from cwiictl.clouds.aws.resources.instance_profile import InstanceProfileState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
+from cwiictl.clouds.aws.resources.named_policy import NamedPolicyState
 from cwiictl.clouds.aws.resources.oidc_provider import OidcProviderState
 from cwiictl.clouds.aws.resources.role import RoleState
 from cwiictl.clouds.permissions import PermissionsState
@@ -40,6 +41,7 @@ class Stores:
     providers: Store[OidcProviderState]
     standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
+    named_policies: Store[NamedPolicyState]
     roles: Store[RoleState]
     instance_profiles: Store[InstanceProfileState]
     exchange: Callable[[str, str], Refusal | None]  # of a token, for a role's credentials

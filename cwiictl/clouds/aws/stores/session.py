@@ -23,6 +23,7 @@ from cwiictl.clouds.aws.stores.errors import told
 from cwiictl.clouds.aws.stores.exchange import Exchanges
 from cwiictl.clouds.aws.stores.iam import ManagedPolicies, OidcProviders, Standing
 from cwiictl.clouds.aws.stores.instance_profiles import InstanceProfiles
+from cwiictl.clouds.aws.stores.named_policies import NamedPolicies
 from cwiictl.clouds.aws.stores.objects import Documents, KeySets
 from cwiictl.clouds.aws.stores.origin_identities import OriginIdentities
 from cwiictl.clouds.aws.stores.permissions import Simulations
@@ -127,6 +128,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Store
         providers=providers,
         standing=Standing(providers).url,
         policies=ManagedPolicies(iam, name, f"{arn}policy/"),
+        named_policies=NamedPolicies(iam),
         roles=Roles(iam, name),
         instance_profiles=InstanceProfiles(iam, name),
         exchange=clients.exchanges.exchange,
