@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cwiictl.errors import BadInput, Failed
 from cwiictl.image.lock import Package
@@ -32,18 +33,22 @@ class Mirrors:
         if not self.urls:
             raise BadInput("no mirror of Debian is known: this machine has no apt to learn it from", remedy="name one with --mirror URL")
         reasons: list[str] = []
+        proxy = ""
         for url in self.urls:
             try:
                 data = _fetched(f"{url}/{package.path}")
             except (OSError, http.client.HTTPException) as e:
                 reasons.append(f"{url}: {_reason(e)}")
+                proxy = proxy or (_proxy(url) if _refuses(e) else "")
                 continue
             if hashlib.sha256(data).hexdigest() == package.sha256:
                 return data
             reasons.append(f"{url}: has other bytes under this name")
         raise Failed(
             f"{package.name} {package.version} cannot be had: {'; '.join(reasons)}",
-            remedy=f"if Debian has a newer one since, name an archive of its snapshots with --mirror, at {self.snapshot}",
+            remedy=f"see what the proxy {proxy} lets through (that of the sandbox: the clouds alone), or run this in a shell where none is set"
+            if proxy
+            else f"if Debian has a newer one since, name an archive of its snapshots with --mirror, at {self.snapshot}",
         )
 
 
@@ -78,3 +83,15 @@ def _fetched(url: str) -> bytes:
 
 def _reason(e: Exception) -> str:
     return f"answers {e.code}" if isinstance(e, urllib.error.HTTPError) else " ".join(str(getattr(e, "reason", e)).split())
+
+
+def _refuses(e: Exception) -> bool:
+    """Whoever it is that does: a proxy on the way answers in the mirror's place, or opens no tunnel to it."""
+    return (isinstance(e, urllib.error.HTTPError) and e.code in {403, 407}) or "Tunnel connection failed: 40" in _reason(e)
+
+
+def _proxy(url: str) -> str:
+    """On the way to it, by host and port alone: it may be addressed with a password."""
+    way = urlsplit(url)
+    through = "" if urllib.request.proxy_bypass(way.hostname or "") else urllib.request.getproxies().get(way.scheme, "")
+    return urlsplit(through).netloc.rpartition("@")[2]

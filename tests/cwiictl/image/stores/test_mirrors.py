@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.server
 import threading
+import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +16,7 @@ import pytest
 from cwiictl.errors import BadInput, Failed
 from cwiictl.image.lock import Package
 from cwiictl.image.stores.mirrors import Mirrors, configured
+from cwiictl.sandbox import Sandbox
 
 PACKAGE = Package("libc6", "2.41", "pool/libc6.deb", hashlib.sha256(b"right").hexdigest())
 SNAPSHOT = "20261118T000000Z"
@@ -53,6 +55,22 @@ def test_what_nobody_has_is_told_with_each_reason_and_the_snapshot_that_has_it(m
 
     assert str(told.value) == f"libc6 2.41 cannot be had: {mirror}/none: answers 404; {mirror}/other: has other bytes under this name"
     assert SNAPSHOT in told.value.remedy
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """As the sandbox's door is one."""
+    with Sandbox() as sandbox:
+        door = sandbox.proxy.removeprefix("http://")
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://somebody:secret@{door}")
+        monkeypatch.setattr(urllib.request, "_opener", None)  # made once in a process, with the proxies of then
+
+        with pytest.raises(Failed) as told:
+            Mirrors([f"{scheme}://debian.example.org"], SNAPSHOT).get(PACKAGE)
+
+    assert "403" in told.value.problem
+    assert f"see what the proxy {door} lets through" in told.value.remedy
+    assert "secret" not in f"{told.value.problem} {told.value.remedy}"
 
 
 def test_a_mirror_is_an_address_and_there_must_be_one() -> None:
