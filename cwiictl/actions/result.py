@@ -67,7 +67,7 @@ class Row:
     thing: str
     condition: Condition
     differences: tuple[Difference, ...] = ()
-    remarks: tuple[str, ...] = ()  # of what nobody asked for, and stays
+    remarks: tuple[str, ...] = ()  # of what stays though nobody asked for it, or though the rest goes
     problem: str = ""
     remedy: str = ""
     want: Any = None
@@ -195,7 +195,7 @@ def doomed(holdings: Holdings, against: Mapping[str, Exception] = NOTHING) -> It
     """What a removal would do: what was adopted or brought is let go, and stays. And what stands against it."""
     for thing in holdings:
         if thing.address not in against:
-            yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release")
+            yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release", remarks=_part(thing.address, holdings.parts))
     for address, e in {**holdings.failed, **against}.items():
         yield failure(address, e)
 
@@ -208,7 +208,12 @@ def stopped(holdings: Holdings, against: Mapping[str, Exception]) -> Iterator[Ro
 
 
 def removed(removal: Removal) -> Iterator[Row]:
-    yield from (Row(address, "dropped") for address in removal.dropped)
+    yield from (Row(address, "dropped", remarks=_part(address, removal.parts)) for address in removal.dropped)
     yield from (Row(address, "released") for address in removal.released)
     yield from (failure(address, e) for address, e in removal.failed.items())
     yield from (Row(address, "not tried", problem=why) for address, why in sorted(removal.skipped.items()))
+
+
+def _part(address: str, parts: Mapping[str, str]) -> tuple[str, ...]:
+    """Of what is everybody's."""
+    return (parts[address],) if address in parts else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from cwiictl.engine.pace import Job, Pace, Ran, run
@@ -57,6 +57,11 @@ class Holdings:
         stores = [store for walk in self.walks for store in walk if isinstance(store, Keeping)]
         return {f"{store.kind}/{name}": why for store in stores for name, why in store.staying.items()}
 
+    @property
+    def parts(self) -> dict[str, str]:
+        """Of what goes only in part, by address, what that is."""
+        return {thing.address: walk.shared[thing.store.kind] for walk in self.walks for thing in self.of(list(walk)) if thing.store.kind in walk.shared}
+
     def __iter__(self) -> Iterator[Thing]:
         return (thing for walk in self.walks for store in walk for thing in self.things.get(store.kind, ()))
 
@@ -84,6 +89,7 @@ class Removal:
     skipped: Mapping[str, str]  # and why
     interrupted: bool = False
     called: frozenset[str] = frozenset()  # what was dropped, in files that tell of it
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])  # what went of what did not go as a whole
 
     @property
     def whole(self) -> bool:
@@ -164,7 +170,7 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     skipped = {address: left.get(address, "interrupted") for address in things.keys() - done.keys() - ran.failed.keys()}
     dropped, released = (tuple(sorted(a for a, word in done.items() if word == verb)) for verb in ("drop", "release"))
     words = frozenset(word for address in dropped for word in called.get(address, ()))
-    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted, words)
+    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted, words, held.parts)
 
 
 def _let_go(thing: Thing, have: State | None) -> bool:

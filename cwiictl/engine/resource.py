@@ -261,6 +261,7 @@ class Walk:
     around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
     within: Sequence[Store[Any]] = ()  # what those that trust are in; it trusts nobody itself
     finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
+    shared: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is everybody's, and which part of it goes
 
     def __iter__(self) -> Iterator[Store[Any]]:
         return iter((*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using))

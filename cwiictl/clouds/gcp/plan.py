@@ -259,4 +259,5 @@ def walk(stores: Stores) -> Walk:
     """Roles come last, and so go first: one that is shared is found by who has it."""
     trusting_ = (stores.providers, stores.provider_keys, stores.service_accounts)
     using = (stores.principals, stores.policies, stores.custom_roles)
-    return Walk((stores.buckets, stores.issuers), (stores.documents, stores.key_sets), trusting_, using, within=(stores.pools,))
+    shared = {stores.policies.kind: "only what the cluster's members are granted in it: all else stays"}
+    return Walk((stores.buckets, stores.issuers), (stores.documents, stores.key_sets), trusting_, using, within=(stores.pools,), shared=shared)

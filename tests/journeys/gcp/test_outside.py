@@ -16,6 +16,7 @@ FILE = ("--file", "cluster.yaml")
 SCOPES = f"cwii.dev/scopes={SECOND}"
 ZONES = "system:serviceaccount:shop:zones"
 CONDITION = {"title": "till then", "expression": "request.time < timestamp('2100-01-01T00:00:00Z')"}
+PART = "only what the cluster's members are granted in it: all else stays"
 SOMEBODY = "user:somebody@example.org"
 THEIRS = {"role": "roles/dns.admin", "members": [SOMEBODY], "condition": CONDITION}
 
@@ -99,6 +100,7 @@ def test_where_nobody_reaches_out_any_more_is_left_over_and_forgotten_when_it_is
     pruned = made.cwiictl("create-all", *FILE, "--prune", "--yes", "-o", "json")
 
     assert (pruned.code, pruned.but("as wanted")) == (0, {policy: "dropped"})
+    assert pruned.remarks[policy] == [PART]
     assert made.bindings(SECOND) == [THEIRS]
     assert "cwii.dev/scopes" not in str(made.clouds())
     made.fresh()
@@ -119,6 +121,7 @@ def test_what_stands_nowhere_is_found_where_one_is_told_to_look(made: GcpGround)
 
     assert gone.code == 0, gone.out
     assert gone.things[f"gcp/policy/{SECOND}"] == "dropped"
+    assert gone.remarks == {f"gcp/policy/{project}": [PART] for project in (PROJECT, SECOND)}
     nothing_left(made)
 
 
