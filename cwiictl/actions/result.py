@@ -127,7 +127,7 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
         if address in outcome.failed:
             row = failure(address, outcome.failed[address])
             yield replace(row, condition="unfinished") if address in outcome.unfinished else row
-        elif plan[address].quiet:
+        elif plan[address].quiet and not (address in changes and changes[address].differing):
             continue
         elif address in changes and plan[address].lends:
             yield from _lent(changes, plan[address], words)

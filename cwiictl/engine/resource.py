@@ -166,7 +166,7 @@ class Resource(ABC, Generic[S]):
 
     @property
     def quiet(self) -> bool:
-        """Not worth a line as long as nothing stands against it."""
+        """Not worth a line as long as nothing stands against it, and nothing differs."""
         return False
 
     @property

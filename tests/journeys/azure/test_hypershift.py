@@ -122,6 +122,7 @@ def test_before_there_is_a_group_the_roles_can_be_left_to_hypershift(ground: Azu
     done = run(ground, "--set", "infraID=x7k2p", "--set", "assignRoles=false", "--set", "kms=true", "--set", f"keyVault={vault}")
 
     assert done.code == 0, done.err
+    assert not [thing for thing in done.things if thing.startswith("azure/role-assignments/")], "nothing was given"
     assert ground.clouds()["assignments"] == before
     assert json.loads((ground.folder / "iam.json").read_text())["kmsClientID"] == client_ids(ground)["demo-kms-x7k2p"]
     principal = ground.listed(f"{WHOLE}/providers/Microsoft.ManagedIdentity/userAssignedIdentities")[0]["properties"]["principalId"]

@@ -210,6 +210,7 @@ def test_apis_that_are_off_are_named_all_at_once_before_the_first_write_and_turn
 
     done = ground.cwiictl(*command, "--enable-apis", "-o", "json")
     assert done.code == 0, done.out
+    assert {thing for thing, condition in done.things.items() if condition == "repaired"} == {f"gcp/api/{api}.googleapis.com" for api in APIS}
     assert ground.cwiictl("status", *there, *ground.asking).code == 0
     assert ground.cwiictl("delete", *there, "--yes").code == 0
 

@@ -57,7 +57,12 @@ class RoleAssignments(Resource[AssignmentsState]):
     own_scopes: frozenset[str] = frozenset()  # where its own role is given
     preserve: bool = False
     groups: tuple[ResourceGroup | StandingGroup, ...] = ()  # that must be there, for it is given roles on them
-    titles: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)  # of roles, by their GUIDs, as people know them
+    titles: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)  # of roles, by their GUIDs, as people know them, as far as anybody asked
+
+    @property
+    def quiet(self) -> bool:
+        """It is given nothing here: that it has nothing more is looked at all the same."""
+        return not (self.grants or self.own)
 
     def want(self, known: Known) -> AssignmentsState:
         own = frozenset(Grant(scope, ids.guid(known[self.own].id)) for scope in self.own_scopes) if self.own else frozenset[Grant]()
