@@ -57,9 +57,9 @@ def unconnected(spec: Spec, cluster: Cluster, connected: Callable[[], Stores]) -
         guid = ids.guid(title).lower()
         return ids.role(ids.subscription(spec.subscription), guid) if GUID.fullmatch(guid) else connected().role(title)
 
-    own = {"account", "caller", "tenant", "environment", "doomed", "role", "role_title", "close", "permissions"}
+    own = {"account", "caller", "tenant", "environment", "doomed", "role", "role_titles", "close", "permissions"}
     places: Any = {f.name: Nowhere(f"azure/{f.name}") for f in fields(Stores) if f.name not in own}
-    return Stores(spec.subscription, "", "", environment(spec.environment), "", known, lambda _guid: "", lambda: None, _asked, **places)
+    return Stores(spec.subscription, "", "", environment(spec.environment), "", known, {}, lambda: None, _asked, **places)
 
 
 def _asked(_grants: object) -> Store[Any]:

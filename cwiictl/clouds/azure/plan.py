@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from cwiictl import names
@@ -156,12 +156,8 @@ def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tupl
         role = CustomRole(title, stores.custom_roles, workload, asked.powers, _assignable(spec, own_scopes)) if asked.powers else None
         yield identity
         yield RoleAssignments(
-            identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held, _titles(stores, granted)
+            identity.name, stores.assignments, identity, frozenset(granted), role, own_scopes, spec.preserve or asked.preserve, held, stores.role_titles
         )
-
-
-def _titles(stores: Stores, granted: Iterable[Grant]) -> Mapping[str, str]:
-    return {role: title for role in {grant.role for grant in granted} if (title := stores.role_title(role))}
 
 
 def _known_role(stores: Stores, workload: Workload, title: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from cwiictl.clouds.azure import ids
@@ -75,8 +75,13 @@ class RoleAssignments(Resource[AssignmentsState]):
         """Each further one is power that nobody asked for, unless others may give it some."""
         wanted = want.grants | have.grants if want.preserve else want.grants
         if wanted != have.grants:
-            yield Difference("grants", have.grants, wanted)
+            yield Difference("grants", self._titled(have.grants, want), self._titled(wanted, want))
         if want.principal != have.principal:
             yield Difference("principal", have.principal, want.principal)
         if unmarked := want.grants & have.unmarked:
-            yield Difference("mark", "no mark of ours", unmarked)
+            yield Difference("mark", "no mark of ours", self._titled(unmarked, want))
+
+    def _titled(self, grants: frozenset[Grant], want: AssignmentsState) -> frozenset[Grant]:
+        """For people, who know roles by their names."""
+        own = {grant.role: self.own.name for grant in want.grants - self.grants} if self.own else {}
+        return frozenset(replace(grant, role=own.get(grant.role) or self.titles.get(grant.role, grant.role)) for grant in grants)

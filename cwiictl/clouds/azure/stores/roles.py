@@ -130,11 +130,6 @@ class Roles:
             raise BadInput(f"there is no role {role!r} in the subscription {self.subscription}", remedy=remedy)
         return found
 
-    def title(self, guid: str) -> str:
-        """As people know it; empty if there is none of the kind."""
-        self._ready()
-        return self.titles.get(guid, "")
-
     def _ready(self) -> None:
         """It is asked while a plan is made, and so it has to be patient by itself."""
         with self.lock:

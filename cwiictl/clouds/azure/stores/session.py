@@ -97,7 +97,7 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close
         environment=clients.where,
         doomed=spec.doomed(cluster),
         role=roles.id,
-        role_title=roles.title,
+        role_titles=roles.titles,
         close=ended,
         permissions=partial(Permissions, clients.resources),
         regions=Regions(clients.resources, spec.subscription),

@@ -177,8 +177,22 @@ def test_what_others_gave_an_identity_is_taken_away_unless_it_is_to_stay() -> No
         assert [d.field for d in thing.differing(want, replace(have, unmarked=have.grants))] == ["mark"]
 
 
+def test_roles_are_told_by_their_names_as_far_as_anybody_knows_them() -> None:
+    thing = given(asked=Ask((Role("Reader"),), powers=Powers(frozenset({"*/read"}))))
+    want, strange = wanted(thing), "00000000-0000-4000-8000-00000000000a"
+    theirs = frozenset(Given(a_group("theirs"), role) for role in (ROLES["contributor"], strange))
+
+    (told,) = thing.differing(want, AssignmentsState(grants=theirs, principal=want.principal))
+
+    roles = [sorted(grant.role for grant in side) for side in (told.have, told.want) if isinstance(side, frozenset)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType] - grants
+    assert thing.own is not None
+    assert roles == [[strange, "Contributor"], sorted(["Reader", thing.own.name])]
+
+
 def test_who_is_given_nothing_is_given_nothing_by_others_either() -> None:
     thing = given(asked=Ask())
+    assert thing.quiet
+    assert not given().quiet
     have = AssignmentsState(grants=frozenset(), principal=wanted(thing).principal)
 
     assert thing.differing(wanted(thing), have) == ()

@@ -31,7 +31,7 @@ from cwiictl.errors import Conflict
 from cwiictl.issuer.documents import DocumentState, Hosting, KeySetState
 from cwiictl.issuer.key import KeyState, SigningKey
 from tests.clock import a_pace
-from tests.cwiictl.clouds.azure.told import ROLES, SUBSCRIPTION, TENANT, a_group, a_role, a_spec, a_title
+from tests.cwiictl.clouds.azure.told import ROLES, SUBSCRIPTION, TENANT, TITLES, a_group, a_role, a_spec
 from tests.examples import a_cluster, a_workload
 
 OURS = Mark("demo")
@@ -138,7 +138,7 @@ class Azure:
             "exchange": None,
         }
         doomed = self.spec.doomed(a_cluster())
-        return Stores(SUBSCRIPTION, "somebody", TENANT, environment(""), doomed, a_role, a_title, lambda: None, lambda _grants: self.permissions, **made)
+        return Stores(SUBSCRIPTION, "somebody", TENANT, environment(""), doomed, a_role, TITLES, lambda: None, lambda _grants: self.permissions, **made)
 
     def planned(self, *asks: tuple[Any, Ask]) -> Plan:
         stores, cluster = self.stores, a_cluster()

@@ -16,6 +16,7 @@ SUBSCRIPTION = "6e9a3f5c-1d2b-4c3d-8e4f-0a1b2c3d4e5f"
 OTHER = "00000000-0000-4000-8000-000000000001"
 TENANT = "11111111-2222-4333-8444-555555555555"
 ROLES = {"reader": "acdd72a7-3385-48ef-bd42-f606fba81ae7", "contributor": "b24988ac-6180-42a0-ab88-20f7382dd24c"}
+TITLES = {guid: title.capitalize() for title, guid in ROLES.items()}
 
 
 def a_spec(**told: Any) -> Spec:
@@ -28,17 +29,13 @@ def a_group(name: str = "demo", subscription: str = SUBSCRIPTION) -> str:
 
 
 def the_stores(world: str = "", doomed: str = "") -> Stores:
-    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "tenant", "environment", "doomed", "role", "role_title", "close", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "tenant", "environment", "doomed", "role", "role_titles", "close", "permissions"}
     places: Any = {kind: Shelf(World(), f"azure/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "azure/permissions")
-    return Stores(SUBSCRIPTION, "somebody", TENANT, environment(world), doomed, a_role, a_title, lambda: None, lambda _grants: asked, **places)
+    return Stores(SUBSCRIPTION, "somebody", TENANT, environment(world), doomed, a_role, TITLES, lambda: None, lambda _grants: asked, **places)
 
 
 def a_role(title: str) -> str:
     if title.lower() not in ROLES:
         raise BadInput(f"Azure has no role {title!r}", remedy="did you mean Reader?")
     return ids.role(a_group(), ROLES[title.lower()])
-
-
-def a_title(guid: str) -> str:
-    return next((title.capitalize() for title, known in ROLES.items() if known == guid), "")
