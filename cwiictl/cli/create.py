@@ -29,11 +29,7 @@ def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given
 @options.issuer
 @options.user_tags
 @options.asking
-@options.installer
-@options.output_dir
-@options.bits
-@options.key
-@options.running_already
+@options.publishing
 @options.prune
 @options.yes
 @options.planning
@@ -57,11 +53,7 @@ def create_all(clouds: tuple[str, ...], **given: Any) -> None:
 @cloud_options.of_clouds("create-identity-provider")
 @options.issuer
 @options.user_tags
-@options.installer
-@options.output_dir
-@options.bits
-@options.key
-@options.running_already
+@options.publishing
 @options.planning
 @options.running
 def create_identity_provider(clouds: tuple[str, ...], **given: Any) -> None:

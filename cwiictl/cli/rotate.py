@@ -45,8 +45,7 @@ api_servers = click.option(
 @options.output_dir
 @options.bits
 @options.public_key
-@options.preset
-@options.variables
+@options.product
 @options.reaching
 @api_servers
 @soak

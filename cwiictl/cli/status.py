@@ -40,8 +40,7 @@ IN_CLUSTER = ("webhook", "pods", "namespaces", "restart")
 @options.output_dir
 @options.public_key
 @options.running_already
-@options.preset
-@options.variables
+@options.product
 @click.option("--webhook", is_flag=True, help="Judge the webhook in the cluster: beside the clouds, or alone.")
 @click.option("--pods", is_flag=True, help="And name the pods that run without what they ask for, or with other values than they would be given now.")
 @click.option("--namespace", "-n", "namespaces", multiple=True, metavar="NAME", help="Namespace of these pods. Repeatable.  [default: all]")

@@ -26,8 +26,7 @@ from cwiictl.errors import BadInput
 @options.asking
 @options.output_dir
 @options.public_key
-@options.preset
-@options.variables
+@options.product
 @options.proving
 @options.concurrency
 @options.verdict
