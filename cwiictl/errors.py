@@ -5,7 +5,7 @@ One class per remedy or per way of going on; a sentence suffices for the rest. N
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 MANY = 6  # in one line
@@ -36,6 +36,11 @@ class Conflict(Problem):
 
 class Denied(Problem):
     """The cloud knows who asks, and will not do it for them."""
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """So many by name, for people who read no more; the rest is counted."""
+    return f"{', '.join(names[:most])}{f' and {len(names) - most} more' if names[most:] else ''}"
 
 
 def listed(rights: Iterable[tuple[str, str]]) -> str:

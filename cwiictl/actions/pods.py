@@ -17,7 +17,7 @@ from cwiictl.actions.live import Live, served
 from cwiictl.actions.result import Result, Row, failure
 from cwiictl.actions.waiting import BEHIND, LEARNING
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.errors import BadInput, Denied, Failed, NotYet
+from cwiictl.errors import BadInput, Denied, Failed, NotYet, few
 from cwiictl.explain.installed import services
 from cwiictl.explain.parts import within
 from cwiictl.explain.shortfall import Cluster, Shortfall, shortfalls
@@ -199,5 +199,4 @@ def _told(lack: Lack) -> Iterator[str]:
         what = f"would be refused now: {each.refusal}" if each.refusal else f"without {', '.join(each.lacks)}" if each.lacks else "with other values"
         alike.setdefault(what, []).append(each.pod)
     for what, pods in alike.items():
-        more = f" and {len(pods) - MOST} more" if len(pods) > MOST else ""
-        yield f"pod {', '.join(pods[:MOST])}{more}: {what}"
+        yield f"pod {few(pods, MOST)}: {what}"

@@ -11,7 +11,7 @@ from cwiictl import files, oidc
 from cwiictl.actions.result import Row
 from cwiictl.actions.soak import Soak, soaked
 from cwiictl.actions.stage import Stage
-from cwiictl.errors import BadInput
+from cwiictl.errors import BadInput, few
 from cwiictl.installers import INSTALLERS
 from cwiictl.issuer import rotation
 from cwiictl.issuer.key import KEY
@@ -19,7 +19,7 @@ from cwiictl.issuer.rotation import Rotation, begin
 from cwiictl.model import Succession
 from cwiictl.rotate.servers import Server, all_reached, lacking
 from cwiictl.rotate.tokens import bearing, lasting, requested, volumes
-from cwiictl.rotate.waits import SKEW, Volume, broken, early, listed, unknown
+from cwiictl.rotate.waits import MOST, SKEW, Volume, broken, early, unknown
 
 
 class Cluster(Protocol):
@@ -140,7 +140,7 @@ def _extended(pods: Sequence[Mapping[str, Any]], stands: Rotation) -> tuple[str,
 
 
 def _named(names: Sequence[str], word: str) -> str:
-    return f"the {word}{'s' if len(names) > 1 else ''} {listed(names)}"
+    return f"the {word}{'s' if len(names) > 1 else ''} {few(names, MOST)}"
 
 
 def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -> None:

@@ -11,7 +11,7 @@ from cwiictl.actions.result import CHANGED, INTERRUPTED, Result, Row
 from cwiictl.cli import findings
 from cwiictl.cli.wording import coloured, error, wrapped
 from cwiictl.engine.plain import plain
-from cwiictl.errors import BadInput, Conflict
+from cwiictl.errors import BadInput, Conflict, few
 
 COLOURS = {
     **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared", "restarted", "dropped", "released"), "green"),
@@ -63,7 +63,7 @@ def problems(result: Result) -> Iterator[str]:
         if row.condition in {"failed", "unfinished", "foreign"}:
             told.setdefault((row.problem, row.remedy), []).append(row.thing)
     for (problem, remedy), things in told.items():
-        whose = "" if at_once or things[0] in problem else f"{things[0]}{f' and {len(things) - 1} more' if things[1:] else ''}: "
+        whose = "" if at_once or things[0] in problem else f"{few(things, 1)}: "
         yield from error(whose + problem, remedy)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 
-from cwiictl.errors import BadInput, Problem
+from cwiictl.errors import BadInput, Problem, few
 from cwiictl.issuer.rotation import Rotation, Stage
 
 # Ours says that it is good for a minute. No cloud promises to heed that, or tells what it does: an hour is what Google Storage gives to what says nothing,
@@ -80,7 +79,7 @@ def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int
     told = [_told(volume, stands.signed) for volume in sorted(found, key=lambda volume: (-volume.seconds, volume.pod))]
     gone = f"those of pods that are gone, until {_date(stands.signed + FLOOR)}" if stands.signed + FLOOR > now else "none that is known"
     return (
-        f"{'clouds' if stage == 'unpublish' else 'API servers'} refuse tokens of the old key from now on; good yet are {listed(told) or gone}."
+        f"{'clouds' if stage == 'unpublish' else 'API servers'} refuse tokens of the old key from now on; good yet are {few(told, MOST) or gone}."
         " A kubelet writes a new one into a pod's file within a day: restart who does not read it again, or cannot wait"
     )
 
@@ -92,11 +91,6 @@ def _told(volume: Volume, signed: int) -> str:
 
 def _date(seconds: int) -> str:
     return formatdate(seconds, usegmt=True)
-
-
-def listed(names: Sequence[str]) -> str:
-    """For people, who read a few."""
-    return f"{', '.join(names[:MOST])}{f' and {len(names) - MOST} more' if len(names) > MOST else ''}"
 
 
 def soaking(stands: Rotation, soak: int, now: int) -> int:

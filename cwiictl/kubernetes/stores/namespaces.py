@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwiictl.errors import Conflict, NotYet
+from cwiictl.errors import Conflict, NotYet, few
 from cwiictl.kubernetes.contents import Item, strangers, worth_a_look
 from cwiictl.kubernetes.kinds import Kind, Kinds
 from cwiictl.kubernetes.state import owner
@@ -28,9 +28,8 @@ class Namespaces(Objects):
         looked = {kind.title: kind for kind in worth_a_look(self.kinds)}
         items = [Item(kind, each) for kind in looked.values() for each in self.wire.list(kind.path(name), form=METADATA)]
         if found := strangers(items, looked, mark.cluster):
-            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             raise Conflict(
-                f"{self._address(name)} holds what is not ours: {found[0]}{more}", remedy="move it elsewhere or delete it, and run again: it would go with it"
+                f"{self._address(name)} holds what is not ours: {few(found, 1)}", remedy="move it elsewhere or delete it, and run again: it would go with it"
             )
 
     @told()
