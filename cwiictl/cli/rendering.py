@@ -121,11 +121,31 @@ def _hidden(row: Row, result: Result) -> bool:
 
 
 def changed(have: Any, want: Any) -> str:
-    """Of two lists what comes and what goes: whoever had to find that would overlook it."""
-    if {type(have), type(want)} != {list}:
+    """Of two lists what comes and what goes, of two documents what differs in them: whoever had to find that would overlook it."""
+    return "; ".join(f"{'.'.join(path)}: {told}" if path else told for path, told in _within((), have, want))
+
+
+def _within(path: tuple[str, ...], have: Any, want: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    old, new = _members(path, have), _members(path, want)
+    if old and new:
+        for key in sorted(old.keys() | new.keys()):
+            if old.get(key) != new.get(key):
+                yield from _within((*path, key), old.get(key), new.get(key))
+    elif {type(have), type(want)} == {list}:
+        yield path, _moved(have, want)
+    else:
         told = _begun if have is None or want is None else _short
-        return f"{told(have)} -> {told(want)}"
-    old, new = cast("list[Any]", have), cast("list[Any]", want)
+        yield path, f"{told(have)} -> {told(want)}"
+
+
+def _members(path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Of a document, also of one that is all of a list in another, as most policies' one statement is."""
+    if path and isinstance(value, list) and len(cast("list[Any]", value)) == 1:
+        return _members((), value[0])
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _moved(old: list[Any], new: list[Any]) -> str:
     comes: list[Any] = [each for each in new if each not in old]
     goes: list[Any] = [each for each in old if each not in new]
     return ", ".join(f"{verb} {_short(some)}" for verb, some in (("add", comes), ("take away", goes)) if some)
