@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.etree.ElementTree import Element
 
-from cwiictl.picture.element import Content, element
+from cwiictl.errors import few
+from cwiictl.picture.element import Content, breakable, element
 from cwiictl.picture.map import Cloud, Identity, Issuer, Map, Note, Pods, State, Thing, Who, whos, worst
 
 SIGNS: dict[State, str] = {"fine": "✓", "warning": "!", "wrong": "✕"}
@@ -70,7 +71,7 @@ def _things(things: tuple[Thing, ...]) -> Iterator[Element]:
 
 
 def _thing(thing: Thing) -> Iterator[Content]:
-    yield from (badge(thing.state, thing.condition), " ", element("code", thing.address))
+    yield from (badge(thing.state, thing.condition), " ", element("code", *breakable(thing.address)))
     yield from (_note(note) for note in thing.notes)
 
 
@@ -79,7 +80,7 @@ def _note(note: Note) -> Element:
 
 
 def _said(word: str, text: str) -> Element:
-    return element("div", element("dt", word), element("dd", text))
+    return element("div", element("dt", word), element("dd", *breakable(text)))
 
 
 # --- who may act as what ---
@@ -129,15 +130,14 @@ def _more(identity: Identity, drawn: Map) -> Element:
 
 
 def _list(things: Iterable[Thing]) -> Element:
-    return element("ul", *(element("li", badge(thing.state, thing.condition), " ", element("code", thing.address)) for thing in things))
+    return element("ul", *(element("li", badge(thing.state, thing.condition), " ", element("code", *breakable(thing.address))) for thing in things))
 
 
 def _running(who: Who, pods: Pods | None) -> Iterator[Element]:
     for account in who.accounts:
         found = (pods or {}).get((who.namespace, account), ())
         if found:
-            rest = f" and {len(found) - SHOWN} more" if found[SHOWN:] else ""
-            yield element("article", element("h4", f"Pods of {account}"), element("p", ", ".join(found[:SHOWN]) + rest), class_="card")
+            yield element("article", element("h4", f"Pods of {account}"), element("p", few(found, SHOWN)), class_="card")
 
 
 # --- what else is there ---

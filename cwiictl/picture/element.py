@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TypeAlias
 from xml.etree.ElementTree import Element, tostring
 
 Content: TypeAlias = Element | str
+_DIVIDED = re.compile(r"(?<=[:/@.])(?=\w)")
 
 
 def element(tag: str, *content: Content, **attributes: str | bool) -> Element:
@@ -17,6 +20,14 @@ def element(tag: str, *content: Content, **attributes: str | bool) -> Element:
     for each in content:
         _add(made, each)
     return made
+
+
+def breakable(text: str) -> Iterator[Content]:
+    """An address may be broken behind whatever divides it: where it is too long, a browser would else do so within a number."""
+    first, *rest = _DIVIDED.split(text)
+    yield first
+    for each in rest:
+        yield from (element("wbr"), each)
 
 
 def _add(parent: Element, content: Content) -> None:

@@ -57,7 +57,7 @@ def test_who_can_act_as_what_is_drawn_of_all_clouds_and_nothing_is_written_in_an
     assert [line.cloud for line in found] == ["AWS", "Azure", "Google Cloud"] * 3
     assert {line.condition for line in found} == {"as wanted"}
     assert {line.acts_as for line in found if line.cloud == "AWS"} == {f"{ARN}{aws.INGRESS}", f"{ARN}{aws.REGISTRY}"}
-    page = (ground.folder / "trust.html").read_text()
+    page = (ground.folder / "trust.html").read_text().replace("<wbr>", "")
     assert all(
         html.escape(word) in page
         for word in (
@@ -96,7 +96,7 @@ def test_what_create_identity_has_made_is_drawn_beside_what_is_asked_for(ground:
     assert (done.code, len(found)) == (0, 12)
     assert [(line.cloud, line.account, line.condition) for line in shop] == [(cloud, "billing", "present") for cloud in ("AWS", "Azure", "Google Cloud")]
     assert shop[0].acts_as == f"{ARN}{BILLING}"
-    page = (ground.folder / "trust.html").read_text()
+    page = (ground.folder / "trust.html").read_text().replace("<wbr>", "")
     assert f"<li>{MANAGED}</li>" in page
     assert 'id="others"' not in page  # nobody is left who is only listed
 

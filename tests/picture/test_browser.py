@@ -12,7 +12,7 @@ from tests.picture.maps import NASTY, a_map
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]  # the first has to install it
 
 FEW, MANY = 3, 300
-LAPTOP, WIDE, PHONE, SMALL = (1280, 800), (1920, 1080), (390, 844), (320, 568)
+LAPTOP, WIDE, NARROW, PHONE, SMALL = (1280, 800), (1920, 1080), (1000, 800), (390, 844), (320, 568)
 SHOWN = "return [...document.querySelectorAll('.line')].filter(line => line.checkVisibility()).map(line => line.id)"
 CONTRAST = """
     const light = (c) => { const f = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -32,6 +32,12 @@ CUT = """
     return [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.closest(".scrolled"))
       .filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.textContent)"""
 
+BROKEN = """
+    const at = (node, place) => { const range = document.createRange(); range.setStart(node, place); range.setEnd(node, place + 1);
+                                  return range.getBoundingClientRect().top; };
+    const texts = [...document.querySelectorAll(".head dd")].flatMap((e) => [...e.childNodes].filter((node) => node.nodeType === 3));
+    return texts.filter((node) => [...node.data.matchAll(/\\d(?=\\d)/g)].some(({index}) => at(node, index) !== at(node, index + 1))).map((node) => node.data)"""
+
 
 @pytest.mark.parametrize("workloads", [FEW, MANY])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -50,6 +56,13 @@ def test_it_opens_without_a_complaint_and_all_of_it_can_be_read(chromium: Browse
     chromium.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     assert chromium.run(CUT) == []
     assert chromium.run(CONTRAST) == []
+
+
+@pytest.mark.parametrize("size", [PHONE, NARROW, LAPTOP, WIDE], ids=["phone", "narrow", "laptop", "wide"])
+def test_no_line_ends_within_a_number(chromium: Browser, written: Write, size: tuple[int, int]) -> None:
+    chromium.open(written(a_map(FEW)), *size)
+
+    assert chromium.run(BROKEN) == []
 
 
 @pytest.mark.parametrize("size", [PHONE, SMALL], ids=["phone", "small"])
