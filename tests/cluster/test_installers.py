@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import jwt
 import pytest
-import yaml
 
 from cwiictl import files, oidc
-from cwiictl.installers import INSTALLERS, cluster_api, kubeadm, talos
-from cwiictl.model import Handover, Succession
-from tests.cluster.conftest import skipped_where_missing, started
-from tests.cluster.installers import command_lines, modules
-from tests.cluster.installers.command_lines import ENDPOINT, OWN
+from cwiictl.installers import INSTALLERS, talos
+from cwiictl.model import Succession
+from tests.cluster.conftest import BUILDING, skipped_where_missing, started
+from tests.cluster.installers import command_lines
+from tests.cluster.installers.command_lines import OWN, talos_flags
+from tests.cluster.installers.given import ISSUER, JWKS_URI, given
 from tests.cluster.installers.rotations import Machine, commands
-from tests.cluster.kube.client import Client, Refused
+from tests.cluster.installers.talosctl import ENDPOINT
 from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import write
 from tests.cluster.objects import ACCOUNTS, named
-from tests.cluster.traces import seen_within
 from tests.journeys.ground import a_key, private_pem, public_pem
 
-pytestmark = pytest.mark.soak
-ISSUER = "https://prod-oidc.s3.eu-west-1.amazonaws.com"
-JWKS_URI = f"{ISSUER}/keys.json"
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(BUILDING)]  # what installers are made of may have to be built
 USER = "system:serviceaccount:default:billing"
 MIGRATED = sorted(OWN)
-GROUP = "controlplane.cluster.x-k8s.io"
-DEFINITION = f"controlplane/kubeadm/config/crd/bases/{GROUP}_kubeadmcontrolplanes.yaml"
 
 
 @dataclass(frozen=True)
@@ -80,10 +74,9 @@ def running() -> Iterator[Running]:
         yield Running(cluster, private, public)
 
 
-def tree(name: str, running: Running, folder: Path, *, runs: bool = False) -> dict[str, bytes]:
+def tree(name: str, folder: Path, *, runs: bool = False) -> dict[str, bytes]:
     """On the disk, too."""
-    handover = Handover(ISSUER, JWKS_URI, (), running.public, None if runs else running.private, cluster="prod", former=OWN[name][0] if runs else "")
-    found = INSTALLERS[name].render(handover, files.template)
+    found = given(name, runs=runs)
     files.write(folder, found)
     return found
 
@@ -95,7 +88,7 @@ def lines(name: str, found: dict[str, bytes], folder: Path) -> dict[str, list[st
 
 @pytest.mark.parametrize("name", INSTALLERS)
 def test_what_is_signed_is_what_clouds_are_told_of(running: Running, tmp_path: Path, name: str) -> None:
-    found = tree(name, running, tmp_path)
+    found = tree(name, tmp_path)
     keys = command_lines.signing_key(name, found) or {"the output folder's own": running.private}
     key = oidc.public_key(running.public, "")
     assert set(keys.values()) == {running.private}
@@ -118,7 +111,7 @@ def test_what_is_signed_is_what_clouds_are_told_of(running: Running, tmp_path: P
 def test_a_cluster_that_runs_signs_for_the_new_issuer_and_takes_what_its_pods_have(running: Running, tmp_path: Path, name: str) -> None:
     issuer, audiences = OWN[name]
 
-    for dialect, flags in lines(name, tree(name, running, tmp_path, runs=True), tmp_path).items():
+    for dialect, flags in lines(name, tree(name, tmp_path, runs=True), tmp_path).items():
         running.start(flags, running.private, tmp_path)
 
         assert jwt.decode(running.token("openshift"), options={"verify_signature": False})["iss"] == ISSUER, dialect
@@ -128,7 +121,7 @@ def test_a_cluster_that_runs_signs_for_the_new_issuer_and_takes_what_its_pods_ha
 @pytest.mark.parametrize("name", MIGRATED)
 def test_before_that_it_signs_as_it_did_and_takes_what_those_sign_that_are_changed_already(running: Running, tmp_path: Path, name: str) -> None:
     issuer, audiences = OWN[name]
-    found = tree(name, running, tmp_path, runs=True)
+    found = tree(name, tmp_path, runs=True)
     first = {path.replace(f"{name}/first/", f"{name}/"): text for path, text in found.items() if f"{name}/first/" in path}
 
     for dialect, flags in lines(name, first, tmp_path).items():
@@ -140,16 +133,16 @@ def test_before_that_it_signs_as_it_did_and_takes_what_those_sign_that_are_chang
 
 def test_a_machine_of_talos_is_told_of_no_issuer_twice_however_often_it_is_patched(running: Running, tmp_path: Path) -> None:
     """An API server would not start. Talos adds to the lists that it has, and several nodes are patched with one file first, and then with another."""
-    machine = Machine("talos", tmp_path, running.private.decode())
-    found = tree("talos", running, machine.given, runs=True)
+    with skipped_where_missing():
+        machine = Machine("talos", tmp_path, running.private.decode())
+    found = tree("talos", machine.given, runs=True)
     final = next(line for line in commands(found["talos/README.txt"]) if line.startswith("talosctl patch"))
     first = final.replace(talos.NEW, talos.NEW.replace("talos/", "talos/first/"))
     assert first.count("talos/first/") == 1
 
     for command, issuers in ((first, [ENDPOINT, ISSUER]), (first, [ENDPOINT, ISSUER]), (final, [ISSUER, ENDPOINT]), (final, [ISSUER, ENDPOINT])):
         machine.run(command)
-        documents = {talos.NEW: yaml.safe_dump_all(machine.documents.values()).encode()}
-        flags = lines("talos", documents, tmp_path)[talos.NEW]
+        flags = talos_flags(machine.configuration)
         running.start(flags, running.private, tmp_path)
 
         assert [flag.partition("=")[2] for flag in flags if flag.startswith("--service-account-issuer")] == issuers
@@ -162,8 +155,9 @@ def test_who_follows_the_readme_of_each_stage_brings_an_api_server_from_one_key_
     old, new = ((private_pem(a_key(number)), oidc.public_key(public_pem(a_key(number)), "")) for number in (0, 1))
     if name == "openshift" and not shutil.which("jq"):
         pytest.skip("jq is what its administrator has")
-    machine = Machine(name, tmp_path, old[0].decode())
-    seen = [running.held(machine.flags())]
+    with skipped_where_missing():
+        machine = Machine(name, tmp_path, old[0].decode())
+        seen = [running.held(machine.flags())]
     for stage in ("accept", "sign", "forget"):
         accepted = [old[1].pem, new[1].pem] if stage != "forget" else [new[1].pem]
         machine.follow(Succession(stage, "".join(accepted).encode(), old[1].pem.encode(), new[1].kid[:12], new[1].pem.encode(), new[0]))
@@ -171,53 +165,3 @@ def test_who_follows_the_readme_of_each_stage_brings_an_api_server_from_one_key_
 
     both = {old[1].kid, new[1].kid}
     assert seen == [({old[1].kid}, old[1].kid), (both, old[1].kid), (both, new[1].kid), ({new[1].kid}, new[1].kid)]
-
-
-@pytest.mark.parametrize("state", ["new", "existing"])
-def test_kubeadm_itself_takes_its_files(running: Running, tmp_path: Path, state: str) -> None:
-    """Its reading is strict: it knows every key."""
-    written = tree("kubeadm", running, tmp_path, runs=state == "existing")
-    with skipped_where_missing():
-        program = modules.kubeadm()
-
-    for path in (kubeadm.OLD, kubeadm.NEW):
-        assert path in written
-        subprocess.run([program, "config", "validate", "--config", tmp_path / path], check=True)
-
-
-@pytest.fixture(scope="module")
-def managing(running: Running) -> Client:
-    """It knows Cluster API's control planes, by their own definition, rules and all."""
-    with skipped_where_missing():
-        definition = yaml.safe_load((modules.source(modules.CLUSTER_API) / DEFINITION).read_text())
-    admin = running.cluster.admin
-    admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-    assert seen_within(20, lambda: all(listed(admin, f"/apis/{GROUP}/{version}/kubeadmcontrolplanes") for version in ("v1beta1", "v1beta2")))
-    return admin
-
-
-def listed(client: Client, path: str) -> bool:
-    """Its storage is made while it is asked for the first time."""
-    try:
-        return client.exists(path)
-    except Refused:
-        return False
-
-
-@pytest.mark.parametrize("state", ["new", "existing"])
-def test_cluster_api_takes_its_control_plane(running: Running, managing: Client, tmp_path: Path, state: str) -> None:
-    found = tree("cluster-api", running, tmp_path, runs=state == "existing")
-    machine = {"kind": "DockerMachineTemplate", "name": "prod"}
-    templates = {
-        cluster_api.NEW: {"spec": {"infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", **machine}}},
-        cluster_api.OLD: {"infrastructureRef": {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "namespace": "default", **machine}},
-    }
-
-    for (path, template), other in zip(templates.items(), (cluster_api.OLD, cluster_api.NEW), strict=True):
-        patch, of_other = yaml.safe_load(found[path]), yaml.safe_load(found[other])
-        where = f"/apis/{patch['apiVersion']}/namespaces/default/kubeadmcontrolplanes?dryRun=All&fieldValidation=Strict"
-        plane = patch | named("prod", spec={"version": "v1.36.0", "machineTemplate": template, **patch["spec"]})
-
-        managing.create(where, plane)
-        with pytest.raises(Refused, match=r"apiServer\.extraArgs"):
-            managing.create(where, plane | {"spec": plane["spec"] | of_other["spec"]})

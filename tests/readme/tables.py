@@ -138,18 +138,20 @@ def flags(dialect: Dialect) -> Iterator[str]:
             yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.meaning)}{f' (default {default})' if default else ''} |"
 
 
-_SOURCE = (
-    "a real kube-apiserver starts with the flags that, by its source, it makes of them, for a new cluster and for one that runs; itself it was not at hand"
-)
+_STARTED = "a real kube-apiserver starts with the flags that"
+_SOURCE = f"{_STARTED}, by its source, it makes of them, for a new cluster and for one that runs; itself it was not at hand"
 TRIED = {
-    "openshift": "compared with ccoctl's; the issuer and the key start a real kube-apiserver; openshift-install itself was not at hand",
+    "openshift": "compared with ccoctl's; a real API server takes the Authentication by OpenShift's own definition; the issuer and the key start a real"
+    " kube-apiserver; openshift-install itself was not at hand",
     "kubeadm": "kubeadm 1.36 itself takes them, in both dialects, and the flags that it writes start a real kube-apiserver,"
     " of a new cluster and of one that runs",
-    "kops": f"{_SOURCE}, nor the schema of its Cluster",
-    "k3s": _SOURCE,
-    "rke2": "as those of k3s, whose source it shares",
-    "k0s": f"{_SOURCE}, nor the schema of its ClusterConfig",
-    "talos": f"{_SOURCE}, nor the schema of its documents",
+    "kops": f"a real API server takes the Cluster by kOps 1.36's own definition; {_SOURCE}",
+    "k3s": f"k3s' own code (of 1.25) reads them; {_SOURCE}",
+    "rke2": "as those of k3s, whose code reads them",
+    "k0s": "a real API server takes the ClusterConfig by k0s 1.27's own definition, which does not know the `rawArgs` of a cluster that runs yet;"
+    f" {_SOURCE}, nor the definition of a later one",
+    "talos": "Talos 1.14's own code makes and patches a machine's configuration with them, of a new cluster and of one that runs, and takes what comes of it;"
+    f" the schema of 1.12 takes the file for that; {_STARTED}, by its source, it makes of them; no machine was started",
     "cluster-api": "a real API server takes them by Cluster API 1.13's own definition, in both dialects, and the flags that kubeadm makes of them start a real"
     " kube-apiserver, of a new cluster and of one that runs; no machine was made",
     "kind": "kind 0.32 itself reads and patches by them, in both dialects of kubeadm, and the flags that kubeadm makes of that start a real kube-apiserver;"

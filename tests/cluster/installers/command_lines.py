@@ -1,6 +1,7 @@
 """What each installer makes of its files: the flags of kube-apiserver that are about tokens, in the order in which it gives them.
 
-kubeadm and kind are asked themselves. Of the others it is written down here as their sources have it (October 2026).
+kubeadm and kind are asked themselves. k3s reads its configuration itself, and Talos makes and patches a machine's; what they make of that, and all that the
+others do, is written down here as their sources have it (October 2026).
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from typing import Any
 import yaml
 
 from cwiictl.installers import cluster_api, k0s, k3s, kind, kops, kubeadm, openshift, rke2, talos
-from tests.cluster.installers import modules
+from tests.cluster.installers import modules, talosctl
+from tests.cluster.installers.talosctl import ENDPOINT
 from tests.cluster.kube.recipe import KUBERNETES
 
 Tree = Mapping[str, bytes]
 Lines = dict[str, list[str]]  # by the dialect of the file that they are made of
 
 IN_CLUSTER = "https://kubernetes.default.svc.cluster.local"
-ENDPOINT = "https://192.0.2.1:6443"  # of a control plane of Talos
 OWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "kubeadm": (IN_CLUSTER, (IN_CLUSTER,)),
     "cluster-api": (IN_CLUSTER, (IN_CLUSTER,)),
@@ -35,6 +36,7 @@ OWN: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """The issuer and the audiences that a cluster has of which nobody has said otherwise."""
 
+K3S_ARGUMENT = "--kube-apiserver-arg="
 _TOLD = ("service-account-issuer", "service-account-jwks-uri", "api-audiences")
 
 
@@ -110,10 +112,19 @@ def _by_kubeadm(config: bytes, folder: Path) -> list[str]:
 def _k3s(path: str) -> Callable[[Tree, Path], Lines]:
     """Sorted by flag; of one flag in the order in which they are given."""
 
-    def made(tree: Tree, _folder: Path) -> Lines:
-        return {path: [f"--{argument}" for argument in sorted(_yaml(tree, path)["kube-apiserver-arg+"], key=lambda argument: argument.partition("=")[0])]}
+    def made(tree: Tree, folder: Path) -> Lines:
+        place = folder / "config.yaml.d" / "cwiictl.yaml"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(tree[path])
+        return {path: [f"--{argument}" for argument in sorted(k3s_arguments(folder / "config.yaml"), key=lambda argument: argument.partition("=")[0])]}
 
     return made
+
+
+def k3s_arguments(config: Path) -> list[str]:
+    """Those that it has for kube-apiserver, of its configuration and of the folder beside that. RKE2 reads its own by the same code."""
+    words = subprocess.run([modules.k3s(), config], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [word.removeprefix(K3S_ARGUMENT) for word in words if word.startswith(K3S_ARGUMENT)]
 
 
 def _k0s(tree: Tree, _folder: Path) -> Lines:
@@ -134,15 +145,20 @@ def _kops(tree: Tree, _folder: Path) -> Lines:
 
 
 def _talos(tree: Tree, _folder: Path) -> Lines:
-    """Before 1.14 as 1.12 has it, which can be told one issuer: what is extra comes before its own endpoint."""
-    extra: dict[str, str] = _yaml(tree, talos.OLD)["cluster"]["apiServer"]["extraArgs"] if talos.OLD in tree else {}
-    old = _flags([*({"api-audiences": ENDPOINT} | extra).items(), ("service-account-issuer", ENDPOINT)])
-    accounts, *server = yaml.safe_load_all(tree[talos.NEW])
-    issuer, accepted = accounts["issuer"]["issuerURL"], accounts.get("accepted", {})
-    issuers = [("service-account-issuer", one) for one in (issuer, *accepted.get("issuers", ()))]
-    audiences = ",".join(accepted.get("audiences") or [issuer])
-    new = _flags([*issuers, ("api-audiences", audiences), *(argument for each in server for argument in each["extraArgs"].items())])
-    return {**({talos.OLD: old} if extra else {}), talos.NEW: new}
+    """As 1.12 has it, which can be told one issuer, what is extra comes before its own endpoint."""
+    lines = {talos.NEW: talos_flags(talosctl.generated("v1.14", *(tree[path].decode() for path in (talos.BEFORE, talos.NEW) if path in tree)))}
+    if talos.OLD in tree:
+        extra = talosctl.told(talosctl.generated("v1.12", tree[talos.OLD].decode())).extra
+        before = {"api-audiences": [ENDPOINT]} | extra | {"service-account-issuer": [*extra["service-account-issuer"], ENDPOINT]}
+        lines[talos.OLD] = _flags((flag, value) for flag, values in before.items() for value in values)
+    return lines
+
+
+def talos_flags(configuration: str) -> list[str]:
+    """The first issuer is the one that signs."""
+    told = talosctl.told(configuration)
+    extra = [(flag, value) for flag, values in told.extra.items() for value in values]
+    return _flags([*(("service-account-issuer", issuer) for issuer in told.issuers), ("api-audiences", ",".join(told.audiences)), *extra])
 
 
 def _flags(told: Iterable[tuple[str, str]]) -> list[str]:

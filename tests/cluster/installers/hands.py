@@ -1,6 +1,7 @@
 """The programs that the commands of a README.txt call, as far as they move keys: each does to a folder what the real one does to a machine or a cluster.
 
-Run under the name of each of them; whoever only starts something again has nothing to do here. As their sources have it (November 2026).
+Run under the name of each of them; whoever only starts something again has nothing to do here. talosctl's own code patches; the others do as their
+sources have it (November 2026).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from cwiictl import oidc
+from tests.cluster.installers import talosctl
 
 NAMES = ("sudo", "install", "crictl", "systemctl", "docker", "k0s", "oc", "kubectl", "clusterctl", "talosctl", "kops")
 ROOT = Path(os.environ.get("ROOT", "/nowhere"))
@@ -62,26 +64,18 @@ def thing(kind: str, name: str, root: Path = ROOT) -> Path:
 
 
 def _talosctl(words: list[str]) -> None:
-    """Patches are followed in turn. An editor's part is its user's, who does as README.txt says."""
-    machine: dict[str, Any] = yaml.safe_load((ROOT / "talos.yaml").read_text())
-    if words[0] == "edit":
-        old, accepted = Path("talos/rotation/forget/old.pub").read_text(), machine["KubeServiceAccountConfig"]["accepted"]
-        accepted["publicKeys"] = [key for key in accepted["publicKeys"] if key != old]
-    for file in (word.removeprefix("@") for word in words if word.startswith("@")):
-        documents: list[dict[str, Any]] = [*yaml.safe_load_all(Path(file).read_text())]
-        _merged(machine, {patch["kind"]: patch for patch in documents})
-    (ROOT / "talos.yaml").write_text(yaml.safe_dump(machine, sort_keys=False))
+    """Its own code follows patches in turn. An editor's part is its user's, who does as README.txt says."""
+    machine = ROOT / "talos.yaml"
+    have = _edited(machine.read_text()) if words[0] == "edit" else machine.read_text()
+    machine.write_text(talosctl.patched(have, *(word for word in words if word.startswith("@"))))
 
 
-def _merged(have: dict[str, Any], patch: dict[str, Any]) -> None:
-    """What a patch has of a list is added to it."""
-    for field, value in patch.items():
-        if value == {"$patch": "delete"}:
-            have.pop(field, None)
-        elif isinstance(value, dict):
-            _merged(have.setdefault(field, {}), cast("dict[str, Any]", value))
-        else:
-            have[field] = have.get(field, []) + value if isinstance(value, list) else value
+def _edited(have: str) -> str:
+    documents: list[dict[str, Any]] = [*yaml.safe_load_all(have)]
+    old = Path("talos/rotation/forget/old.pub").read_text()
+    (accepted,) = (document["accepted"] for document in documents if document.get("kind") == "KubeServiceAccountConfig")
+    accepted["publicKeys"] = [key for key in accepted["publicKeys"] if key != old]
+    return yaml.safe_dump_all(documents)
 
 
 def _kops(words: list[str]) -> None:

@@ -16,7 +16,8 @@ import yaml
 from cwiictl import files
 from cwiictl.installers import INSTALLERS
 from cwiictl.model import Succession
-from tests.cluster.installers import hands
+from tests.cluster.installers import hands, talosctl
+from tests.cluster.installers.command_lines import k3s_arguments
 from tests.cluster.installers.hands import public, thing
 
 ACCEPTED, SIGNS = "service-account-key-file", "service-account-signing-key-file"
@@ -47,9 +48,9 @@ class Machine:
         subprocess.run(["sh", "-eu", "-c", "\n".join(script)], cwd=self.given, env=around, check=True)
 
     @property
-    def documents(self) -> Any:
-        """Of a machine of Talos, by kind."""
-        return yaml.safe_load((self.root / "talos.yaml").read_text())
+    def configuration(self) -> str:
+        """Of a machine of Talos."""
+        return (self.root / "talos.yaml").read_text()
 
     def flags(self) -> list[str]:
         return [f"--{flag}={path}" for flag, path in _STARTED[self.name](self)]
@@ -82,14 +83,14 @@ def _of_pair(machine: Machine) -> Flags:
 
 def _one_key(machine: Machine, private: str) -> None:
     machine.write(f"root/{RANCHER.format(name=machine.name)}", private)
+    machine.write(f"root/etc/rancher/{machine.name}/config.yaml", "")
 
 
 def _of_configuration(machine: Machine) -> Flags:
-    """What is given replaces its own. Its files are read in the order of their names, and a + adds to those before."""
+    """What is given replaces its own."""
     told: dict[str, Path] = dict.fromkeys((ACCEPTED, SIGNS), machine.root / RANCHER.format(name=machine.name))
-    for file in sorted((machine.root / "etc/rancher" / machine.name / "config.yaml.d").glob("*.yaml")):
-        said: dict[str, Any] = yaml.safe_load(file.read_text())
-        told |= {flag: machine.root / path.lstrip("/") for flag, _, path in (each.partition("=") for each in said["kube-apiserver-arg+"])}
+    given = k3s_arguments(machine.root / "etc/rancher" / machine.name / "config.yaml")
+    told |= {flag: machine.root / path.lstrip("/") for flag, _, path in (argument.partition("=") for argument in given)}
     yield from told.items()
 
 
@@ -124,15 +125,14 @@ def _of_operator(machine: Machine) -> Flags:
 
 
 def _documents(machine: Machine, private: str) -> None:
-    machine.write("root/talos.yaml", yaml.safe_dump({"KubeServiceAccountConfig": {"issuer": {"privateKey": private}}}))
+    key = {"apiVersion": "v1alpha1", "kind": "KubeServiceAccountConfig", "issuer": {"privateKey": private}}
+    machine.write("root/talos.yaml", talosctl.generated("v1.14", yaml.safe_dump(key)))
 
 
 def _of_documents(machine: Machine) -> Flags:
-    """The public half of what signs is accepted before all others."""
-    told: Any = machine.documents["KubeServiceAccountConfig"]
-    private: str = told["issuer"]["privateKey"]
-    yield ACCEPTED, machine.write("sa.pub", "".join([public(private), *told.get("accepted", {}).get("publicKeys", ())]))
-    yield SIGNS, machine.write("sa.key", private)
+    told = talosctl.told(machine.configuration)
+    yield ACCEPTED, machine.write("sa.pub", "".join(told.accepted))
+    yield SIGNS, machine.write("sa.key", told.signs)
 
 
 def _store(machine: Machine, private: str) -> None:
