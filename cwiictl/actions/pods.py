@@ -47,12 +47,14 @@ class Lack:
 
     @property
     def restartable(self) -> bool:
-        """Whose new pods would be refused loses those that it has."""
-        return (self.owner.group, self.owner.kind) in RESTARTABLE and not self.refused
+        """Whose new pods would be refused loses those that it has, and whose would be given nothing gains nothing."""
+        return (self.owner.group, self.owner.kind) in RESTARTABLE and not self.hindrance
 
     @property
-    def refused(self) -> bool:
-        return any(each.refusal for each in self.pods)
+    def hindrance(self) -> str:
+        if any(each.refusal for each in self.pods):
+            return "mend what is refused first"
+        return "mend what is written first" if any(each.unheard for each in self.pods) else ""
 
     @property
     def address(self) -> str:
@@ -183,11 +185,11 @@ def _permitted(place: Place) -> None:
 
 
 def _row(lack: Lack) -> Row:
-    missing = any(each.lacks or each.refusal for each in lack.pods)
+    missing = any(each.lacks or each.refusal or each.unheard for each in lack.pods)
     remarks = [*_told(lack), *dict.fromkeys(why for each in lack.pods for why in each.why)]
     if not lack.restartable:
         otherwise = OTHERWISE.get(lack.owner.kind, "whoever made it is to make it anew")
-        remarks.append("it is not restarted: mend what is refused first" if lack.refused else otherwise)
+        remarks.append(f"it is not restarted: {lack.hindrance}" if lack.hindrance else otherwise)
     differs = next((each.differs for each in lack.pods if each.differs), ())
     return Row(lack.address, "missing" if missing else "drifted", differences=differs, remarks=tuple(remarks))
 
@@ -196,7 +198,14 @@ def _told(lack: Lack) -> Iterator[str]:
     """What is the same of several pods, once."""
     alike: dict[str, list[str]] = {}
     for each in lack.pods:
-        what = f"would be refused now: {each.refusal}" if each.refusal else f"without {', '.join(each.lacks)}" if each.lacks else "with other values"
-        alike.setdefault(what, []).append(each.pod)
+        alike.setdefault(_what(each), []).append(each.pod)
     for what, pods in alike.items():
         yield f"pod {few(pods, MOST)}: {what}"
+
+
+def _what(short: Shortfall) -> str:
+    if short.refusal:
+        return f"would be refused now: {short.refusal}"
+    if short.unheard:
+        return f"is given nothing: {'; '.join(short.unheard)}"
+    return f"without {', '.join(short.lacks)}" if short.lacks else "with other values"

@@ -52,6 +52,20 @@ def test_values_that_pods_would_not_get_now_are_told_field_by_field(shop: Shop) 
         assert {"sts.amazonaws.com", "elsewhere"} <= {each[side] for each in told[thing]["differences"] for side in ("have", "want")}
 
 
+def test_who_asks_in_words_that_nobody_hears_is_told_and_not_restarted(shop: Shop) -> None:
+    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "typist", "annotations": {"cwii.dev/aws-injct": "true"}}})
+    shop.deployed("web", serviceAccountName="typist")
+    shop.deployed("asked", given=True)
+
+    told = shop.told("--restart", "--dry-run")
+
+    assert set(told) == {"Deployment/web"}
+    assert told["Deployment/web"]["condition"] == "missing"
+    assert "pod web-1-0: is given nothing: 'cwii.dev/aws-injct' of" in remarks(told["Deployment/web"])
+    assert "did you mean cwii.dev/aws-inject?" in remarks(told["Deployment/web"])
+    assert "it is not restarted: mend what is written first" in remarks(told["Deployment/web"])
+
+
 def test_each_thing_of_the_webhook_says_what_it_lacks_itself(shop: Shop) -> None:
     """Nobody has made more of it here than a configuration and a Deployment, and its account may read nothing."""
     name, space = shop.values.name, shop.values.namespace
