@@ -27,6 +27,9 @@ for name in [name for name in os.environ if name.startswith(FOREIGN) and not os.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Here, for tests of other folders import some of these before that of journeys is known.
+pytest.register_assert_rewrite(*(f"tests.journeys.{walk}" for walk in ("again", "asked", "cuts", "denial", "foreign", "goldens", "turns", "weather")))
+
 # Where minutes are counted, a slow machine does not soak all that a quick one does: what has not begun by then is left out, and says so.
 BEGUN = time.monotonic()
 MINUTES = float(os.environ.get("SOAK_MINUTES") or "inf")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cwiictl import kubernetes
-from cwiictl.errors import BadInput, Denied, Problem
+from cwiictl.errors import BadInput, Denied, Failed, Problem
 from cwiictl.issuer.token import said
 from cwiictl.kubernetes.place import Api, Place
 from cwiictl.rotate.servers import Server
@@ -26,6 +26,7 @@ UNASKED = (
     "where several are behind one address, as of a hosted control plane, give each one's own as --api-server URL, through a port-forward if need be;"
     f" the Lease of one that runs no more counts for {STALE // 60} minutes: wait, or delete it in kube-system"
 )
+_STARTED = re.compile(r"^process_start_time_seconds ([0-9.e+]+)$", re.MULTILINE)
 _URL = re.compile(r"https://(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::([0-9]+))?/?")
 
 
@@ -64,6 +65,10 @@ class Running:
     def drivers(self) -> Sequence[Mapping[str, Any]]:
         return self.place.api.list("CSIDriver.storage.k8s.io")
 
+    def started(self) -> float:
+        """When the last of the API servers was, by its own clock: what each is told, it has been told since then."""
+        return max(_started(address, api) for address, api in self.each().items())
+
     def token_secrets(self) -> Sequence[Mapping[str, Any]]:
         """No other Secret is read: what is in them is nobody's business here."""
         return self.place.api.list("Secret", fields=f"type={TOKEN}")
@@ -100,6 +105,13 @@ def _address(url: str) -> str:
     return f"{found[1]}:{found[2] or 443}"
 
 
+def _started(address: str, api: Api) -> float:
+    found = _STARTED.search(api.text("/metrics"))
+    if not found:
+        raise Failed(f"the API server {address} does not say in /metrics when it was started", remedy="see what kubectl get --raw /metrics shows")
+    return float(found[1])
+
+
 def _server(address: str, api: Api) -> Server:
     """Its token is looked at for its key's id, and forgotten."""
     try:
@@ -107,4 +119,5 @@ def _server(address: str, api: Api) -> Server:
         signs = said(api.token(*ACCOUNT, AUDIENCE, SECONDS))
     except Problem as e:
         return Server(address, problem=f"it cannot be asked: {e.problem}")
-    return Server(address, {str(key["kid"]): key for key in keys if "kid" in key}, signs.kid if signs else "")
+    accepts = {str(key["kid"]): key for key in keys if "kid" in key}
+    return Server(address, accepts, signs.kid, issuer=str(signs.claims.get("iss", ""))) if signs else Server(address, accepts)

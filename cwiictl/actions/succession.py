@@ -69,7 +69,7 @@ def accepting(at: Facing) -> Step:
 def _stranger(servers: Sequence[Server], at: Facing) -> BadInput | None:
     """Why what these servers accept is not known, or not of the cluster that is rotated."""
     remedy = f"is the context {at.cluster.context or 'of this pod'} the cluster? Say which it is with --kubeconfig and --context, and run again"
-    if problem := _unasked(servers):
+    if problem := unasked(servers):
         return problem
     if silent := next((server for server in servers if server.problem), None):
         told = f"which keys the API server {silent.address} accepts is not known: {silent.problem}"
@@ -103,10 +103,10 @@ def unpublishing(at: Facing, soak: int, now: int, *, force: bool) -> Step:
 
 def _volumes(at: Facing, pods: Iterable[Mapping[str, Any]]) -> tuple[Volume, ...]:
     """That may have been given a token of the old key."""
-    return (*volumes(pods, _moment(at.stands.signed + SKEW)), *requested(at.cluster.drivers()))
+    return (*volumes(pods, moment(at.stands.signed + SKEW)), *requested(at.cluster.drivers()))
 
 
-def _moment(seconds: int) -> str:
+def moment(seconds: int) -> str:
     """As Kubernetes writes it, which sorts as the time itself."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
@@ -134,7 +134,7 @@ def _legacy(secrets: Sequence[str], stands: Rotation) -> BadInput | None:
 
 def _extended(pods: Sequence[Mapping[str, Any]], stands: Rotation) -> tuple[str, ...]:
     """The API server makes tokens of its own audience good for a year, for who never reads them again."""
-    found = tuple(lasting(pods, _moment(stands.signed)))
+    found = tuple(lasting(pods, moment(stands.signed)))
     told = "that reads its token once and not again is refused from then on, though the token is good for a year: restart such a one"
     return (f"What has run since before the new key was signed with, and {told}. It may be one of {_named(found, 'pod')}.",) if found else ()
 
@@ -145,7 +145,7 @@ def _named(names: Sequence[str], word: str) -> str:
 
 def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -> None:
     """What an earlier stage was proved by is looked at again: a server may have come back with what it had before."""
-    if problem := _unasked(servers):
+    if problem := unasked(servers):
         raise problem
     for server in servers:
         lack = lacking(stage, server, stands.old, stands.new)
@@ -154,7 +154,7 @@ def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -
             raise BadInput(f"the API server {server.address} is not where {stage} had brought it: {lack}", remedy=f"{again} again as its README.txt says")
 
 
-def _unasked(servers: Sequence[Server]) -> BadInput | None:
+def unasked(servers: Sequence[Server]) -> BadInput | None:
     """Why more may run than those that were asked."""
     if not servers:
         told = "the Service kubernetes names no API server, so none could be asked"

@@ -107,6 +107,13 @@ exchange = click.option("--exchange", is_flag=True, help="Show a token of each S
 mint = click.option("--mint", is_flag=True, help="Sign these tokens here, with the private key in the output folder, instead of asking the cluster for them.")
 kubeconfig = click.option("--kubeconfig", type=PATH, metavar="FILE", help="Of the cluster.  [default: KUBECONFIG, ~/.kube/config, or the pod's own]")
 context = click.option("--context", default="", metavar="NAME", help="Which of its contexts.  [default: the current one]")
+api_servers = click.option(
+    "--api-server",
+    "api_servers",
+    multiple=True,
+    metavar="URL",
+    help="Own address of an API server, where the Service kubernetes does not name each, as behind a balancer. Repeatable: all are to be given.",
+)
 junit = click.option("--junit", type=PATH, metavar="FILE", help="Write what was found to this file too, as JUnit's XML.")
 html = click.option("--html", type=PATH, metavar="FILE", help="Draw who can act as what, and what is wrong with it: one page that needs nothing else.")
 mermaid = click.option("--mermaid", is_flag=True, help="Print the same as a diagram of Mermaid's, as README files and tickets show it, and nothing else.")

@@ -25,14 +25,6 @@ soak = click.option(
 )
 force = click.option("--force", is_flag=True, help="Of unpublish and forget: go on although tokens of the old key are good yet. What will break is told.")
 
-api_servers = click.option(
-    "--api-server",
-    "api_servers",
-    multiple=True,
-    metavar="URL",
-    help="Own address of an API server, where the Service kubernetes does not name each, as behind a balancer. Repeatable: all are to be given.",
-)
-
 
 @click.command("rotate-keys", cls=cloud_options.Command)
 @click.argument("stage", type=click.Choice(STAGES))
@@ -47,7 +39,7 @@ api_servers = click.option(
 @options.public_key
 @options.product
 @options.reaching
-@api_servers
+@options.api_servers
 @soak
 @force
 @options.dry_run

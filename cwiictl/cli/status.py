@@ -41,6 +41,8 @@ IN_CLUSTER = ("webhook", "pods", "namespaces", "restart")
 @options.public_key
 @options.running_already
 @options.product
+@options.api_servers
+@click.option("--former-issuer", is_flag=True, help="Say whether the API servers can do without the issuer that they had before the one they sign as.")
 @click.option("--webhook", is_flag=True, help="Judge the webhook in the cluster: beside the clouds, or alone.")
 @click.option("--pods", is_flag=True, help="And name the pods that run without what they ask for, or with other values than they would be given now.")
 @click.option("--namespace", "-n", "namespaces", multiple=True, metavar="NAME", help="Namespace of these pods. Repeatable.  [default: all]")
@@ -57,25 +59,29 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
 
     Exit code 0 if all is as wanted; 3 if something has drifted, is missing or left over, or `verify` finds it wrong; 4 if something foreign is in the way;
     1 if something could not be read, or the webhook does not work; 2 if what was asked for cannot be meant.
-    Where a rotation of the signing key stands is told of the keys; of a cloud, with --kubeconfig or --context, also which keys each API server
-    signs with and accepts.
+    Where a rotation of the signing key stands is told of the keys; with --kubeconfig, --context or --api-server beside a cloud also what each API
+    server signs as and with which key, and which it accepts. --former-issuer tells until when pods may have tokens of the issuer before, which API
+    servers go on accepting after a move, and ends with 3 until then; it needs no cloud, and counts from when the last API server was started.
 
     \b
     Examples:
       cwiictl status --cloud aws --name prod --region eu-west-1 \\
         --credentials-requests-dir requests --public-key-file serviceaccount-signer.public
       cwiictl status --webhook --pods
+      cwiictl status --former-issuer --kubeconfig admin.conf
       cwiictl status --file cluster.yaml --html trust.html
     """
     html, mermaid = given["html"], given["mermaid"]
     if mermaid and given["form"] != "text":
         raise BadInput("--mermaid prints the diagram and nothing else", remedy="leave --output out, or write a page with --html")
-    outside, led = bool(clouds or given["file"] or html or mermaid), bool(given["kubeconfig"] or given["context"])
-    inside = any(given[word] for word in IN_CLUSTER) or (led and not outside)
+    outside = bool(clouds or given["file"] or html or mermaid)
+    alone = _of_each(given) and not outside
+    inside = any(given[word] for word in IN_CLUSTER) or (_led(given) and not (outside or alone))
     if (given["dry_run"] or given["yes"]) and not given["restart"]:
         raise BadInput("--dry-run and --yes are of --restart, which is not given", remedy="add --restart, or leave them out: status changes nothing by itself")
     with Console("mermaid" if mermaid else given["form"], yes=given["yes"]) as console:
-        results = [_of_clouds(clouds, given, console)] if outside or not inside else []
+        results = [_of_clouds(clouds, given, console)] if outside or not (inside or alone) else []
+        results += [_of_servers(Result(judged=True), given)] if alone else []
         results += [_of_cluster(given, console)] if inside else []
         console.show(reduce(Result.beside, results))
 
@@ -88,10 +94,24 @@ def _of_clouds(clouds: tuple[str, ...], given: dict[str, Any], console: Console)
     html, mermaid = given["html"], given["mermaid"]
     if html:
         files.ready(html.parent, [html.name])
-    cluster = connecting(given["kubeconfig"], given["context"] or None) if given["kubeconfig"] or given["context"] else None
     result = _drawn(what, given, console.report) if html or mermaid else create.status(what, console.report)
-    result = cloud_options.told(servers.beside(result, cluster) if cluster else result, "status", what.clouds)
-    return _shown(result, html, mermaid=mermaid)
+    result = _of_servers(result, given) if _led(given) or _of_each(given) else result
+    return _shown(cloud_options.told(result, "status", what.clouds), html, mermaid=mermaid)
+
+
+def _led(given: Mapping[str, Any]) -> bool:
+    """To a cluster."""
+    return bool(given["kubeconfig"] or given["context"])
+
+
+def _of_each(given: Mapping[str, Any]) -> bool:
+    """API server: who asks for this needs no cloud."""
+    return bool(given["api_servers"] or given["former_issuer"])
+
+
+def _of_servers(result: Result, given: Mapping[str, Any]) -> Result:
+    cluster = connecting(given["kubeconfig"], given["context"] or None, given["api_servers"])
+    return (servers.outliving if given["former_issuer"] else servers.beside)(result, cluster)
 
 
 def _of_cluster(given: dict[str, Any], console: Console) -> Result:
@@ -105,7 +125,7 @@ def _of_cluster(given: dict[str, Any], console: Console) -> Result:
 
 def _drawn(what: Order, given: Mapping[str, Any], report: Report) -> Result:
     """With the pods, where it is said how the cluster is reached."""
-    reach = Reach(given["kubeconfig"], given["context"]) if given["kubeconfig"] or given["context"] else what.from_cluster
+    reach = Reach(given["kubeconfig"], given["context"]) if _led(given) else what.from_cluster
     return pictured(what, report, reach)
 
 

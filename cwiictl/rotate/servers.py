@@ -17,6 +17,7 @@ class Server:
     signs: str = ""
     problem: str = ""
     remedy: str = ""
+    issuer: str = ""  # as which it signs
 
 
 def lacking(stage: Stage, server: Server, old: str, new: str) -> str:

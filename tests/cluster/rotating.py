@@ -28,7 +28,7 @@ HOST = "id.example.org"
 LATER = Path(__file__).parent / "later"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 OLD, NEXT = a_key(0), a_key(1)
-FLAGS = ("--bind-address=0.0.0.0", f"--service-account-issuer={ISSUER}", "--api-audiences=https://kubernetes.default.svc")
+FLAGS = ("--bind-address=0.0.0.0", "--api-audiences=https://kubernetes.default.svc")
 
 
 def own_address() -> str:
@@ -94,10 +94,12 @@ class Rotating:
             shutil.copy(file, self.pki(number))
         self.restart(number)
 
-    def restart(self, number: int) -> None:
+    def restart(self, number: int, *issuers: str) -> None:
+        """The first of these signs."""
         pki, server = self.pki(number), self.cluster.servers[number]
+        told = [f"--service-account-issuer={issuer}" for issuer in issuers or (ISSUER,)]
         server.stop()
-        server.start([*FLAGS, f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key"])
+        server.start([*FLAGS, *told, f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key"])
         server.wait()
 
     def token(self, number: int, **spec: Any) -> str:
@@ -111,7 +113,9 @@ class Rotating:
     # --- what cwiictl does ---
 
     def rotate(self, stage: str, *more: str, later: int = 0) -> Done:
-        command = self.command(stage, *more)
+        return self.cwiictl(*self.command(stage, *more), later=later)
+
+    def cwiictl(self, *command: str, later: int = 0) -> Done:
         if not later:
             return self.ground.cwiictl(*command)
         with self.ground.started(*command, LATER=str(later), PYTHONPATH=str(LATER)) as process:

@@ -20,7 +20,7 @@ from tests.cluster.rotating import HOST, OLD, SLICES, Rotating, reachable, rotat
 from tests.examples import two_azure_requests, two_gcp_requests, two_requests
 from tests.journeys.azure.ground import AzureGround
 from tests.journeys.gcp.ground import GcpGround
-from tests.journeys.ground import BUCKET, Done, Ground, kid_of, private_pem, public_pem
+from tests.journeys.ground import BUCKET, ISSUER, Done, Ground, kid_of, private_pem, public_pem
 from tests.journeys.turns import PAIR
 
 pytestmark = pytest.mark.timeout(600)
@@ -168,7 +168,7 @@ def accepted(running: Rotating) -> None:
     told = running.ground.status("--kubeconfig", str(running.cluster.kubeconfig))
     said = [thing["problem"] for thing in told.data["things"] if thing["thing"].startswith("k8s/api-server/")]
     assert len(said) == 2
-    assert all(each.startswith(f"signs with {kid_of(OLD)[:12]}..., accepts ") and each.count("...") == 3 for each in said)
+    assert all(each.startswith(f"signs as {ISSUER} with {kid_of(OLD)[:12]}..., accepts ") and each.count("...") == 3 for each in said)
     assert "stands at accept since" in told.out
 
 

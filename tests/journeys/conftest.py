@@ -13,8 +13,6 @@ from cwiictl.sandbox import Sandbox, Settings
 from tests.examples import two_requests
 from tests.journeys.ground import Ground
 
-pytest.register_assert_rewrite(*(f"tests.journeys.{walk}" for walk in ("again", "asked", "cuts", "denial", "foreign", "goldens", "turns", "weather")))
-
 Enter = Callable[..., Ground]
 G = TypeVar("G", bound=Ground)
 
