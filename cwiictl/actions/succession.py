@@ -18,8 +18,10 @@ from cwiictl.issuer.key import KEY
 from cwiictl.issuer.rotation import Rotation, begin
 from cwiictl.model import Succession
 from cwiictl.rotate.servers import Server, all_reached, lacking
-from cwiictl.rotate.tokens import bearing, lasting, requested, volumes
+from cwiictl.rotate.tokens import bearing, filled, lasting, requested, volumes
 from cwiictl.rotate.waits import MOST, SKEW, Volume, broken, early, unknown
+
+MANAGERS = "Controller managers tell nobody which key they sign with, the tokens of Secrets: see that each was restarted with the new one, as README.txt says."
 
 
 class Cluster(Protocol):
@@ -80,17 +82,17 @@ def _stranger(servers: Sequence[Server], at: Facing) -> BadInput | None:
 
 
 def signing(at: Facing, soak: Soak) -> Step:
-    """Nothing is handed out to sign with before every cloud takes what it signs."""
-    servers = at.cluster.servers()
-    _still("accept", servers, at.stands)
+    """Nothing is handed out to sign with before every cloud takes what it signs. Meanwhile an API server may have come back with what it had before."""
+    servers = _still("accept", at)
     if not all_reached("sign", servers, at.stands.old, at.stands.new) and at.writes:
         soaked(at.stage, at.stands, soak)
-    return _given("sign", at, servers)
+        servers = _still("accept", at)
+    step = _given("sign", at, servers)
+    return replace(step, hints=(MANAGERS,)) if step.reached else step
 
 
 def unpublishing(at: Facing, soak: int, now: int, *, force: bool) -> Step:
-    servers = at.cluster.servers()
-    _still("sign", servers, at.stands)
+    servers = _still("sign", at)
     if problem := unknown(at.stands):
         raise problem
     found = _volumes(at, at.cluster.pods())
@@ -112,23 +114,27 @@ def moment(seconds: int) -> str:
 
 
 def forgetting(at: Facing, now: int, *, force: bool) -> Step:
-    servers, pods = at.cluster.servers(), at.cluster.pods()
-    _still("unpublish", servers, at.stands)
+    servers, pods = _still("unpublish", at), at.cluster.pods()
     found = _volumes(at, pods)
     too_early = early("forget", at.stands, found, 0, now)
-    legacy = _legacy(tuple(bearing(at.cluster.token_secrets(), at.stands.old)), at.stands)
+    legacy = _legacy(at.cluster.token_secrets(), at.stands)
     if problem := None if force else too_early or legacy:
         raise problem
     forced = (broken("forget", at.stands, found, now) if too_early else "", legacy.problem if legacy else "")
     return replace(_given("forget", at, servers), hints=(*(f"By --force: {each}." for each in forced if each), *_extended(pods, at.stands)))
 
 
-def _legacy(secrets: Sequence[str], stands: Rotation) -> BadInput | None:
-    if not secrets:
+def _legacy(secrets: Sequence[Mapping[str, Any]], stands: Rotation) -> BadInput | None:
+    """Of which some may have been filled when nothing should have signed with the old key any more."""
+    found, since = tuple(bearing(secrets, stands.old)), moment(stands.signed + SKEW)
+    if not found:
         return None
+    late = tuple(bearing((each for each in secrets if filled(each) >= since), stands.old))
+    lags = f", and that of {_named(late, 'Secret')} since {since}: a controller manager may have the old key yet" if late else ""
+    first = "restart each controller manager with the new key, as README.txt of sign says; then " if late else ""
     return BadInput(
-        f"the old key {stands.old}... has signed the token of {_named(secrets, 'Secret')}, which would be refused",
-        remedy="delete these Secrets, or have their tokens made anew by deleting their data.token; --force breaks them",
+        f"the old key {stands.old}... has signed the token of {_named(found, 'Secret')}, which would be refused{lags}",
+        remedy=f"{first}delete these Secrets, or have their tokens made anew by deleting their data.token; --force breaks them",
     )
 
 
@@ -143,8 +149,9 @@ def _named(names: Sequence[str], word: str) -> str:
     return f"the {word}{'s' if len(names) > 1 else ''} {few(names, MOST)}"
 
 
-def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -> None:
+def _still(stage: rotation.Stage, at: Facing) -> Sequence[Server]:
     """What an earlier stage was proved by is looked at again: a server may have come back with what it had before."""
+    servers, stands = at.cluster.servers(), at.stands
     if problem := unasked(servers):
         raise problem
     for server in servers:
@@ -152,6 +159,7 @@ def _still(stage: rotation.Stage, servers: Sequence[Server], stands: Rotation) -
         if lack and not (stage == "unpublish" and not lacking("forget", server, stands.old, stands.new)):
             again = f"run rotate-keys {stage}, and bring it there" if stands.stage == stage else "bring it there"
             raise BadInput(f"the API server {server.address} is not where {stage} had brought it: {lack}", remedy=f"{again} again as its README.txt says")
+    return servers
 
 
 def unasked(servers: Sequence[Server]) -> BadInput | None:

@@ -50,9 +50,20 @@ def _projected(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
         yield from ((str(volume["name"]), source["serviceAccountToken"]) for source in sources if source.get("serviceAccountToken"))
 
 
+def _within(within: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return within.get(key) or {}
+
+
 def _each(within: Mapping[str, Any] | None, key: str) -> Sequence[Mapping[str, Any]]:
     """What is empty, or not there, is nothing."""
     return (within or {}).get(key) or ()
+
+
+def filled(secret: Mapping[str, Any]) -> str:
+    """When its token was put into it, which may be long after it was made."""
+    about = secret["metadata"]
+    moments = (str(each.get("time", "")) for each in _each(about, "managedFields") if "f:token" in _within(_within(each, "fieldsV1"), "f:data"))
+    return max(moments, default=str(about.get("creationTimestamp", "")))
 
 
 def bearing(secrets: Iterable[Mapping[str, Any]], old: str) -> Iterator[str]:

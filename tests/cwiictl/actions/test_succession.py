@@ -13,10 +13,11 @@ import pytest
 
 from cwiictl import oidc
 from cwiictl.actions.order import Order
+from cwiictl.actions.soak import Soak, Try
 from cwiictl.actions.stage import Stage
-from cwiictl.actions.succession import Facing, accepting, forgetting, unpublishing
+from cwiictl.actions.succession import MANAGERS, Facing, accepting, forgetting, signing, unpublishing
 from cwiictl.engine.pace import Pace
-from cwiictl.engine.resource import Plan
+from cwiictl.engine.resource import Plan, Report, silent
 from cwiictl.errors import BadInput
 from cwiictl.issuer.rotation import Rotation, begin
 from cwiictl.issuer.stores.keys import PublicKey
@@ -87,17 +88,58 @@ def test_what_is_given_has_all_that_is_accepted_and_the_new_key(tmp_path: Path) 
 
 
 def test_who_forgets_by_force_is_told_all_that_will_break(tmp_path: Path) -> None:
-    head = base64.urlsafe_b64encode(json.dumps({"kid": OLD.kid}).encode()).decode()
-    secret = {"metadata": {"name": "legacy"}, "data": {"token": base64.b64encode(f"{head}.e30.x".encode()).decode()}}
-    at = facing(tmp_path, Running((server(OLD, NEW),), secrets=[secret]), stage="unpublish", since=DAY, signed=DAY)
+    at = facing(tmp_path, Running((server(OLD, NEW),), secrets=[a_secret("legacy", "1970-01-01T00:00:00Z")]), stage="unpublish", since=DAY, signed=DAY)
 
     step = forgetting(at, DAY + 60, force=True)
 
     assert [hint.partition(":")[0] for hint in step.hints] == ["By --force"] * 2
     assert "API servers refuse tokens of the old key from now on" in step.hints[0]
-    assert "default/legacy" in step.hints[1]
+    assert "shop/legacy" in step.hints[1]
     with pytest.raises(BadInput, match="comes too early"):
         forgetting(at, DAY + 60, force=False)
+
+
+def test_whose_token_is_younger_than_the_new_key_tells_of_a_controller_manager(tmp_path: Path) -> None:
+    """`signed` and no clock's skew apart."""
+    before, after = (a_secret(name, at) for name, at in (("before", "1970-01-02T00:14:59Z"), ("after", "1970-01-02T00:15:00Z")))
+    signs = (server(OLD, NEW),)
+    at = facing(tmp_path, Running(signs), stage="unpublish", since=DAY, signed=DAY)
+
+    with pytest.raises(BadInput, match=r"of the Secret shop/before, which would be refused$") as legacy:
+        forgetting(replace(at, cluster=Running(signs, secrets=[before])), 9 * DAY, force=False)
+    with pytest.raises(BadInput, match=r"and that of the Secret shop/after since 1970-01-02T00:15:00Z: a controller manager may have") as lagging:
+        forgetting(replace(at, cluster=Running(signs, secrets=[before, after])), 9 * DAY, force=False)
+
+    assert legacy.value.remedy.startswith("delete these Secrets")
+    assert lagging.value.remedy.startswith("restart each controller manager with the new key")
+
+
+def test_who_has_come_back_with_the_old_key_alone_while_clouds_were_tried_is_given_no_private_key(tmp_path: Path) -> None:
+    cluster = Running((server(NEW, OLD),))
+
+    def restarted(_stage: Stage, _report: Report) -> Mapping[str, Try]:
+        cluster.found = (server(OLD),)
+        return {}
+
+    with pytest.raises(BadInput, match="is not where accept had brought it: it does not accept"):
+        signing(facing(tmp_path, cluster, stage="accept", since=0), Soak(restarted, 0, lambda: 0.0, silent))
+
+    assert not (tmp_path / "out").exists()
+
+
+def test_that_all_api_servers_sign_says_nothing_of_the_controller_managers(tmp_path: Path) -> None:
+    step = signing(facing(tmp_path, Running((server(OLD, NEW),)), stage="accept", since=0), Soak(lambda _stage, _report: {}, 0, lambda: 0.0, silent))
+
+    assert step.reached
+    assert step.hints == (MANAGERS,)
+
+
+def a_secret(name: str, at: str) -> Mapping[str, Any]:
+    """Made long ago, and given its token then."""
+    head = base64.urlsafe_b64encode(json.dumps({"kid": OLD.kid}).encode()).decode()
+    fields: list[dict[str, Any]] = [{"time": at, "fieldsV1": {"f:data": {"f:token": {}}}}, {"time": "1970-02-01T00:00:00Z", "fieldsV1": {"f:metadata": {}}}]
+    about = {"namespace": "shop", "name": name, "creationTimestamp": "1970-01-01T00:00:00Z", "managedFields": fields}
+    return {"metadata": about, "data": {"token": base64.b64encode(f"{head}.e30.x".encode()).decode()}}
 
 
 def a_pod(name: str, made: str) -> Mapping[str, Any]:
