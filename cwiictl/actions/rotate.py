@@ -193,8 +193,15 @@ def _result(stage: Stage, ask: Ask, outcome: Outcome, words: dict[Verb, Conditio
     if words is DONE and (problem := late(stage, outcome)):
         result = awaiting(result, stage, problem)
     if words is DONE and outcome.whole:
-        result = replace(result, hints=(f"Now {DOES[ask.stage]}: {onward(Rotation(ask.stage, 0, '', ''))}.",))
+        result = replace(result, hints=(f"Now {DOES[ask.stage]}: {onward(Rotation(ask.stage, 0, '', ''))}.", *_over(stage, ask)))
     return _with_pair(result, stage, outcome) if ask.stage == "add" else result
+
+
+def _over(stage: Stage, ask: Ask) -> tuple[str, ...]:
+    """Every other command looks for the cluster's pair where the old one is."""
+    if ask.stage != "forget" or not isinstance(stage.keys, KeyPair):
+        return ()
+    return (f"The cluster's pair is the one in {stage.keys.folder} now: move it to where the old one is, or name its public half with --public-key-file.",)
 
 
 def _with(result: Result, step: Step) -> Result:

@@ -57,6 +57,8 @@ def rotate_keys(clouds: tuple[str, ...], **given: Any) -> None:
 
     Each can be stopped anywhere and run again. What the API servers need is written to the output folder, with the commands; run again,
     a stage asks each API server at its own address, and is done when all of them are there; and, where keys come or go, when everybody can read that.
+    sign stays until --soak is over, for it tries the clouds all that time; unpublish and forget have nothing to try: what comes too early is refused, and
+    how long it is until then is told.
 
     \b
     Example:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cwiictl.errors import few
 from cwiictl.rotate.servers import Server
-from cwiictl.rotate.waits import FLOOR, SKEW, Volume, date, listed, longest, whose
+from cwiictl.rotate.waits import FLOOR, MOST, SKEW, Volume, date, longest, whose
 
 YEAR = 365 * 24 * 3600  # that the API server makes the token of its own audience good for which every pod is given
 
@@ -28,6 +29,6 @@ def good(since: int, volumes: tuple[Volume, ...], lasting: Sequence[str], now: i
     if now < ends:
         yield f"tokens of the issuer before can be good until {date(ends)}: one may have been signed until {date(since)}, and {whose(last)}"
     if yearlong:
-        yield f"who reads its token once and not again can use one of the issuer before until {date(since + YEAR)}: it may be one of {listed(yearlong)}"
+        yield f"who reads its token once and not again can use one of the issuer before until {date(since + YEAR)}: it may be one of {few(yearlong, MOST)}"
     if yearlong or (now < ends and last.name and last.seconds > FLOOR):
         yield f"a pod that is restarted after {date(since + SKEW)} has none"

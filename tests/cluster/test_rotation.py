@@ -81,7 +81,9 @@ def test_killed_when_it_has_written_each_stage_is_reached_by_the_next_run(alone:
     assert alone.rotate("forget", later=DAY).code == 3
     alone.bring("forget", 0)
     alone.reached("forget", later=DAY)
+    over = alone.rotate("forget", later=DAY)
 
+    assert "The cluster's pair is the one in out/after-" in over.out
     assert published(alone) == [jwt.get_unverified_header(alone.token(0))["kid"]] != [kid_of(OLD)]
 
 
