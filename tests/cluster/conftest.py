@@ -16,6 +16,7 @@ from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.reach import Reach
 from tests.cluster.kube.shared import shared
+from tests.cluster.kubeconfigs import Config
 from tests.cluster.shop import Shop, opened
 
 BUILDING = 1800  # seconds that a first test may take: its programs may have to be built
@@ -82,3 +83,8 @@ def node(machine: dict[str, object]) -> Generator[Cluster]:
 def shop(reach: Reach, tmp_path: Path) -> Generator[Shop]:
     with opened(reach, tmp_path) as shop:
         yield shop
+
+
+@pytest.fixture
+def config(reach: Reach, tmp_path: Path) -> Config:
+    return Config(reach, tmp_path)
