@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cwiictl.actions.authorities import Source
-from cwiictl.actions.cluster import Installation, caller, imaged, values
+from cwiictl.actions.cluster import Ground, Installation, imaged, values
 from cwiictl.actions.result import Caller
 from cwiictl.engine.resource import Walk
 from cwiictl.install.sidecar.flavours import FLAVOURS
 from cwiictl.install.sidecar.sidecar import KUBE_APISERVER, PORT, Sidecar, flavour, installation, sidecar
 from cwiictl.kubernetes import Place, connect
-from cwiictl.kubernetes.objects import walk
 
 DEPLOYMENT = "Deployment.apps"
 MANAGEMENT = ("Secret", DEPLOYMENT)  # the kinds of what goes there, and of what goes into the other
@@ -60,12 +59,16 @@ class Both:
     guest: Place
 
     @property
+    def grounds(self) -> tuple[Ground, Ground]:
+        return Ground(self.management, MANAGEMENT, "management cluster"), Ground(self.guest, HOSTED, "hosted cluster")
+
+    @property
     def walks(self) -> list[Walk]:
-        return [walk(self.management, MANAGEMENT), walk(self.guest, HOSTED)]
+        return [ground.walk for ground in self.grounds]
 
     @property
     def callers(self) -> tuple[Caller, ...]:
-        return (replace(caller(self.management), cloud="management cluster"), replace(caller(self.guest), cloud="hosted cluster"))
+        return tuple(ground.caller for ground in self.grounds)
 
 
 def wanted(beside: Beside) -> Sidecar:
@@ -78,8 +81,10 @@ def wanted(beside: Beside) -> Sidecar:
 
 
 @contextmanager
-def connected(order: Installation) -> Generator[Place]:
-    place = connect(order.kubeconfig, order.context, order.width)
+def connected(beside: Beside) -> Generator[Place]:
+    """To the management cluster, in which nothing of ours is outside the control plane's namespace."""
+    order = beside.order
+    place = connect(order.kubeconfig, order.context, order.width, within=beside.namespace)
     try:
         yield place
     finally:
@@ -89,7 +94,7 @@ def connected(order: Installation) -> Generator[Place]:
 @contextmanager
 def both(beside: Beside) -> Generator[Both]:
     with ExitStack() as stack:
-        management = stack.enter_context(connected(beside.order))
+        management = stack.enter_context(connected(beside))
         guest = connect(beside.guest_kubeconfig, beside.guest_context, beside.order.width, GUEST)
         stack.callback(guest.close)
         yield Both(management, guest)

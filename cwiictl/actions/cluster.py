@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cwiictl import files
 from cwiictl.actions.result import Caller
-from cwiictl.engine.resource import Mark
+from cwiictl.engine.resource import Mark, Walk
 from cwiictl.errors import BadInput
 from cwiictl.install import given, handover
 from cwiictl.install.served import FLOWS, Served
 from cwiictl.install.values import Values, Wishes
-from cwiictl.kubernetes import Place
+from cwiictl.kubernetes import Place, rights
+from cwiictl.kubernetes.kinds import STAGE
+from cwiictl.kubernetes.objects import walk
 from cwiictl.shapes import told
 
 ORIGIN = "install-webhook"
@@ -36,6 +38,33 @@ class Installation:
     wait: bool = True
     timeout: float = 300.0
     width: int = 16
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A cluster that something of an installation is in, and the kinds of it."""
+
+    place: Place
+    titles: Collection[str] = tuple(STAGE)
+    called: str = ""  # where there are two
+
+    @property
+    def walk(self) -> Walk:
+        return walk(self.place, self.titles)
+
+    @property
+    def caller(self) -> Caller:
+        return replace(caller(self.place), cloud=self.called or "cluster")
+
+    @property
+    def finding(self) -> tuple[rights.Right, ...]:
+        return rights.finding(self.place.kinds, self.titles, self.place.within)
+
+    def check(self, needed: Iterable[rights.Right], what: str) -> None:
+        """Half of an installation is worse than the whole, or than none."""
+        who = f"{self.place.caller}, in the {self.called}," if self.called else self.place.caller
+        if problem := rights.denied(who, self.place.api.lacking(needed), what):
+            raise problem
 
 
 def values(order: Installation, below: Mapping[str, Any] = NOTHING) -> Values:

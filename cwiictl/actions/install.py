@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cwiictl import manifests
-from cwiictl.actions.cluster import Installation, address, caller, served, unled
+from cwiictl.actions.cluster import Ground, Installation, address, caller, served, unled
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
 from cwiictl.actions.result import Caller, Result
 from cwiictl.actions.suited import suited
@@ -70,9 +70,8 @@ def planned(order: Installation, report: Report) -> Result:
 
 def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
     stage = Stage(order, wanted, place, Pace(order.width), objects(wanted, served(place)))
-    needed = [*rights.needed(stage.bodies, place.kinds), *rights.finding(place.kinds), *WAITING]
-    if problem := rights.denied(place.caller, place.api.lacking(needed), "install-webhook"):
-        raise problem
+    ground = Ground(place)
+    ground.check([*rights.needed(stage.bodies, place.kinds), *ground.finding, *WAITING], "install-webhook")
     standing.check(wanted, _there(wanted, place))
     rivals.check(wanted, place.api.list(rollover.CONFIGURATION))
     if wanted.failure_policy == "Fail":

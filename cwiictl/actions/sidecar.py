@@ -116,11 +116,9 @@ def _bodies(asked: Sidecar, made: Certified, deployment: Body, places: Both) -> 
 
 
 def _allowed(stage: Stage) -> None:
-    waiting = [rights.Right("list", "pods"), rights.Right("list", "events")]
-    for place, more in ((stage.both.management, waiting), (stage.both.guest, [rights.Right("create", "pods")])):
-        needed = [*rights.needed(_of(place, stage.bodies), place.kinds), *more]
-        if problem := rights.denied(place.caller, place.api.lacking(needed), "install-webhook"):
-            raise problem
+    waiting = [rights.Right("list", plural, namespace=stage.beside.namespace) for plural in ("pods", "events")]
+    for ground, more in zip(stage.both.grounds, (waiting, [rights.Right("create", "pods")]), strict=True):
+        ground.check([*rights.needed(_of(ground.place, stage.bodies), ground.place.kinds), *ground.finding, *more], "install-webhook")
 
 
 def _steps(stage: Stage, report: Report) -> Iterator[Step]:

@@ -37,7 +37,7 @@ def _signers(beside: Beside) -> list[Pair]:
     sources = (beside.root, beside.client)
     if all(source.file for source in sources):
         return [signer(source, None, "") for source in sources]
-    with connected(beside.order) as place:
+    with connected(beside) as place:
         return [signer(source, place, beside.namespace) for source in sources]
 
 

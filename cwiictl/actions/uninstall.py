@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from cwiictl.actions.beside import Beside, both
-from cwiictl.actions.cluster import Installation, caller
+from cwiictl.actions.cluster import Ground, Installation
 from cwiictl.actions.installed import SELECTOR
-from cwiictl.actions.result import Caller, Result, doomed, removed, stopped
+from cwiictl.actions.result import Result, doomed, removed, stopped
 from cwiictl.engine.holdings import Holdings, holdings, inspect, remove
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.plain import checksum
-from cwiictl.engine.resource import Report, Walk
+from cwiictl.engine.resource import Report
 from cwiictl.errors import BadInput, Conflict
 from cwiictl.install.release import release
 from cwiictl.install.rollover import CONFIGURATION
 from cwiictl.kubernetes import Place, connect, rights
-from cwiictl.kubernetes.objects import walk
 
 Agreed = Callable[[Result], bool]
+COMMAND = "uninstall-webhook"
 SIDECAR = ("k8s/MutatingWebhookConfiguration", "k8s/Deployment")
 
 
@@ -29,17 +29,14 @@ class Where:
     """`first`: the kinds that go before all others, one after the other. Among others there is an order already."""
 
     name: str
-    callers: tuple[Caller, ...]
-    walks: Sequence[Walk]
+    grounds: Sequence[Ground]
     first: Sequence[str] = ()
-    places: tuple[Place, ...] = ()  # where rights are asked for beforehand
 
 
 def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | None) -> Result:
     """`agreed` is shown what would go, and asked; without it this is a dry run."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
-        _check(place, rights.finding(place.kinds))
-        result = _uninstalled(order, Where(name, (caller(place),), [walk(place)], places=(place,)), report, agreed)
+        result = _uninstalled(order, Where(name, (Ground(place),)), report, agreed)
         there = result.rows or result.failures or result.interrupted
         return result if there else replace(result, hints=tuple(_others(name, place)))
 
@@ -47,7 +44,7 @@ def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | N
 def uninstall_sidecar(beside: Beside, report: Report, agreed: Agreed | None) -> Result:
     """From both clusters. Nobody is asked any more before there is nobody to answer."""
     with both(beside) as places:
-        return _uninstalled(beside.order, Where(beside.name, places.callers, places.walks, SIDECAR), report, agreed)
+        return _uninstalled(beside.order, Where(beside.name, places.grounds, SIDECAR), report, agreed)
 
 
 def _uninstalled(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
@@ -55,10 +52,12 @@ def _uninstalled(order: Installation, where: Where, report: Report, agreed: Agre
 
 
 def _taken_out(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
-    pace, who, name = Pace(order.width), where.callers, where.name
-    found = holdings(where.walks, name, pace, report)
-    for place in where.places:
-        _check(place, rights.removing(place.kinds, _things(found)))
+    pace, who, name = Pace(order.width), tuple(ground.caller for ground in where.grounds), where.name
+    for ground in where.grounds:
+        ground.check(ground.finding, COMMAND)
+    found = holdings([ground.walk for ground in where.grounds], name, pace, report)
+    for ground in where.grounds:
+        ground.check(rights.removing(ground.place.kinds, _things(found, ground.place.name)), COMMAND)
     total = checksum({"callers": who, "name": name, "drops": [(thing.address, thing.mark.hold) for thing in found]}) if list(found) else ""
     against = inspect(found, pace, report)
     shown = Result(who, total, tuple(doomed(found, against.failed)), interrupted=found.interrupted or against.interrupted)
@@ -100,11 +99,8 @@ def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) 
     return result
 
 
-def _check(place: Place, needed: Iterable[rights.Right]) -> None:
-    """Half of an installation is worse than the whole: pods may be held up by what is left."""
-    if problem := rights.denied(place.caller, place.api.lacking(needed), "uninstall-webhook"):
-        raise problem
-
-
-def _things(found: Holdings) -> Iterator[tuple[str, str]]:
-    return ((thing.store.kind, thing.name) for thing in found)
+def _things(found: Holdings, place: str) -> Iterator[tuple[str, str, bool]]:
+    for thing in found:
+        kind, _, where = thing.store.kind.partition("@")
+        if where == place:
+            yield kind, thing.name, thing.mark.hold == "owned"

@@ -50,3 +50,4 @@ class Place:
     api: Api
     close: Callable[[], None] = field(repr=False)
     name: str = ""  # where there are two
+    within: str = ""  # the one namespace that is looked through for what is ours, if it is not all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from cwiictl.kubernetes.kinds import STAGE, Kind, Kinds
 
 APPLYING = ("get", "create", "patch")  # a preview too: what the API server would make of an object it says only to who may write it
 REMOVING = ("get", "delete")
+RELEASING = ("get", "patch")
 ACCOUNTS = "system:serviceaccount:"  # how the names of ServiceAccounts begin, of whom rights can be asked
 
 
@@ -37,20 +38,20 @@ def needed(bodies: Iterable[Mapping[str, Any]], kinds: Kinds, verbs: Iterable[st
     return tuple(dict.fromkeys(Right(verb, kind.plural, kind.group, where) for kind, where in asked for verb in verbs))
 
 
-def finding(kinds: Kinds) -> tuple[Right, ...]:
-    """What is ours is found by its mark, wherever it is: whoever may not look there would not know what is left over."""
-    return tuple(Right("list", kind.plural, kind.group) for kind in _installed(kinds))
+def finding(kinds: Kinds, titles: Collection[str] = STAGE.keys(), namespace: str = "") -> tuple[Right, ...]:
+    """What is ours is found by its mark, wherever it may be: whoever may not look there would not know what is left over."""
+    return tuple(Right("list", kind.plural, kind.group, namespace if kind.namespaced else "") for kind in _installed(kinds, titles))
 
 
-def removing(kinds: Kinds, things: Iterable[tuple[str, str]]) -> tuple[Right, ...]:
-    """`things` are named by the kind of their store, and as they are called there."""
+def removing(kinds: Kinds, things: Iterable[tuple[str, str, bool]]) -> tuple[Right, ...]:
+    """`things` are named by the kind of their store, and as they are called there; and whether they go, or are let go."""
     of = {f"k8s/{kind.short}": kind for kind in _installed(kinds)}
-    asked = [(of[kind], name.rpartition("/")[0]) for kind, name in things]
-    return tuple(dict.fromkeys(Right(verb, kind.plural, kind.group, where) for kind, where in asked for verb in REMOVING))
+    asked = [(of[kind], name.rpartition("/")[0], REMOVING if goes else RELEASING) for kind, name, goes in things]
+    return tuple(dict.fromkeys(Right(verb, kind.plural, kind.group, where) for kind, where, verbs in asked for verb in verbs))
 
 
-def _installed(kinds: Kinds) -> list[Kind]:
-    return [kind for title in STAGE if (kind := kinds.get(title))]
+def _installed(kinds: Kinds, titles: Collection[str] = STAGE.keys()) -> list[Kind]:
+    return [kind for title in STAGE if title in titles and (kind := kinds.get(title))]
 
 
 def denied(who: str, lacking: Iterable[Right], what: str) -> Denied | None:

@@ -21,18 +21,18 @@ ANONYMOUS = "system:anonymous"
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
-def connect(kubeconfig: Path | None, context: str | None, width: int = 16, name: str = "") -> Place:
+def connect(kubeconfig: Path | None, context: str | None, width: int = 16, name: str = "", within: str = "") -> Place:
     configuration, chosen = configured(kubeconfig, context)
     wire = Wire(configuration, width)
     try:
-        return _place(wire, chosen, width, name)
+        return _place(wire, chosen, width, name, within)
     except BaseException:
         wire.close()
         raise
 
 
 @told()
-def _place(wire: Wire, context: str, width: int, name: str) -> Place:
+def _place(wire: Wire, context: str, width: int, name: str, within: str) -> Place:
     try:
         version, caller = _version(wire), _caller(wire, context)
     except Refused as e:
@@ -42,10 +42,10 @@ def _place(wire: Wire, context: str, width: int, name: str) -> Place:
 
     def store(kind: Kind) -> Objects:
         if kind not in stores:
-            stores[kind] = Namespaces(wire, kind, kinds, place=name) if kind.title == NAMESPACE else Objects(wire, kind, place=name)
+            stores[kind] = Namespaces(wire, kind, kinds, place=name) if kind.title == NAMESPACE else Objects(wire, kind, place=name, within=within)
         return stores[kind]
 
-    return Place(wire.server, context, version, caller, kinds, store, Asked(wire, kinds, width), wire.close, name)
+    return Place(wire.server, context, version, caller, kinds, store, Asked(wire, kinds, width), wire.close, name, within)
 
 
 def _version(wire: Wire) -> str:

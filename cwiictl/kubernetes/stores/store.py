@@ -25,8 +25,8 @@ class Objects:
 
     bulk = False
 
-    def __init__(self, wire: Wire, of: Kind, patience: float = 120.0, place: str = "") -> None:
-        self.wire, self.of, self.patience = wire, of, patience
+    def __init__(self, wire: Wire, of: Kind, patience: float = 120.0, place: str = "", within: str = "") -> None:
+        self.wire, self.of, self.patience, self.within = wire, of, patience, within
         self.kind = f"k8s/{of.short}@{place}" if place else f"k8s/{of.short}"
 
     @told()
@@ -82,7 +82,7 @@ class Objects:
     @told()
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """Only what tells of them is read: Secrets keep theirs."""
-        found = self.wire.list(self.of.path(), f"{names.INSTALLATION_KEY}={cluster}", METADATA)
+        found = self.wire.list(self.of.path(self.within), f"{names.INSTALLATION_KEY}={cluster}", METADATA)
         marks = {_name(live): owner(live) for live in found}
         return {name: mark for name, mark in marks.items() if mark and mark.cluster == cluster}
 
