@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import socket
 import struct
 import sys
@@ -27,8 +28,9 @@ from tests.cluster.kube.cluster import Cluster, Settings, free_port
 from tests.cluster.kube.missing import Missing
 from tests.cluster.kube.pki import write
 from tests.cluster.kube.processes import Processes
-from tests.cluster.space import a_name
+from tests.cluster.space import Space, a_name, plain
 from tests.cwiictl.install.installed import IMAGE
+from tests.webhook.answering import SENSIBLE
 from tests.webhook.hypershift import rsa_authority
 
 PROGRAM = Path(sys.executable).with_name("cwii-webhook")
@@ -130,6 +132,30 @@ class Hosted:
         if server:
             write(kubeconfig, kubeconfig.read_bytes().replace(f"https://localhost:{self.beside().port}".encode(), server.encode()))
         processes.start("sidecar", [PROGRAM, *(word.replace("/var/run/app", str(processes.folder)) for word in container["args"])])
+
+    def health(self, path: str = "/readyz") -> str:
+        with suppress(OSError), closing(http.client.HTTPConnection("127.0.0.1", self.ports[1], timeout=10)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        return "nobody listens"
+
+    def ready(self, processes: Processes) -> None:
+        processes.until(lambda: self.health() == "ok\n", f"the sidecar to be ready, which says {self.health()}")
+
+    def shop(self) -> Space:
+        """With a ServiceAccount that asks in the flavour's words."""
+        return Space(self.cluster.reach).account(SENSIBLE[DIALECTS[self.flavour]])
+
+
+def asking() -> Object:
+    """In every dialect's words, as far as pods have them."""
+    pod = plain()
+    pod["metadata"]["labels"] = {"azure.workload.identity/use": "true"}
+    return pod
+
+
+def conditions(result: Result) -> dict[str, str]:
+    return {row.thing: row.condition for row in result.rows}
 
 
 def kube_apiserver() -> Object:
