@@ -12,7 +12,8 @@ from cwiictl.actions.cluster import Ground, Installation, address, caller, serve
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
 from cwiictl.actions.result import Caller, Result
 from cwiictl.actions.suited import suited
-from cwiictl.actions.waiting import LEARNING, Waiting
+from cwiictl.actions.trial import Trial
+from cwiictl.actions.waiting import Waiting
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
 from cwiictl.install import exposure, rivals, rollover, standing
@@ -153,7 +154,7 @@ def _filled(secret: Mapping[str, Any] | None) -> bool:
 def _shown(stage: Stage, report: Report) -> tuple[str, ...]:
     if not stage.order.wait:
         return ()
-    return replace(_waiting(stage, report), timeout=min(LEARNING, stage.order.timeout)).shown(stage.values)
+    return Trial(_waiting(stage, report), stage.values).shown()
 
 
 def _waiting(stage: Stage, report: Report) -> Waiting:

@@ -14,7 +14,8 @@ from cwiictl.actions.beside import DEPLOYMENT, Beside, Both, both, wanted
 from cwiictl.actions.cluster import Installation, address, served
 from cwiictl.actions.layout import Agreed, Step, carried_out, foreseen
 from cwiictl.actions.result import Caller, Result
-from cwiictl.actions.waiting import LEARNING, Waiting
+from cwiictl.actions.trial import Trial
+from cwiictl.actions.waiting import Waiting
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Plan, Report
 from cwiictl.errors import BadInput, Conflict
@@ -142,8 +143,7 @@ def _shown(stage: Stage, report: Report) -> tuple[str, ...]:
     if not stage.order.wait:
         return ()
     see = f"see kubectl logs of the container {stage.sidecar.flavour.name} beside the kube-apiserver"
-    waiting = Waiting(stage.both.guest, stage.pace, report, min(LEARNING, stage.order.timeout), see)
-    return waiting.shown(stage.sidecar.values)
+    return Trial(Waiting(stage.both.guest, stage.pace, report, stage.order.timeout), stage.sidecar.values, see).shown()
 
 
 def _of(place: Place, bodies: Bodies) -> list[Body]:

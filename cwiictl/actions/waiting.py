@@ -1,4 +1,4 @@
-"""What an installation waits for: a Job that makes certificates, replicas that are ready, and a pod that is given what it asks for."""
+"""What an installation waits for: a Job that makes certificates, and replicas that are ready."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from cwiictl.actions.cluster import address
 from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Report
 from cwiictl.errors import Denied, Failed, NotYet
-from cwiictl.install import rollover, smoke
+from cwiictl.install import rollover
 from cwiictl.install.command import PLAIN
-from cwiictl.install.conditions import spared
 from cwiictl.install.rollout import Body, rollout, running, unready
-from cwiictl.install.values import Dialect, Values
 from cwiictl.kubernetes import Place
 
-SMOKE = "default"  # the namespace of the pod that is tried
 KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody else takes it away
-LEARNING = 20.0  # seconds until every API server has seen a configuration
 GO_ON = "mend what hinders it, and run the same command again to go on"
-BEHIND = "see kubectl logs of the webhook, and whether the API servers reach its Service"
 UNREACHED = "error trying to reach service"  # an API server's own words, of a pod that it is kept from
 
 
@@ -42,7 +37,6 @@ class Waiting:
     pace: Pace
     report: Report
     timeout: float
-    see: str = BEHIND  # what to look at where a pod is given nothing
 
     def rolled_out(self, name: str, namespace: str, port: int | None = PLAIN) -> None:
         """Every replica is of the Deployment as it was applied, and ready. At `port` one that is not says why, if that is ours to say."""
@@ -57,7 +51,7 @@ class Waiting:
                 raise NotYet(f"{now}{f': {hindrances}' if hindrances else ''}", remedy=GO_ON)
             return "ready"
 
-        self._until(address("Deployment", name, namespace), look)
+        self.until(address("Deployment", name, namespace), look)
 
     def ready(self, name: str, namespace: str, port: int) -> tuple[str, ...]:
         """Whether each replica's webhook is, by its own account: of one for which its pod does not wait. Who cannot be asked is not waited for, but told."""
@@ -69,7 +63,7 @@ class Waiting:
                 raise NotYet("; ".join(hindrances), remedy=GO_ON)
             return "; ".join(f"{pod}: {one.unasked}" for pod, one in accounts.items() if one.unasked)
 
-        unasked = self._until(address("Deployment", name, namespace), look)
+        unasked = self.until(address("Deployment", name, namespace), look)
         return (f"Whether the webhook is ready in its pods could not be asked, and was not waited for ({unasked}).",) if unasked else ()
 
     def _account(self, namespace: str, pod: str, port: int) -> Account:
@@ -87,7 +81,7 @@ class Waiting:
         if cron is None:
             raise Failed(f"there is no CronJob {namespace}/{name}-renew to renew certificates with", remedy="run install-webhook, with certificates.by=renewer")
         made = self.place.api.create(_job(cron))["metadata"]["name"]
-        return self._until(address("Job", made, namespace), lambda: self._ended(made, namespace))
+        return self.until(address("Job", made, namespace), lambda: self._ended(made, namespace))
 
     def bundled(self, name: str, by: str) -> None:
         def look() -> str:
@@ -99,34 +93,7 @@ class Waiting:
                 )
             return "believed"
 
-        self._until(address(rollover.CONFIGURATION, name), look)
-
-    def shown(self, values: Values) -> tuple[str, ...]:
-        """With a pod of a dry run. That others refuse it says nothing of us."""
-        if spared(values, SMOKE) or values.match_conditions:
-            return (f"It was not tried with a pod: those of the namespace {SMOKE} may not be its business.",)
-        refused = [why for dialect in values.dialects if (why := self.tried(dialect, SMOKE))]
-        return tuple(f"It was not tried with a pod: {why}" for why in dict.fromkeys(refused))
-
-    def tried(self, dialect: Dialect, namespace: str) -> str:
-        """API servers learn of a configuration a moment after it was written. Says why it says nothing of us, if it does not."""
-        pod = smoke.pod(dialect, namespace)
-        if pod is None:
-            return f"in the words of {dialect} only ServiceAccounts ask."
-
-        def look() -> str:
-            try:
-                made = self.place.api.create(pod, dry=True)
-            except (Denied, Failed) as e:
-                return e.problem
-            if not smoke.given(dialect, made):
-                raise NotYet(
-                    f"a pod that asks for an identity in the words of {dialect} is not given it",
-                    remedy=f"{self.see}: the pod was let through as failurePolicy says",
-                )
-            return ""
-
-        return self._until(f"the dialect {dialect}", look)
+        self.until(address(rollover.CONFIGURATION, name), look)
 
     def _ended(self, job: str, namespace: str) -> str:
         status = (self.place.api.get("Job.batch", namespace, job) or {}).get("status", {})
@@ -150,7 +117,7 @@ class Waiting:
     def _events(self, namespace: str) -> list[Body]:
         return self.place.api.list("Event", namespace)
 
-    def _until(self, what: str, look: Callable[[], str]) -> str:
+    def until(self, what: str, look: Callable[[], str]) -> str:
         said: list[str] = []
 
         def do(_address: str, _tried: int) -> str:

@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cwiictl.install.values import Dialect
+from cwii_webhook.vocabulary import Word, eks, gcpwif
+
+from cwiictl.install.command import understood
+from cwiictl.install.conditions import spared
+from cwiictl.install.values import Dialect, Values
 
 Body = dict[str, Any]
 
 ROLE = "arn:aws:iam::000000000000:role/nobody"
-# What each dialect hears on the pod itself. In the others only ServiceAccounts ask.
+# What each dialect hears on the pod itself.
 _ASKS: Mapping[Dialect, Mapping[str, Mapping[str, str]]] = {
     "cwii": {"annotations": {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}},
     "azwi": {"labels": {"azure.workload.identity/use": "true"}},
 }
-_GIVEN: Mapping[Dialect, str] = {"cwii": "AWS_ROLE_ARN", "azwi": "AZURE_FEDERATED_TOKEN_FILE"}
+# In the others only ServiceAccounts ask: with all of these words, in the domain of its annotations.
+_ASKED: Mapping[Dialect, Callable[[str], tuple[Word, ...]]] = {
+    "eks": lambda domain: (eks.words(domain).role_arn,),
+    "gcpwif": lambda domain: (gcpwif.words(domain).provider, gcpwif.words(domain).email),
+}
+_GIVEN: Mapping[Dialect, frozenset[str]] = {  # one of them
+    "cwii": frozenset({"AWS_ROLE_ARN"}),
+    "eks": frozenset({"AWS_ROLE_ARN", "AWS_CONTAINER_CREDENTIALS_FULL_URI"}),
+    "azwi": frozenset({"AZURE_FEDERATED_TOKEN_FILE"}),
+    "gcpwif": frozenset({"GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG"}),
+}
 
 
-def pod(dialect: Dialect, namespace: str) -> Body | None:
-    """One that any namespace would take, if it lets pods in at all."""
-    if dialect not in _ASKS:
-        return None
+def asked(values: Values, dialect: Dialect) -> tuple[str, ...]:
+    """The annotations by which ServiceAccounts ask; none in a dialect in which pods ask themselves."""
+    if dialect not in _ASKED:
+        return ()
+    (domain,) = next(each.domains for each in understood(values) if each.route.dialect == dialect)
+    return tuple(word.key for word in _ASKED[dialect](domain))
+
+
+def asker(values: Values, keys: tuple[str, ...], accounts: Iterable[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The namespace and name of one that asks by these, where pods are looked at: always the same, of several."""
+    asking = [each["metadata"] for each in accounts if _says(each, keys)]
+    return min(((about["namespace"], about["name"]) for about in asking if not spared(values, about["namespace"])), default=None)
+
+
+def pod(dialect: Dialect, namespace: str, account: str = "") -> Body:
+    """One that any namespace would take, if it lets pods in at all. Where pods do not ask themselves, `account` does."""
     closed = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
     container = {
         "name": "nobody",
@@ -29,11 +55,17 @@ def pod(dialect: Dialect, namespace: str) -> Body | None:
         "securityContext": {**closed, "runAsNonRoot": True, "runAsUser": 65532},
         "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}},
     }
-    metadata = {"generateName": "cwii-webhook-smoke-", "namespace": namespace, **_ASKS[dialect]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container], "automountServiceAccountToken": False}}
+    metadata = {"generateName": "cwii-webhook-smoke-", "namespace": namespace, **_ASKS.get(dialect, {})}
+    whose = {"serviceAccountName": account} if account else {}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container], "automountServiceAccountToken": False, **whose}}
 
 
 def given(dialect: Dialect, answered: Mapping[str, Any]) -> bool:
     """Whether the pod, as the API server would have made it, was given what it asks for."""
     names = {variable["name"] for container in answered["spec"]["containers"] for variable in container.get("env") or ()}
-    return _GIVEN[dialect] in names
+    return not _GIVEN[dialect].isdisjoint(names)
+
+
+def _says(account: Mapping[str, Any], keys: Iterable[str]) -> bool:
+    said: Mapping[str, str] = account["metadata"].get("annotations") or {}
+    return all(said.get(key) for key in keys)

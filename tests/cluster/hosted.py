@@ -99,8 +99,8 @@ class Hosted:
         assert not result.code, [(row.thing, row.problem) for row in result.rows]
         return result
 
-    def uninstall(self) -> Result:
-        return uninstall.uninstall_sidecar(self.beside(), silent, lambda _: True)
+    def uninstall(self, **more: Any) -> Result:
+        return uninstall.uninstall_sidecar(self.beside(**more), silent, lambda _: True)
 
     def secret(self, name: str) -> dict[str, bytes]:
         data: Mapping[str, str] = self.admin.get(f"/api/v1/namespaces/{self.namespace}/secrets/{name}")["data"]

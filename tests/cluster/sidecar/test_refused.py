@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cwiictl.errors import BadInput, Conflict
-from tests.cluster.hosted import Hosted
+from cwiictl.errors import BadInput, Conflict, Denied
+from tests.cluster.hosted import Hosted, conditions
+from tests.cluster.sidecar.operators import operator
 
 pytestmark = pytest.mark.timeout(180)
 azure = pytest.mark.parametrize("flavour", ["azure"])
@@ -32,4 +33,46 @@ def test_what_is_not_there_is_said_before_anything_is_written(hosted: Hosted) ->
     with pytest.raises(BadInput, match=r"there is no Secret .*/root-ca with a CA"):
         hosted.install()
 
-    assert [each["metadata"]["name"] for each in hosted.admin.list(f"/api/v1/namespaces/{hosted.namespace}/secrets")] == ["cluster-signer-ca"]
+    assert secrets(hosted) == {"cluster-signer-ca"}
+
+
+LACKING = {
+    "list validatingadmissionpolicies": "hosted cluster",
+    "patch clusterroles": "hosted cluster",
+    "list secrets": "management cluster",
+    "patch deployments": "management cluster",
+}
+
+
+@azure
+@pytest.mark.parametrize("lacking", LACKING)
+def test_who_lacks_one_right_is_told_which_and_where_and_nothing_is_written(hosted: Hosted, lacking: str) -> None:
+    before = hosted.deployment()
+
+    with operator(hosted, lacking) as kubeconfigs, pytest.raises(Denied) as denied:
+        hosted.install(**kubeconfigs)
+
+    assert denied.value.problem.startswith(f"operator, in the {LACKING[lacking]}, may not {lacking}")
+    assert hosted.deployment() == before
+    assert secrets(hosted) == {"root-ca", "cluster-signer-ca"}
+
+
+@azure
+@pytest.mark.parametrize("lacking", ["list clusterroles", "delete flowschemas", "delete secrets", "patch deployments"])
+def test_who_could_not_take_all_of_it_out_takes_nothing_out(hosted: Hosted, lacking: str) -> None:
+    hosted.install()
+
+    with operator(hosted, lacking) as kubeconfigs, pytest.raises(Denied, match=f"may not {lacking}.*, which uninstall-webhook needs"):
+        hosted.uninstall(**kubeconfigs)
+
+    assert set(conditions(hosted.install()).values()) == {"as wanted"}
+
+
+def test_who_may_do_nothing_elsewhere_in_the_management_cluster_installs_it_and_takes_it_out(hosted: Hosted) -> None:
+    with operator(hosted) as kubeconfigs:
+        assert set(conditions(hosted.install(**kubeconfigs)).values()) == {"created", "updated"}
+        assert set(conditions(hosted.uninstall(**kubeconfigs)).values()) == {"dropped", "released"}
+
+
+def secrets(hosted: Hosted) -> set[str]:
+    return {each["metadata"]["name"] for each in hosted.admin.list(f"/api/v1/namespaces/{hosted.namespace}/secrets")}

@@ -5,20 +5,52 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cwii_webhook.patch import applied
 
 from cwiictl.install import smoke
-from cwiictl.install.values import DIALECTS, Dialect
+from cwiictl.install.values import ASKING, DIALECTS, Dialect
+from tests.cwiictl.install.installed import some
+from tests.webhook.answering import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
+from tests.webhook.cwii_pods import said
+
+OURS = some(dialects=list(DIALECTS), azure={"tenantId": "t"})
 
 
-@pytest.mark.parametrize("dialect", ["cwii", "azwi"])
-def test_a_pod_that_was_given_nothing_is_not_taken_for_one_that_was(dialect: Dialect) -> None:
-    pod = smoke.pod(dialect, "default")
+def account(name: str, says: dict[str, str], namespace: str = "shop") -> dict[str, Any]:
+    return {"metadata": {"namespace": namespace, "name": name, "annotations": says}}
 
-    assert pod
+
+@pytest.mark.parametrize("shape", LINES)
+def test_a_pod_that_was_given_nothing_is_not_taken_for_one_that_was(shape: str) -> None:
+    dialect: Any = LINES[shape][0]
+    pod = smoke.pod(dialect, "shop", "worker")
     assert not smoke.given(dialect, pod)
-    answered: Any = {"spec": {"containers": [{"env": [{"name": "AWS_ROLE_ARN"}, {"name": "AZURE_FEDERATED_TOKEN_FILE"}]}]}}
-    assert smoke.given(dialect, answered)
+
+    body = review(pod)
+    ops = well_formed(body, Counter(ROUTES[shape], said(account=SENSIBLE[dialect] if dialect not in ASKING else {}))(body))
+
+    assert smoke.given(dialect, applied(pod, ops))
 
 
-def test_where_only_service_accounts_ask_there_is_none() -> None:
-    assert [dialect for dialect in DIALECTS if smoke.pod(dialect, "default") is None] == ["eks", "gcpwif"]
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_where_pods_do_not_ask_themselves_a_service_account_that_does_is_found(dialect: Dialect) -> None:
+    keys = smoke.asked(OURS, dialect)
+    assert bool(keys) == (dialect not in ASKING)
+    if keys:
+        asking = dict(SENSIBLE[dialect])
+        assert smoke.asker(OURS, keys, [account("default", {}), account("one", asking), account("a", asking, "toys")]) == ("shop", "one")
+
+
+def test_one_that_says_half_or_whose_pods_nobody_looks_at_is_not_taken() -> None:
+    """The first would be refused, the other let through: neither says anything of us."""
+    keys, asking = smoke.asked(OURS, "gcpwif"), dict(SENSIBLE["gcpwif"])
+    half = account("half", {keys[0]: asking[keys[0]]})
+
+    assert smoke.asker(OURS, keys, [half, account("one", asking, "kube-system"), account("one", asking, OURS.namespace)]) is None
+    assert smoke.asker(OURS, keys, [half, {"metadata": {"namespace": "shop", "name": "none"}}]) is None
+
+
+def test_they_are_asked_for_in_the_domain_that_the_webhook_is_told() -> None:
+    values = some(dialects=["cwii", "eks"], arguments={"eks": ["--annotation-prefix=aws.example.org"]})
+
+    assert smoke.asked(values, "eks") == ("aws.example.org/role-arn",)
