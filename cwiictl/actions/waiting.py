@@ -19,6 +19,7 @@ from cwiictl.kubernetes import Place
 KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody else takes it away
 GO_ON = "mend what hinders it, and run the same command again to go on"
 UNREACHED = "error trying to reach service"  # an API server's own words, of a pod that it is kept from
+REFUSED = ":{port}: connect: connection refused"  # the same, of a pod that it reaches: in the first seconds nobody listens there yet
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Waiting:
             said = self.place.api.through(namespace, pod, port, "/readyz").text.strip()
         except Denied as e:
             return Account(unasked=e.problem)
+        if UNREACHED in said and said.endswith(REFUSED.format(port=port)):
+            return Account(f"nobody listens at its port {port}")
         if UNREACHED in said:
             return Account(unasked=said)
         return Account(hindrance="" if said == "ok" else said)

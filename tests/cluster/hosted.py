@@ -106,13 +106,13 @@ class Hosted:
         data: Mapping[str, str] = self.admin.get(f"/api/v1/namespaces/{self.namespace}/secrets/{name}")["data"]
         return {key: base64.b64decode(text) for key, text in data.items()}
 
-    def has_run(self) -> None:
-        """As the controllers and a kubelet would tell of it: one replica, which has the address of this machine."""
+    def has_run(self, ip: str = "") -> None:
+        """As the controllers and a kubelet would tell of it: one replica, which has the address of this machine, if no other."""
         self.admin.create(f"/api/v1/namespaces/{self.namespace}/serviceaccounts", {"metadata": {"name": "default"}})
         pods, labels = f"/api/v1/namespaces/{self.namespace}/pods", {"app": "kube-apiserver"}
         self.admin.create(pods, {"metadata": {"name": "kas-0", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "c"}]}})
         with skipped_where_missing():
-            ip = address()
+            ip = ip or address()
         self.admin.patch(f"{pods}/kas-0/status", {"status": {"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]}})
         counted = dict.fromkeys(("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), 3)
         generation = self.deployment()["metadata"]["generation"]

@@ -13,6 +13,7 @@ from cwiictl.install.sidecar.flavours import FLAVOURS
 from tests.cluster.hosted import Hosted
 from tests.cluster.kube.processes import Processes
 from tests.cluster.sidecar.operators import operator
+from tests.cluster.traces import seen_within
 
 pytestmark = pytest.mark.timeout(180)
 azure = pytest.mark.parametrize("flavour", ["azure"])
@@ -20,12 +21,13 @@ aws = pytest.mark.parametrize("flavour", ["aws"])
 
 
 UNHEARD_OF = "arguments.eks={--annotation-prefix=nobody.example.org}"  # a domain that no ServiceAccount here has words of
+NOWHERE = "2001:db8::1"  # an address that nobody has, so that whether the webhook is ready cannot be asked
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 
 @pytest.mark.usefixtures("default")
 def test_the_api_servers_rollout_is_followed_and_then_it_is_shown_with_a_pod(hosted: Hosted, processes: Processes) -> None:
-    """And nobody is asked before there is somebody to answer. Where only ServiceAccounts ask, the pod is one of theirs."""
+    """And nobody is asked before there is somebody to answer, which nobody is at first. Where only ServiceAccounts ask, the pod is one of theirs."""
     hosted.shop()
     flavour = FLAVOURS[hosted.flavour]
     configuration = f"{CONFIGURATIONS}/{flavour.configuration}"
@@ -34,11 +36,10 @@ def test_the_api_servers_rollout_is_followed_and_then_it_is_shown_with_a_pod(hos
         serving, kubeconfig = (f"/api/v1/namespaces/{hosted.namespace}/secrets/{flavour.name}-{of}" for of in ("serving-cert", "kubeconfig"))
         there = (lambda: hosted.admin.exists(serving) and hosted.admin.exists(kubeconfig) and len(hosted.containers()) == 3, "the sidecar to be in it")
         processes.until(*there)
-        hosted.start(processes)
-        hosted.ready(processes)
-        assert not hosted.admin.exists(configuration)
-        assert not installing.done()
         hosted.has_run()
+        assert not seen_within(3, installing.done)
+        assert not hosted.admin.exists(configuration)
+        hosted.start(processes)
 
         result = installing.result()
 
@@ -69,10 +70,21 @@ def test_a_sidecar_that_is_not_ready_is_told_with_its_reason_though_its_pod_is(h
 
 
 @azure
+def test_a_sidecar_that_does_not_listen_is_not_ready(hosted: Hosted) -> None:
+    """A pod's first seconds are told from a network that its API server cannot cross."""
+    hosted.install()
+    hosted.has_run()
+
+    problem, _ = failure(hosted.tried(waits=3.0))
+
+    assert problem == f"the webhook in pod kas-0 is not ready: nobody listens at its port {hosted.ports[1]}"
+
+
+@azure
 @pytest.mark.usefixtures("default")
 def test_where_a_pod_is_given_nothing_it_is_told_where_to_look(hosted: Hosted) -> None:
     hosted.install()
-    hosted.has_run()
+    hosted.has_run(NOWHERE)
 
     problem, remedy = failure(hosted.tried(waits=3.0))
 
@@ -84,7 +96,7 @@ def test_where_a_pod_is_given_nothing_it_is_told_where_to_look(hosted: Hosted) -
 def test_where_a_pod_of_a_service_account_that_asks_is_given_nothing_it_is_named(hosted: Hosted) -> None:
     hosted.shop()
     hosted.install()
-    hosted.has_run()
+    hosted.has_run(NOWHERE)
 
     problem, remedy = failure(hosted.tried(waits=3.0))
 
@@ -95,7 +107,7 @@ def test_where_a_pod_of_a_service_account_that_asks_is_given_nothing_it_is_named
 @aws
 def test_where_no_service_account_asks_yet_it_is_told_that_none_was_tried_and_what_to_do(hosted: Hosted) -> None:
     hosted.install(UNHEARD_OF)
-    hosted.has_run()
+    hosted.has_run(NOWHERE)
 
     unheard, untried = hosted.install(UNHEARD_OF, waits=10.0).hints
 
