@@ -101,8 +101,12 @@ def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:
     if live is None:
         raise BadInput(f"there is no Deployment {beside.namespace}/{beside.deployment}", remedy="name the kube-apiserver's with --namespace and --deployment")
     mark = owner(live)
-    ours = (mark is not None and mark.cluster == beside.name) or where in beside.order.adopt
-    if found(live, asked.flavour.name) and not ours:
+    if mark and mark.cluster != beside.name:
+        raise Conflict(
+            f"{where} has the sidecar {mark.cluster} already, and takes one",
+            remedy="take that out first, with uninstall-webhook and its --flavour; to have several dialects, say --flavour cwii and each --dialect",
+        )
+    if found(live, asked.flavour.name) and not (mark or where in beside.order.adopt):
         raise Conflict(
             f"{where} has a container {asked.flavour.name} already, which is not ours",
             remedy=f"leave it to whoever put it there, say --flavour cwii to have ours beside it, or take it over with --adopt {where}",

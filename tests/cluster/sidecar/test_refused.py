@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from cwiictl.actions import sidecar
+from cwiictl.engine.resource import silent
 from cwiictl.errors import BadInput, Conflict, Denied
 from tests.cluster.hosted import Hosted, conditions
 from tests.cluster.sidecar.operators import operator
@@ -26,6 +30,19 @@ def test_a_container_of_that_name_that_is_another_s_is_left_alone(hosted: Hosted
 
 
 @azure
+def test_an_api_server_takes_one_flavour_and_another_is_not_put_in_its_place(hosted: Hosted) -> None:
+    """Not even where it is to be adopted: the first would be left with a configuration, and nobody to answer."""
+    hosted.install()
+    where = f"k8s/Deployment/{hosted.namespace}/kube-apiserver"
+    other = replace(hosted.beside(), flavour="cwii")
+
+    with pytest.raises(Conflict, match=f"{where} has the sidecar azure.{hosted.namespace} already, and takes one"):
+        sidecar.install(replace(other, order=replace(other.order, adopt=frozenset({where}))), silent, lambda _: True)
+
+    assert set(conditions(hosted.install()).values()) == {"as wanted"}
+
+
+@azure
 def test_what_is_not_there_is_said_before_anything_is_written(hosted: Hosted) -> None:
     with pytest.raises(BadInput, match=r"there is no Deployment .*/another"):
         hosted.install(deployment="another")
@@ -34,6 +51,20 @@ def test_what_is_not_there_is_said_before_anything_is_written(hosted: Hosted) ->
         hosted.install()
 
     assert secrets(hosted) == {"cluster-signer-ca"}
+
+
+@azure
+def test_of_what_is_another_s_nothing_is_changed_and_only_that_is_told(hosted: Hosted) -> None:
+    """And not all that would have been written."""
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    hosted.admin.create(roles, {"metadata": {"name": "azure-workload-identity-webhook"}})
+
+    told = hosted.tried()
+
+    assert (told.code, told.manifest) == (Conflict.code, b"")
+    assert conditions(told)["k8s/ClusterRole@guest/azure-workload-identity-webhook"] == "foreign"
+    hosted.admin.delete(f"{roles}/azure-workload-identity-webhook")
+    assert secrets(hosted) == {"root-ca", "cluster-signer-ca"}
 
 
 LACKING = {
