@@ -22,7 +22,7 @@ from cwiictl.errors import BadInput, Conflict
 from cwiictl.install import rivals, rollover
 from cwiictl.install.served import foregone
 from cwiictl.install.sidecar.guest import guest
-from cwiictl.install.sidecar.patch import found, patch
+from cwiictl.install.sidecar.patch import found, patch, sized
 from cwiictl.install.sidecar.secrets import Certified, read, secrets
 from cwiictl.install.sidecar.sidecar import Sidecar
 from cwiictl.kubernetes import Place, rights
@@ -115,8 +115,7 @@ def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:
 
 
 def _bodies(asked: Sidecar, made: Certified, deployment: Body, places: Both) -> Iterator[tuple[Place, Body]]:
-    given = found(deployment, asked.flavour.name).get("resources") if asked.unsized else None
-    yield from ((places.management, body) for body in (*secrets(asked, made), patch(asked, given)))
+    yield from ((places.management, body) for body in (*secrets(asked, made), patch(asked, sized(asked, deployment))))
     yield from ((places.guest, body) for body in guest(asked, made.authority, served(places.guest)))
 
 

@@ -26,6 +26,12 @@ def patch(sidecar: Sidecar, resources: Body | None = None) -> Object:
     }
 
 
+def removal(sidecar: Sidecar) -> Object:
+    """For a strategic merge patch that takes it out again. Secrets to pull images with stay, which may be others' too."""
+    spec = {"containers": [_gone(sidecar.flavour.name)], "volumes": [_gone(each["name"]) for each in volumes(sidecar)]}
+    return {"spec": {"template": {"spec": spec}}}
+
+
 def merged(whole: Body, part: Body) -> Object:
     """A Deployment with that in it: what has one of the names is replaced where it stands, and everything else is as it was."""
     pod, ours = whole["spec"]["template"]["spec"], part["spec"]["template"]["spec"]
@@ -33,10 +39,19 @@ def merged(whole: Body, part: Body) -> Object:
     return {**whole, "spec": {**whole["spec"], "template": {**whole["spec"]["template"], "spec": spec}}}
 
 
+def sized(sidecar: Sidecar, deployment: Body) -> Body | None:
+    """What somebody has given the container since, unless it is said anew how much it is to have."""
+    return found(deployment, sidecar.flavour.name).get("resources") if sidecar.unsized else None
+
+
 def found(deployment: Body, name: str) -> Body:
     """The container of that name, or nothing."""
     containers: list[Body] = deployment["spec"]["template"]["spec"]["containers"]
     return next((each for each in containers if each["name"] == name), NOTHING)
+
+
+def _gone(name: str) -> Object:
+    return {"name": name, "$patch": "delete"}
 
 
 def _named(there: Iterable[Body], ours: Iterable[Body]) -> list[Body]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
+from cwiictl.actions.authorities import Source
+from cwiictl.actions.sidecar_files import written
 from tests.cluster.hosted import Hosted, conditions
 from tests.cluster.kube.client import Object
+from tests.cluster.objects import path
 
 pytestmark = pytest.mark.timeout(180)
 azure = pytest.mark.parametrize("flavour", ["azure"])
@@ -98,3 +103,22 @@ def test_two_hosted_clusters_in_one_management_cluster_do_not_know_each_other(ho
 
     assert set(conditions(other.uninstall()).values()) == {"dropped", "released"}
     assert set(conditions(hosted.install()).values()) == {"as wanted"}
+
+
+@pytest.mark.parametrize("flavour", ["azure", "cwii"])
+def test_what_is_put_there_from_files_is_taken_out_from_files(hosted: Hosted) -> None:
+    """As the README.txt that lies with them says, by which nobody bears a mark."""
+    authority = Source(hosted.cluster.reach.authority.files.certificate)
+    written(replace(hosted.beside(), root=authority, client=authority), dry=False)
+    folder, before, deployment = hosted.folder / "sidecar", hosted.deployment(), f"{hosted.deployments}/kube-apiserver"
+    guest, secrets = (list(yaml.safe_load_all((folder / name).read_text())) for name in ("guest.yaml", "secrets.yaml"))
+    for body in (*secrets, *guest):
+        hosted.admin.create(path(hosted.admin, body), body)
+    hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-patch.yaml").read_text()), "strategic")
+    assert len(hosted.containers()) == 3
+
+    for body in (*guest, *secrets):
+        hosted.admin.delete(f"{path(hosted.admin, body)}/{body['metadata']['name']}")
+    hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-removal.yaml").read_text()), "strategic")
+
+    assert hosted.deployment()["spec"] == before["spec"]

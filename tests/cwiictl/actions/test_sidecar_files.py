@@ -46,7 +46,7 @@ STATIC = ("--mode", "static-pod")
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (SIDECAR, {"sidecar/README.txt", "sidecar/guest.yaml", "sidecar/kube-apiserver-patch.yaml", "sidecar/secrets.yaml"}),
+        (SIDECAR, {f"sidecar/{name}" for name in ("README.txt", "guest.yaml", "kube-apiserver-patch.yaml", "kube-apiserver-removal.yaml", "secrets.yaml")}),
         (
             STATIC,
             {
@@ -98,15 +98,18 @@ def test_what_lies_there_and_cannot_be_read_is_as_good_as_nothing(folder: Path, 
     assert (access.server.host, access.server.port) == ("127.0.0.1", 6443)
 
 
-def test_a_deployment_in_a_file_is_written_with_the_sidecar_in_it(folder: Path) -> None:
-    pod = {"containers": [{"name": "kube-apiserver", "image": "a"}]}
+def test_a_deployment_in_a_file_is_written_with_the_sidecar_in_it_and_what_that_was_given(folder: Path) -> None:
+    given = {"requests": {"cpu": "200m"}}
+    pod = {"containers": [{"name": "kube-apiserver", "image": "a"}, {"name": "aws-pod-identity-webhook", "image": "b", "resources": given}]}
     file = folder / "kas.yaml"
     file.write_text(yaml.safe_dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "kas"}, "spec": {"template": {"spec": pod}}}))
 
     install(folder, *SIDECAR, "--deployment-file", str(file), "--flavour", "aws")
 
     whole = yaml.safe_load(written(folder)["sidecar/kube-apiserver.yaml"])
-    assert [each["name"] for each in whole["spec"]["template"]["spec"]["containers"]] == ["kube-apiserver", "aws-pod-identity-webhook"]
+    containers = whole["spec"]["template"]["spec"]["containers"]
+    assert [(each["name"], each["image"]) for each in containers] == [("kube-apiserver", "a"), ("aws-pod-identity-webhook", IMAGE)]
+    assert containers[1]["resources"] == given
 
 
 @pytest.mark.parametrize(
