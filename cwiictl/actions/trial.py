@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cwiictl.actions.waiting import Waiting
+from cwiictl.actions.waiting import BEHIND, LEARNING, Waiting
 from cwiictl.errors import Denied, Failed, NotYet
 from cwiictl.install import smoke
 from cwiictl.install.conditions import spared
 from cwiictl.install.values import Dialect, Values
 
 SPACE = "default"  # the namespace of pods that ask themselves
-LEARNING = 20.0  # seconds until every API server has seen a configuration
-BEHIND = "see kubectl logs of the webhook, and whether the API servers reach its Service"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,9 @@ from cwiictl.install.rollout import Body, rollout, running, unready
 from cwiictl.kubernetes import Place
 
 KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody else takes it away
+LEARNING = 20.0  # seconds until every API server has seen a configuration
 GO_ON = "mend what hinders it, and run the same command again to go on"
+BEHIND = "see kubectl logs of the webhook, and whether the API servers reach its Service"
 UNREACHED = "error trying to reach service"  # an API server's own words, of a pod that it is kept from
 REFUSED = ":{port}: connect: connection refused"  # the same, of a pod that it reaches: in the first seconds nobody listens there yet
 
