@@ -70,7 +70,8 @@ def problems(result: Result) -> Iterator[str]:
 def _at_once(result: Result) -> bool:
     """Whether one mistake stands against everything: then that is all there is to say."""
     failed = [(row.problem, row.remedy) for row in result.rows if row.condition == "failed"]
-    return result.code == BadInput.code and len(failed) > 1 and len(set(failed)) == 1
+    everything = {row.condition for row in result.rows} <= {"failed", "not tried"}
+    return result.code == BadInput.code and everything and len(failed) > 1 and len(set(failed)) == 1
 
 
 def data(result: Result) -> dict[str, Any]:

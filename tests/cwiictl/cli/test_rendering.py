@@ -6,8 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
-from cwiictl.actions.result import Condition
-from cwiictl.cli.rendering import COLOURS, changed
+from cwiictl.actions.result import Condition, Result, Row
+from cwiictl.cli.rendering import COLOURS, changed, lines
+from cwiictl.errors import BadInput
 
 
 def test_every_condition_has_its_colour() -> None:
@@ -35,3 +36,13 @@ def a_policy(who: str, *more: str) -> dict[str, Any]:
 )
 def test_of_what_differs_only_that_is_told(have: object, want: object, told: str) -> None:
     assert changed(have, want) == told
+
+
+def test_one_mistake_against_everything_is_told_without_a_row_for_each_thing() -> None:
+    failed = [Row(f"aws/role/{name}", "failed", problem="no credentials", remedy="log in") for name in "ab"]
+    bad = BadInput("no credentials", remedy="log in")
+
+    alone, beside = (Result(rows=tuple(rows), failures=(bad,), judged=True) for rows in (failed, [*failed, Row("gcp/pool/p", "as wanted")]))
+
+    assert not [line for line in lines(alone) if "aws/role" in line]
+    assert [line.split() for line in lines(beside)][:3] == [["failed", "aws/role/a"], ["failed", "aws/role/b"], ["as", "wanted", "gcp/pool/p"]]
