@@ -56,7 +56,15 @@ class Explanation:
     values: tuple[Value, ...] = ()
     absences: tuple[Absence, ...] = ()
     warnings: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()  # of these, what nobody hears
     refusal: str = ""
+
+    @property
+    def unheard(self) -> tuple[str, ...]:
+        """Where nothing is given: what was asked for without all that it takes, or in words that are none."""
+        reasons = {each.reason for each in self.absences}
+        halves = tuple(each.text for each in self.absences if each.reason == "incomplete")
+        return halves + (() if "switched-off" in reasons else self.odd)
 
 
 def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
@@ -72,6 +80,7 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
         values=tuple(value for injection in decision.injections for value in _values(injection)),
         absences=_absences(decision),
         warnings=decision.warnings,
+        odd=decision.odd,
         refusal=decision.message,
     )
 

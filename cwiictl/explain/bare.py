@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cwii_webhook.admit import Mutator, Route
@@ -19,8 +19,17 @@ def templated(pod: Body, owner: Body) -> Pod | None:
     if not template.get("spec"):
         return None
     about = {key: pod["metadata"][key] for key in ("namespace", "generateName", "ownerReferences") if key in pod["metadata"]}
-    own = within(template, "metadata")
-    return _pod({"metadata": {**own, "generateName": f"{owner['metadata']['name']}-", **about}, "spec": template["spec"]})
+    own, spec = within(template, "metadata"), template["spec"]
+    if claims := [*_claims(pod, owner)]:
+        spec = {**spec, "volumes": [*listed(spec, "volumes"), *claims]}
+    return _pod({"metadata": {**own, "generateName": f"{owner['metadata']['name']}-", **about}, "spec": spec})
+
+
+def _claims(pod: Body, owner: Body) -> Iterator[Body]:
+    """Volumes that a StatefulSet's template has not, and each of its pods has."""
+    for claim in listed(owner["spec"], "volumeClaimTemplates"):
+        name = claim["metadata"]["name"]
+        yield {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod['metadata'].get('name', '')}"}}
 
 
 def stripped(pod: Body, routes: Iterable[Route]) -> Pod:

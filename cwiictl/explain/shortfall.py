@@ -31,7 +31,7 @@ class Shortfall:
     differs: tuple[Difference, ...] = ()
     why: tuple[str, ...] = ()  # who asks for it
     refusal: str = ""  # it would not be let in now
-    unheard: tuple[str, ...] = ()  # it is given nothing, though somebody seems to ask for it: what the webhook has to say of that
+    unheard: tuple[str, ...] = ()  # it is given nothing, though somebody asks for it by halves, or in words that are none
     anew: Body = field(default_factory=dict[str, Any], repr=False)  # as it would be sent
     wanted: Mapping[Part, Any] = field(default_factory=dict[Part, Any], repr=False)
 
@@ -86,7 +86,7 @@ def _judged(pod: Body, routes: list[Route], cluster: Cluster) -> Iterator[Shortf
         markers = {Part(f"annotation {route.marker}") for route in routes if route.marker}
         wanted = {part: value for part, value in given(base.body, told[-1].after).items() if part not in markers}
         yield Shortfall(top, about["name"], *_compared(wanted, parts(pod)), tuple(_why(told)), anew=base.body, wanted=wanted)
-    elif unheard := tuple(dict.fromkeys(text for each in told for text in each.warnings)):
+    elif unheard := tuple(dict.fromkeys(text for each in told for text in each.unheard)):
         yield Shortfall(top, about["name"], unheard=unheard)
 
 

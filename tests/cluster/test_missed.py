@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cwiictl.install.body import labels
 from cwiictl.install.objects import objects
 from tests.cluster.kube.reach import Reach
 from tests.cluster.objects import path
-from tests.cluster.shop import ROLE, Shop, injected, remarks
+from tests.cluster.shop import ROLE, Shop, here, injected, remarks
 from tests.cluster.space import ACCOUNT, a_name, plain
-from tests.cwiictl.install.installed import found
+from tests.cwiictl.install.installed import found, some
 
 OTHER = "arn:aws:iam::123456789012:role/other"
 
@@ -64,6 +66,49 @@ def test_who_asks_in_words_that_nobody_hears_is_told_and_not_restarted(shop: Sho
     assert "pod web-1-0: is given nothing: 'cwii.dev/aws-injct' of" in remarks(told["Deployment/web"])
     assert "did you mean cwii.dev/aws-inject?" in remarks(told["Deployment/web"])
     assert "it is not restarted: mend what is written first" in remarks(told["Deployment/web"])
+
+
+@pytest.mark.parametrize(
+    ("said", "pods"),
+    [
+        ({"eks.amazonaws.com/role-arn": ROLE}, {}),  # another webhook's, which has heard it or not
+        ({"iam.gke.io/gcp-service-account": "shop@project.iam.gserviceaccount.com"}, {}),
+        ({"azure.workload.identity/client-id": "11111111-2222-4333-8444-555555555555"}, {}),  # without the label, on purpose
+        ({"cwii.dev/aws-role-arn": ROLE}, {}),  # for those that ask one by one
+        ({"cwii.dev/aws-role-arm": ROLE}, {"cwii.dev/aws-inject": "false"}),
+    ],
+)
+def test_who_asks_nobody_or_somebody_else_lacks_nothing(shop: Shop, said: dict[str, str], pods: dict[str, str]) -> None:
+    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "other", "annotations": said}})
+    shop.pod("web", {"metadata": {"annotations": pods}, "spec": plain(serviceAccountName="other")["spec"]})
+
+    assert shop.told() == {}
+
+
+def test_who_asks_by_halves_is_told(shop: Shop) -> None:
+    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "half", "annotations": {"cwii.dev/aws-inject": "true"}}})
+    shop.deployed("web", serviceAccountName="half")
+
+    assert "is given nothing: " in remarks(shop.told()["Deployment/web"])
+    assert "cwii.dev/aws-role-arn" in remarks(shop.told()["Deployment/web"])
+
+
+def test_whom_one_of_two_webhooks_has_not_understood_lacks_what_the_other_gives(shop: Shop, reach: Reach) -> None:
+    values = some(name=f"{shop.values.name}-eks", namespace=shop.values.namespace, dialects=["eks"])
+    bodies = here(values, shop.values.name)
+    for body in bodies:
+        reach.admin.create(path(reach.admin, body), body)
+    said = {"cwii.dev/aws-injct": "true", "eks.amazonaws.com/role-arn": ROLE}
+    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "both", "annotations": said}})
+    shop.deployed("web", serviceAccountName="both")
+
+    told = shop.told("--restart", "--dry-run")
+
+    for body in bodies:
+        reach.admin.delete(f"{path(reach.admin, body)}/{values.name}")
+    assert told["Deployment/web"]["condition"] == "to restart"
+    assert "pod web-1-0: without volume aws-iam-token, " in remarks(told["Deployment/web"])
+    assert "given nothing" not in remarks(told["Deployment/web"])
 
 
 def test_each_thing_of_the_webhook_says_what_it_lacks_itself(shop: Shop) -> None:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from cwiictl.cli.status import status
 from cwiictl.errors import BadInput
 from tests.cluster.kube.reach import Reach
-from tests.cluster.shop import SAYS, Shop, remarks
+from tests.cluster.shop import SAYS, Shop, owner, remarks
 from tests.cluster.space import plain
 from tests.cluster.webhook import running
 
@@ -61,6 +61,24 @@ def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(sh
         shop.answered(webhook.port)
         assert shop.told("--restart", "--yes")["Deployment/web"]["condition"] == "restarted"
     assert restarts(shop)
+
+
+def test_pods_with_claims_of_their_own_are_tried_too(shop: Shop) -> None:
+    """A StatefulSet's template has no volume for them."""
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    container = {"name": "c", "image": "c", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    labels = {"app": "db"}
+    template = {"metadata": {"labels": labels}, "spec": plain(containers=[container])["spec"]}
+    wanted = {"selector": {"matchLabels": labels}, "serviceName": "db", "template": template, "volumeClaimTemplates": [claim]}
+    of = owner(shop.made("statefulsets", "db", wanted), "StatefulSet")
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}
+    shop.pod("db-0", {**template, "spec": {**template["spec"], "volumes": [volume]}}, of)
+    shop.ready()
+
+    told = shop.told("--restart", "--yes")["StatefulSet/db"]
+
+    assert told["condition"] == "failed"
+    assert "it was not restarted: its pods would come back without" in told["problem"]
 
 
 def test_what_others_have_against_a_pod_of_a_dry_run_hinders_no_restart(shop: Shop) -> None:

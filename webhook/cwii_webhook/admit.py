@@ -64,6 +64,7 @@ class Decision(Struct, frozen=True):
     outcome: Outcome
     pieces: Sequence[Piece] = ()
     warnings: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()  # of these, what nobody hears though somebody means something by it
     audit: Mapping[str, str] = {}
     injections: tuple[Injection, ...] = ()
     nothing: tuple[Nothing, ...] = ()
@@ -115,7 +116,7 @@ def _decided(route: Route, subject: Subject, parts: Sequence[Injection | Nothing
     injections = tuple([part for part in parts if isinstance(part, Injection)])
     nothing = tuple([part for part in parts if isinstance(part, Nothing)])
     if not injections:
-        return Decision("nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd))
+        return Decision("nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd), odd=subject.odd)
     given, warnings = _fitting(route, subject, injections)
     patched = patch.build(subject.pod, given, subject.variables)
     warnings = (*_warnings(parts), *warnings, *subject.odd, *patched.warnings)
