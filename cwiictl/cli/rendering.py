@@ -58,20 +58,24 @@ def _files(result: Result) -> Iterator[str]:
 def problems(result: Result) -> Iterator[str]:
     """What happened and what to do, once for all things that it happened to."""
     told: dict[tuple[str, str], list[str]] = {}
-    at_once = _at_once(result)
+    once = _one_mistake(result)
     for row in result.rows:
         if row.condition in {"failed", "unfinished", "foreign"}:
             told.setdefault((row.problem, row.remedy), []).append(row.thing)
     for (problem, remedy), things in told.items():
-        whose = "" if at_once or things[0] in problem else f"{few(things, 1)}: "
+        whose = "" if once or things[0] in problem else f"{few(things, 1)}: "
         yield from error(whose + problem, remedy)
 
 
-def _at_once(result: Result) -> bool:
-    """Whether one mistake stands against everything: then that is all there is to say."""
+def _one_mistake(result: Result) -> bool:
+    """Whether all that failed failed for it."""
     failed = [(row.problem, row.remedy) for row in result.rows if row.condition == "failed"]
-    everything = {row.condition for row in result.rows} <= {"failed", "not tried"}
-    return result.code == BadInput.code and everything and len(failed) > 1 and len(set(failed)) == 1
+    return result.code == BadInput.code and len(failed) > 1 and len(set(failed)) == 1
+
+
+def _at_once(result: Result) -> bool:
+    """Whether it stands against everything: then that is all there is to say."""
+    return _one_mistake(result) and {row.condition for row in result.rows} <= {"failed", "not tried"}
 
 
 def data(result: Result) -> dict[str, Any]:
