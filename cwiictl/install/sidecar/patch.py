@@ -7,14 +7,14 @@ from typing import Any
 
 from cwiictl.install.body import APPS, Object
 from cwiictl.install.sidecar.container import container, volumes
-from cwiictl.install.sidecar.sidecar import Sidecar
+from cwiictl.install.sidecar.sidecar import KUBE_APISERVER, Sidecar
 
 Body = Mapping[str, Any]
 NOTHING: Body = {}
 
 
 def patch(sidecar: Sidecar, resources: Body | None = None) -> Object:
-    """For whoever applies it, and, as it is, for a strategic merge patch."""
+    """For whoever applies it."""
     pulled = [{"name": name} for name in sidecar.values.image_pull_secrets]
     spec: Object = {"containers": [container(sidecar, resources=resources)], "volumes": volumes(sidecar)}
     template = {"spec": {**spec, **({"imagePullSecrets": pulled} if pulled else {})}}
@@ -24,6 +24,18 @@ def patch(sidecar: Sidecar, resources: Body | None = None) -> Object:
         "metadata": {"name": sidecar.deployment, "namespace": sidecar.namespace},
         "spec": {"template": template},
     }
+
+
+def behind(spec: Body) -> Object:
+    """For a strategic merge, which else puts what is new first: kubeadm and others take a pod's first container for what the pod is."""
+    names = [KUBE_APISERVER, *(each["name"] for each in spec["containers"])]
+    return {"$setElementOrder/containers": [{"name": name} for name in names], **spec}
+
+
+def strategic(part: Body) -> Object:
+    """The same for a strategic merge patch."""
+    template = part["spec"]["template"]
+    return {**part, "spec": {"template": {**template, "spec": behind(template["spec"])}}}
 
 
 def removal(sidecar: Sidecar) -> Object:

@@ -12,7 +12,7 @@ from cwiictl.install.sidecar.flavours import FLAVOURS, PROFILES, Flavour
 from cwiictl.install.values import Certificates, Resources, Values
 
 PORT, HTTPS = 6443, 443  # a pod of HyperShift's has no port 443: whoever is told so means the other
-KUBE_APISERVER = "kube-apiserver"
+KUBE_APISERVER = "kube-apiserver"  # what its Deployment is called, and in any pod its container
 _RESOURCES = Resources(requests={"cpu": "10m", "memory": "64Mi"}, limits={})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from cwiictl import manifests
 from cwiictl.install.sidecar.container import on_its_node
 from cwiictl.install.sidecar.guest import guest
-from cwiictl.install.sidecar.patch import merged, patch, removal, sized
+from cwiictl.install.sidecar.patch import behind, merged, patch, removal, sized, strategic
 from cwiictl.install.sidecar.secrets import CA, CRT, KEY, KUBECONFIG, Certified, access, secrets
 from cwiictl.install.sidecar.sidecar import Sidecar
 from cwiictl.manifests import Template
@@ -28,7 +28,7 @@ def sidecar_tree(sidecar: Sidecar, certified: Certified, template: Template, dep
     part = patch(sidecar, sized(sidecar, deployment) if deployment else None)
     tree = {
         SECRETS: manifests.dump_all(secrets(sidecar, certified)),
-        PATCH: manifests.dump(part),
+        PATCH: manifests.dump(strategic(part)),
         REMOVAL: manifests.dump(removal(sidecar)),
         f"{SIDECAR}/{GUEST}": manifests.dump_all(guest(sidecar, certified.authority)),
         f"{SIDECAR}/README.txt": template("sidecar/deployment.txt").format_map(words).encode(),
@@ -48,7 +48,7 @@ def static_tree(sidecar: Sidecar, certified: Certified, template: Template) -> d
     }
     return {
         **{f"{FILES}/{name}": content for name, content in files.items()},
-        PATCHED: manifests.dump({"spec": {"containers": [container], "volumes": volumes}}),
+        PATCHED: manifests.dump({"spec": behind({"containers": [container], "volumes": volumes})}),
         f"{STATIC}/{GUEST}": manifests.dump_all(guest(sidecar, certified.authority)),
         f"{STATIC}/README.txt": template("sidecar/static-pod.txt").format_map({"folder": folder, "patch": PATCHED.rpartition("/")[2]}).encode(),
     }
