@@ -30,7 +30,8 @@ def written(beside: Beside, *, dry: bool) -> Result:
     content = tree.static_tree(asked, made, files.template) if beside.static else tree.sidecar_tree(asked, made, files.template, _deployment(beside.whole))
     files.ready(folder, content)
     new = files.unlike(folder, content) if dry else files.write(folder, content)
-    return Result(files=tuple(content), written=frozenset(new), hints=hints, taker="kubeadm" if beside.static else "kubectl", planned=dry)
+    paths, changed = (tuple(str(folder / name) for name in some) for some in (content, new))
+    return Result(files=paths, written=frozenset(changed), hints=hints, taker="kubeadm" if beside.static else "kubectl", planned=dry)
 
 
 def _signers(beside: Beside) -> list[Pair]:

@@ -63,13 +63,14 @@ def test_a_second_run_writes_nothing_and_nobody_else_may_read_what_the_first_wro
     again = install(folder, *words)
 
     assert first.keys() == names
+    assert {line.split()[-1] for line in again.splitlines() if "as it was" in line} == {f"{folder}/out/{name}" for name in names}
     assert written(folder) == first
     assert "written" not in again
     assert {file.stat().st_mode & 0o777 for file in (folder / "out").rglob("*") if file.is_file()} == {0o600}
 
 
 def test_a_dry_run_writes_nothing(folder: Path) -> None:
-    assert "sidecar/secrets.yaml" in install(folder, *SIDECAR, "--dry-run")
+    assert f"  {folder}/out/sidecar/secrets.yaml\n" in install(folder, *SIDECAR, "--dry-run")
     assert not (folder / "out").exists()
 
 
