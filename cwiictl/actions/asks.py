@@ -35,7 +35,7 @@ def asks(order: Order) -> Asks:
     wanted = {name: tuple(_wanted(order, requests, cloud)) for name, cloud in clouds.items()}
     gated = {name: tuple((r.workload, cloud.ask(r)) for r in requests.gated if r.kind == cloud.KIND) for name, cloud in clouds.items()}
     if "identities" in order.parts and not any(wanted.values()):
-        raise BadInput(f"nobody asks {' or '.join(clouds)} for an identity", remedy="give the right requests; the issuer alone is create-identity-provider's")
+        raise BadInput(f"nobody asks {' or '.join(clouds)} for an identity", remedy="give --credentials-requests-dir DIR or a cluster.yaml that does")
     for name in clouds:
         if order.prune and not wanted[name]:
             raise BadInput(

@@ -57,10 +57,20 @@ class _Run:
 
 def rotate(order: Order, ask: Ask, report: Report) -> Result:
     folder.judge(order, writes=ask.writes)
+    _judge_tried(order, ask.stage)
     kid = _signs(order) if ask.stage == "add" else ""
     asked, pace = asks(order), Pace(order.width)
     sites = tuple(replace(site, asks=asked.wanted[site.cloud.name]) for site in connected(order, pace, report))
     return giving_back(sites, lambda: _turned(_Run(order, ask, sites, pace, report), kid))
+
+
+def _judge_tried(order: Order, stage: str) -> None:
+    """Before anything is waited for."""
+    if stage == "sign" and not (order.requests or order.workloads):
+        raise BadInput(
+            "sign tries the new key as somebody who has an identity, and nobody is named",
+            remedy="give --credentials-requests-dir DIR, --preset NAME, or a cluster.yaml with workloads, as when the identities were made",
+        )
 
 
 def _signs(order: Order) -> str:

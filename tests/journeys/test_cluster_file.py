@@ -117,6 +117,9 @@ def test_the_shipped_example_can_be_planned(ground: Ground) -> None:
     assert ACCOUNT in text
 
 
+OF_GOOGLE = {key: value for key, value in WORKLOAD.items() if key != "aws"} | {"gcp": {"predefinedRoles": ["roles/storage.objectViewer"]}}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -128,8 +131,9 @@ def test_the_shipped_example_can_be_planned(ground: Ground) -> None:
         (cluster(workloads=[{**WORKLOAD, "aws": {"managedPolicyArns": ["ReadOnly"]}}]), ("ReadOnly", "ARN")),
         (cluster().replace("cwii.dev/v1", "cwii.dev/v9"), ("cwii.dev/v9",)),
         (cluster(), ("nobody asks for an identity",)),
+        (cluster(workloads=[OF_GOOGLE]), ("nobody asks aws for an identity", "or a cluster.yaml that does")),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_the_file_says_wrongly_is_told_with_its_place_before_any_call(ground: Ground, text: str, words: tuple[str, ...]) -> None:
     asked.refused(ground, text, words)

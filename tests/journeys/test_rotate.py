@@ -95,6 +95,15 @@ def test_no_stage_comes_before_its_turn(ground: Ground, stage: str) -> None:
     assert ground.mutating() == []
 
 
+def test_whom_the_new_key_is_tried_as_is_asked_before_anything_else(ground: Ground) -> None:
+    """One of those who have an identity: of the issuer alone nobody could tell what clouds take."""
+    made(ground)
+    ground.fresh()
+
+    refused(rotate(ground, "sign"), "sign tries the new key as somebody who has an identity", "--credentials-requests-dir DIR, --preset NAME")
+    assert ground.asked() == []
+
+
 def test_while_one_key_follows_another_no_third_one_follows(ground: Ground) -> None:
     made(ground)
     assert rotate(ground, "add").code == 0
