@@ -66,7 +66,7 @@ def _serving(dialect: Dialect, doors: Doors) -> tuple[str, ...]:
     plain, metrics = f"{doors.host}:{doors.plain}", f"{doors.host}:{doors.metrics}"
     return {
         "cwii": (f"--addr=:{doors.https}", *pair, f"--health-addr={plain}"),
-        "eks": (f"--port={doors.https}", *pair, f"--metrics-port={doors.plain}"),
+        "eks": (f"--port={doors.https}", *pair, f"--metrics-addr={plain}" if doors.host else f"--metrics-port={doors.plain}"),
         "azwi": (*folder, f"--health-addr={plain}", f"--metrics-addr={metrics}"),
         "gcpwif": (*folder, f"--health-probe-bind-address={plain}", f"--metrics-bind-address={metrics}"),
     }[dialect]

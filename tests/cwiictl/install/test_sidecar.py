@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from cwii_webhook.dialects import ALL, divided, service
 from cwii_webhook.settings.serving import Serving
 from cwii_webhook.x509 import Pair
 
@@ -202,6 +203,16 @@ def test_a_deployment_in_a_file_keeps_all_else_and_each_in_its_place() -> None:
     without = json.loads(json.dumps(DEPLOYMENT))
     del without["spec"]["template"]["spec"]["containers"][1]
     assert whole == without
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_in_a_static_pod_which_has_its_node_s_network_nobody_else_can_reach_it(name: str) -> None:
+    one, _ = on_its_node(of(name), "/etc/kubernetes/webhook")
+
+    (dialect, *words), *_ = divided(one["args"])
+    serving = service(ALL[dialect], words, {}).serving
+
+    assert {host for host, _ in (serving.door, *serving.plain)} == {"127.0.0.1"}
 
 
 def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:

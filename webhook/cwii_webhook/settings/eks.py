@@ -79,6 +79,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("container-credentials-full-uri", "text", "Where the agent is.", "container.full_uri"),
     Flag("port", "number", "Port of the webhook.", "serving.port"),
     Flag("metrics-port", "number", "Port of health and metrics, without TLS.", "serving.metrics_port"),
+    Flag("metrics-addr", "address", "Where they are asked for, if not on that port of every address.", "serving.metrics"),
     Flag("tls-cert", "text", "File of the certificate.", "serving.cert"),
     Flag("tls-key", "text", "File of its key.", "serving.key"),
     Flag("kube-api", "text", "URL of the API server, instead of the kubeconfig's.", "serving.api"),
@@ -91,4 +92,4 @@ FLAGS: tuple[Flag, ...] = (
     *COMMON,
     *KLOG,
 )
-SERVING = Serving(address=("", 443), metrics_port=9999, cert="/etc/webhook/certs/tls.crt", key="/etc/webhook/certs/tls.key")
+SERVING = Serving(address=("", 443), metrics=("", 9999), cert="/etc/webhook/certs/tls.crt", key="/etc/webhook/certs/tls.key")
