@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cwiictl.names import INSTALLATION_KEY
+
 Body = Mapping[str, Any]
 
 MANAGED = ("app.kubernetes.io/managed-by", "Helm")
@@ -26,9 +28,9 @@ class Release:
 
 
 def release(body: Body) -> Release | None:
-    """Helm's annotations stay on what somebody else has taken over, and its label does not."""
+    """Helm's annotations stay on what somebody else has taken over, and its label may: what bears our mark is not helm's any more."""
     about: Mapping[str, Mapping[str, str] | None] = body["metadata"]
-    words = about.get("annotations") or {}
-    if MANAGED not in (about.get("labels") or {}).items() or not {NAME, NAMESPACE} <= words.keys():
+    labels, words = about.get("labels") or {}, about.get("annotations") or {}
+    if INSTALLATION_KEY in labels or MANAGED not in labels.items() or not {NAME, NAMESPACE} <= words.keys():
         return None
     return Release(words[NAME], words[NAMESPACE])

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cwiictl.actions.cluster import Installation, mark, served
 from cwiictl.actions.uninstall import uninstall
-from cwiictl.engine.resource import silent
+from cwiictl.engine.pace import Pace
+from cwiictl.engine.resource import Plan, silent
+from cwiictl.engine.run import apply
 from cwiictl.errors import Conflict
+from cwiictl.install import given
 from cwiictl.install.configuration import configuration
+from cwiictl.install.objects import objects
+from cwiictl.kubernetes import connect
+from cwiictl.kubernetes.objects import resources, walk
 from tests.cluster.conftest import skipped_where_missing, started
 from tests.cluster.definitions import CERT_MANAGER, definitions, serve
 from tests.cluster.helming import Helm, Refused
@@ -141,11 +149,37 @@ def test_what_is_helms_is_named_with_what_takes_it_out_and_left(cluster: Cluster
     assert len(writes(cluster)) == before
 
 
+def taken_over(order: Installation) -> None:
+    """As an earlier cwiictl did with what it was told by name."""
+    wanted = given.values(None, order.sets)
+    with closing(connect(order.kubeconfig, None)) as place:
+        plan = Plan(resources(objects(wanted, served(place)), place), [walk(place)])
+        assert apply(plan, mark(wanted.name), Pace(), plan.keys()).whole
+
+
+def test_what_was_taken_over_from_helm_is_cwiictls_from_then_on(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
+    """Though it keeps helm's label."""
+    order = ordered(cluster, tmp_path, *WAYS["files"])
+    taken_over(order)
+    assert cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "Helm"
+
+    again = installed(order)
+
+    assert {row.condition for row in again.rows} == {"as wanted"}
+    with pytest.raises(Conflict, match=r"hears the same annotations: MutatingWebhookConfiguration cwii-webhook \(cwii\)$"):
+        tried(ordered(cluster, tmp_path, *WAYS["files"], "name=another"))
+    assert uninstall(order, "another", silent, lambda _: True).hints == ("There is cwii-webhook: --name cwii-webhook takes it out.",)
+    with pytest.raises(Refused, match="is cwiictl's, which alone changes it"):
+        helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
+    assert {row.condition for row in removed(cluster, tmp_path).rows} == {"released"}
+    helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
+
+
 def test_what_is_cwiictls_is_named_to_helm_with_what_takes_it_out(cluster: Cluster, tmp_path: Path) -> None:
     helm = Helm(tmp_path, cluster.kubeconfig)
     installed(ordered(cluster, tmp_path, *WAYS["files"]))
 
-    with pytest.raises(Refused, match=r"was installed by cwiictl, .* take it out first with `cwiictl uninstall-webhook --name cwii-webhook`"):
+    with pytest.raises(Refused, match=r"is cwiictl's, .* take it out first with `cwiictl uninstall-webhook --name cwii-webhook`"):
         helm.run("install", "webhook", str(CHART), helm.values(HELD))
 
     hints = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cwiictl import names
+from cwiictl.engine.resource import Mark
 from cwiictl.install.release import Release, release
 
 WORDS = {"meta.helm.sh/release-name": "hook", "meta.helm.sh/release-namespace": "tools"}
@@ -16,6 +18,14 @@ def test_a_release_says_what_ends_it() -> None:
     assert found == Release("hook", "tools")
     assert found
     assert found.ending == "helm uninstall hook -n tools"
+
+
+def test_what_was_taken_over_from_helm_is_not_helms_any_more() -> None:
+    """Its label stays."""
+    mark = names.labelled(Mark("cwii-webhook", "adopted"))
+
+    assert "app.kubernetes.io/managed-by" not in mark
+    assert release({"metadata": {"labels": {**HELMS, **mark}, "annotations": WORDS}}) is None
 
 
 @pytest.mark.parametrize(
