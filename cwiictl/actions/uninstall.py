@@ -15,9 +15,11 @@ from cwiictl.engine.pace import Pace
 from cwiictl.engine.plain import checksum
 from cwiictl.engine.resource import Report
 from cwiictl.errors import BadInput, Conflict
-from cwiictl.install.release import release
+from cwiictl.install.release import Release, release
 from cwiictl.install.rollover import CONFIGURATION
+from cwiictl.install.sidecar.sidecar import parted
 from cwiictl.kubernetes import Place, connect, rights
+from cwiictl.kubernetes.state import owner
 
 Agreed = Callable[[Result], bool]
 COMMAND = "uninstall-webhook"
@@ -78,12 +80,27 @@ def _taken_out(order: Installation, where: Where, report: Report, agreed: Agreed
 def _others(name: str, place: Place) -> Iterator[str]:
     """Where nothing of ours is called so: what is, and what else there is."""
     for each in place.api.list(CONFIGURATION, selector=SELECTOR):
-        other, helms = each["metadata"]["name"], release(each)
+        other, mark = each["metadata"]["name"], owner(each)
+        what, way = _ours(mark.cluster) if mark else _anothers(release(each))
         if other == name:
-            what = f"is {helms}" if helms else "bears no mark of ours"
-            remedy = helms.ending if helms else "what has put it there, such as kubectl delete -f, or whoever applies it from Git"
-            raise Conflict(f"the webhook {name} {what}: cwiictl has not installed it", remedy=f"take it out with {remedy}")
-        yield f"There is {other}, {helms}: {helms.ending} takes it out." if helms else f"There is {other}: --name {other} takes it out."
+            raise Conflict(f"the webhook {name} {what}{'' if mark else ': cwiictl has not installed it'}", remedy=f"take it out with {way}")
+        yield f"There is {other}, which {what}: take it out with {way}."
+
+
+def _ours(whose: str) -> tuple[str, str]:
+    """What it is, and the way to take it out. A sidecar is more than what its hosted cluster has of it."""
+    if not (told := parted(whose)):
+        return "is an installation of cwiictl's", f"--name {whose}"
+    flavour, namespace = told
+    where = f"--flavour {flavour} --namespace {namespace or 'NAMESPACE'}"
+    clusters = "the management cluster's --kubeconfig, and this one's as --guest-kubeconfig"
+    return f"is of the sidecar {whose}, beside its kube-apiserver", f"uninstall-webhook --mode sidecar {where}, {clusters}"
+
+
+def _anothers(helms: Release | None) -> tuple[str, str]:
+    if helms:
+        return f"is {helms}", helms.ending
+    return "bears no mark of ours", "what has put it there, such as kubectl delete -f, or whoever applies it from Git"
 
 
 def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) -> Result:

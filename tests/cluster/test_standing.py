@@ -110,6 +110,7 @@ def helm(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
     helm.run("uninstall", "webhook")
 
 
+OURS = "There is cwii-webhook, which is an installation of cwiictl's: take it out with --name cwii-webhook."
 HELD: dict[str, Any] = {"createNamespace": False, "certificates": {"by": "files", "secret": "made-by-hand", "ca": CA}}
 
 
@@ -145,7 +146,7 @@ def test_what_is_helms_is_named_with_what_takes_it_out_and_left(cluster: Cluster
 
     assert "helm uninstall webhook -n default" in refused.value.remedy
     assert kept.value.remedy == "take it out with helm uninstall webhook -n default"
-    assert hints == ("There is cwii-webhook, helm's release webhook in the namespace default: helm uninstall webhook -n default takes it out.",)
+    assert hints == ("There is cwii-webhook, which is helm's release webhook in the namespace default: take it out with helm uninstall webhook -n default.",)
     assert len(writes(cluster)) == before
 
 
@@ -168,7 +169,7 @@ def test_what_was_taken_over_from_helm_is_cwiictls_from_then_on(cluster: Cluster
     assert {row.condition for row in again.rows} == {"as wanted"}
     with pytest.raises(Conflict, match=r"hears the same annotations: MutatingWebhookConfiguration cwii-webhook \(cwii\)$"):
         tried(ordered(cluster, tmp_path, *WAYS["files"], "name=another"))
-    assert uninstall(order, "another", silent, lambda _: True).hints == ("There is cwii-webhook: --name cwii-webhook takes it out.",)
+    assert uninstall(order, "another", silent, lambda _: True).hints == (OURS,)
     with pytest.raises(Refused, match="is cwiictl's, which alone changes it"):
         helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
     assert {row.condition for row in removed(cluster, tmp_path).rows} == {"released"}
@@ -183,7 +184,7 @@ def test_what_is_cwiictls_is_named_to_helm_with_what_takes_it_out(cluster: Clust
         helm.run("install", "webhook", str(CHART), helm.values(HELD))
 
     hints = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints
-    assert hints == ("There is cwii-webhook: --name cwii-webhook takes it out.",)
+    assert hints == (OURS,)
     removed(cluster, tmp_path)
 
 
@@ -193,7 +194,9 @@ def test_what_was_applied_by_hand_is_not_told_as_nothing(cluster: Cluster, tmp_p
 
     with pytest.raises(Conflict, match="bears no mark of ours: cwiictl has not installed it"):
         removed(cluster, tmp_path)
+    (hint,) = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints
 
+    assert hint.startswith("There is cwii-webhook, which bears no mark of ours: take it out with what has put it there, such as kubectl delete -f")
     cluster.admin.delete(f"{CONFIGURATIONS}/cwii-webhook")
     assert not removed(cluster, tmp_path).hints
 

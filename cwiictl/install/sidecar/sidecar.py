@@ -13,6 +13,7 @@ from cwiictl.install.values import Certificates, Resources, Values
 
 PORT, HTTPS = 6443, 443  # a pod of HyperShift's has no port 443: whoever is told so means the other
 KUBE_APISERVER = "kube-apiserver"  # what its Deployment is called, and in any pod its container
+LONGEST = 63  # characters of a label's value
 _RESOURCES = Resources(requests={"cpu": "10m", "memory": "64Mi"}, limits={})
 
 
@@ -83,4 +84,10 @@ def flavour(name: str, https: int = 0, plain: int = 0) -> Flavour:
 
 def installation(flavour: str, namespace: str) -> str:
     """What all parts of it are found by in both clusters: one management cluster has many that are hosted."""
-    return names.fit(f"{flavour}.{namespace}", 63)
+    return names.fit(f"{flavour}.{namespace}", LONGEST)
+
+
+def parted(installation: str) -> tuple[str, str] | None:
+    """The flavour and the namespace in such a name, if it is one; no namespace where it may have been shortened."""
+    kind, _, namespace = installation.partition(".")
+    return (kind, namespace if len(installation) < LONGEST else "") if kind in FLAVOURS and namespace else None

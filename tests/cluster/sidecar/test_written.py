@@ -11,6 +11,10 @@ import yaml
 
 from cwiictl.actions.authorities import Source
 from cwiictl.actions.sidecar_files import written
+from cwiictl.actions.uninstall import uninstall
+from cwiictl.engine.resource import silent
+from cwiictl.errors import Conflict
+from cwiictl.install.sidecar.flavours import FLAVOURS
 from tests.cluster.hosted import Hosted, conditions
 from tests.cluster.kube.client import Object
 from tests.cluster.objects import path
@@ -123,3 +127,21 @@ def test_what_is_put_there_from_files_is_taken_out_from_files(hosted: Hosted) ->
     hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-removal.yaml").read_text()), "strategic")
 
     assert hosted.deployment()["spec"] == before["spec"]
+
+
+@pytest.mark.parametrize("flavour", ["azure", "cwii"])
+def test_who_would_take_it_out_as_a_deployment_is_told_how_a_sidecar_goes(hosted: Hosted) -> None:
+    """By any name: its configuration bears its mark, and is a part of it only."""
+    hosted.install()
+    whose, configuration = f"{hosted.flavour}.{hosted.namespace}", FLAVOURS[hosted.flavour].configuration
+    what = f"is of the sidecar {whose}, beside its kube-apiserver"
+    way = f"uninstall-webhook --mode sidecar --flavour {hosted.flavour} --namespace {hosted.namespace}, the management cluster's --kubeconfig"
+
+    (hint,) = uninstall(hosted.beside().order, "another", silent, lambda _: True).hints
+    with pytest.raises(Conflict) as refused:
+        uninstall(hosted.beside().order, configuration, silent, lambda _: True)
+
+    assert hint.startswith(f"There is {configuration}, which {what}: take it out with {way}")
+    assert refused.value.problem == f"the webhook {configuration} {what}"
+    assert refused.value.remedy.startswith(f"take it out with {way}")
+    assert set(conditions(hosted.install()).values()) == {"as wanted"}

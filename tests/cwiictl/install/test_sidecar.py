@@ -19,7 +19,7 @@ from cwiictl.install.sidecar.flavours import FLAVOURS, PROFILES
 from cwiictl.install.sidecar.guest import guest
 from cwiictl.install.sidecar.patch import found, merged, patch
 from cwiictl.install.sidecar.secrets import Certified, secrets
-from cwiictl.install.sidecar.sidecar import Sidecar, flavour, installation, sidecar
+from cwiictl.install.sidecar.sidecar import Sidecar, flavour, installation, parted, sidecar
 from cwiictl.install.values import Values
 from tests.cwiictl.install.installed import found as one_of
 from tests.cwiictl.install.installed import some
@@ -244,3 +244,12 @@ def test_two_namespaces_that_begin_alike_are_two_installations() -> None:
 
     assert len(names) == 2
     assert max(map(len, names)) <= 63
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_its_flavour_and_its_namespace_are_read_from_what_it_is_called(name: str) -> None:
+    """But no namespace that may be a part of one."""
+    assert parted(installation(name, NAMESPACE)) == (name, NAMESPACE)
+    assert parted(installation(name, "a" * 63)) == (name, "")
+    assert parted("cwii-webhook") is None
+    assert parted(name) is None
