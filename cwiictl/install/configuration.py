@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from cwiictl.install.body import Object, body
 from cwiictl.install.command import path
@@ -32,6 +32,11 @@ def configuration(values: Values) -> Object:
 def softened(configuration: Object) -> Object:
     """As it is made first: nobody is refused while there is no bundle, and no webhook to answer."""
     return {**configuration, "webhooks": [{**entry, "failurePolicy": "Ignore"} for entry in configuration["webhooks"]]}
+
+
+def uncalled(configuration: Mapping[str, Any], said: str) -> bool:
+    """Whether an API server says there that it could not call one of these entries: whatever else it has against a pod is not ours."""
+    return any(f'failed calling webhook "{entry["name"]}"' in said for entry in configuration.get("webhooks") or ())
 
 
 def _entries(values: Values, dialect: Dialect) -> Iterator[Object]:

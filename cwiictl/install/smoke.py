@@ -40,10 +40,10 @@ def asked(values: Values, dialect: Dialect) -> tuple[str, ...]:
     return tuple(word.key for word in _ASKED[dialect](domain))
 
 
-def asker(values: Values, keys: tuple[str, ...], accounts: Iterable[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """The namespace and name of one that asks by these, where pods are looked at: always the same, of several."""
-    asking = [each["metadata"] for each in accounts if _says(each, keys)]
-    return min(((about["namespace"], about["name"]) for about in asking if not spared(values, about["namespace"])), default=None)
+def askers(values: Values, keys: tuple[str, ...], accounts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that ask by these, where pods are looked at, in an order that is always the same."""
+    asking = [each for each in accounts if _says(each, keys) and not spared(values, each["metadata"]["namespace"])]
+    return sorted(asking, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"]))
 
 
 def pod(dialect: Dialect, namespace: str, account: str = "") -> Body:

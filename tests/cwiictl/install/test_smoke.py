@@ -38,7 +38,8 @@ def test_where_pods_do_not_ask_themselves_a_service_account_that_does_is_found(d
     assert bool(keys) == (dialect not in ASKING)
     if keys:
         asking = dict(SENSIBLE[dialect])
-        assert smoke.asker(OURS, keys, [account("default", {}), account("one", asking), account("a", asking, "toys")]) == ("shop", "one")
+        one, other = account("one", asking), account("a", asking, "toys")
+        assert smoke.askers(OURS, keys, [account("default", {}), other, one]) == [one, other]
 
 
 def test_one_that_says_half_or_whose_pods_nobody_looks_at_is_not_taken() -> None:
@@ -46,8 +47,8 @@ def test_one_that_says_half_or_whose_pods_nobody_looks_at_is_not_taken() -> None
     keys, asking = smoke.asked(OURS, "gcpwif"), dict(SENSIBLE["gcpwif"])
     half = account("half", {keys[0]: asking[keys[0]]})
 
-    assert smoke.asker(OURS, keys, [half, account("one", asking, "kube-system"), account("one", asking, OURS.namespace)]) is None
-    assert smoke.asker(OURS, keys, [half, {"metadata": {"namespace": "shop", "name": "none"}}]) is None
+    assert smoke.askers(OURS, keys, [half, account("one", asking, "kube-system"), account("one", asking, OURS.namespace)]) == []
+    assert smoke.askers(OURS, keys, [half, {"metadata": {"namespace": "shop", "name": "none"}}]) == []
 
 
 def test_they_are_asked_for_in_the_domain_that_the_webhook_is_told() -> None:
