@@ -15,7 +15,7 @@ from cwiictl.explain.objects import Objects, Pod
 from cwiictl.install import smoke
 from cwiictl.install.command import understood
 from cwiictl.install.conditions import spared
-from cwiictl.install.configuration import configuration, uncalled
+from cwiictl.install.configuration import configuration, unserved
 from cwiictl.install.values import Dialect, Values
 
 Body = Mapping[str, Any]
@@ -24,7 +24,7 @@ MOST = 3  # ServiceAccounts that are borrowed for one dialect
 
 
 class Ungiven(NotYet):
-    """Of us: nobody has called us, or the pod was let through as it was."""
+    """Of us: nobody has called us, or the pod came out as it was."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Trial:
     def _given(self, dialect: Dialect, pod: Body, otherwise: str) -> None:
         try:
             made = self.waiting.place.api.create(pod, dry=True)
-        except NotYet as e:
-            if uncalled(configuration(self.values), e.problem):
+        except (Denied, Failed, NotYet) as e:
+            if unserved(configuration(self.values), e.problem):
                 raise Ungiven(e.problem, remedy=self.see) from e
             raise
         if not smoke.given(dialect, made):

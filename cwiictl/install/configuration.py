@@ -34,9 +34,13 @@ def softened(configuration: Object) -> Object:
     return {**configuration, "webhooks": [{**entry, "failurePolicy": "Ignore"} for entry in configuration["webhooks"]]}
 
 
-def uncalled(configuration: Mapping[str, Any], said: str) -> bool:
-    """Whether an API server says there that it could not call one of these entries: whatever else it has against a pod is not ours."""
-    return any(f'failed calling webhook "{entry["name"]}"' in said for entry in configuration.get("webhooks") or ())
+def unserved(configuration: Mapping[str, Any], said: str) -> bool:
+    """Whether an API server says there that it could not call one of these entries, or that a pod came without where that is not allowed.
+
+    Whatever else it has against a pod is not ours.
+    """
+    words = [f'failed calling webhook "{entry["name"]}"' for entry in configuration.get("webhooks") or ()]
+    return any(each in said for each in (*words, f"ValidatingAdmissionPolicy '{configuration['metadata']['name']}-require'"))
 
 
 def _entries(values: Values, dialect: Dialect) -> Iterator[Object]:

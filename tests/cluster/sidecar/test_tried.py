@@ -13,6 +13,7 @@ from cwiictl.actions.waiting import Waiting
 from cwiictl.engine.pace import Pace
 from cwiictl.engine.resource import Event, Report, silent
 from cwiictl.errors import NotYet
+from cwiictl.install.objects import objects
 from cwiictl.install.values import Dialect
 from cwiictl.kubernetes import connect
 from tests.cluster.conftest import started
@@ -20,6 +21,7 @@ from tests.cluster.hosted import Hosted
 from tests.cluster.kube.client import Refused
 from tests.cluster.kube.cluster import Settings
 from tests.cluster.kube.processes import Processes
+from tests.cluster.objects import path
 from tests.cluster.space import Space, a_name, plain
 from tests.cluster.traces import seen_within
 from tests.cwiictl.install.installed import some
@@ -120,6 +122,28 @@ def test_where_nobody_can_call_us_it_has_failed(hosted: Hosted, domain: str) -> 
         trial.shown()
 
     assert failed.value.remedy == trial.see
+
+
+@aws
+@pytest.mark.usefixtures("default")
+def test_where_pods_may_not_go_without_and_none_is_given_anything_it_has_failed(hosted: Hosted, domain: str) -> None:
+    """Our own policy refuses them then."""
+    values = some(require=True)
+    made = [each for each in objects(values) if each["kind"].startswith("ValidatingAdmissionPolicy") and each["metadata"]["name"] == "cwii-webhook-require"]
+    for body in made:
+        hosted.admin.create(path(hosted.admin, body), body)
+    with trying(hosted.cluster.kubeconfig, domain, "cwii") as trial:
+        assert seen_within(30, lambda: "ValidatingAdmissionPolicy 'cwii-webhook-require'" in outcome(trial))
+    for body in made:
+        hosted.admin.delete(f"{path(hosted.admin, body)}/{body['metadata']['name']}")
+
+
+def outcome(trial: Trial) -> str:
+    try:
+        trial.shown()
+    except NotYet as e:
+        return e.problem
+    return ""
 
 
 @gcp
