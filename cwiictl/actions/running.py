@@ -119,5 +119,6 @@ def _server(address: str, api: Api) -> Server:
         signs = said(api.token(*ACCOUNT, AUDIENCE, SECONDS))
     except Problem as e:
         return Server(address, problem=f"it cannot be asked: {e.problem}")
-    accepts = {str(key["kid"]): key for key in keys if "kid" in key}
-    return Server(address, accepts, signs.kid, issuer=str(signs.claims.get("iss", ""))) if signs else Server(address, accepts)
+    if not (signs and signs.claims.get("iss")):
+        return Server(address, problem="the token that it gives is none that names its issuer")
+    return Server(address, {str(key["kid"]): key for key in keys if "kid" in key}, signs.kid, issuer=str(signs.claims["iss"]))

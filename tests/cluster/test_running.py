@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cwiictl.actions.running import TOKEN, Running
+from cwiictl.kubernetes.place import Api
 from cwiictl.rotate.waits import SKEW
 from tests.cluster.installation import connected
 from tests.cluster.kube.reach import Reach
@@ -50,3 +53,26 @@ def test_who_may_not_read_leases_is_told_what_that_leaves_open(reach: Reach, tmp
         assert len(running.servers()) == 1
 
     assert running.doubt.startswith("Whether API servers run that the Service kubernetes does not name is not known: the cluster does not allow it: leases")
+
+
+@dataclass
+class Opaque:
+    """An API server, but for the tokens that it gives."""
+
+    api: Api
+    gives: str
+
+    def document(self, path: str) -> Any:
+        return self.api.document(path)
+
+    def token(self, *_: Any) -> str:
+        return self.gives
+
+
+@pytest.mark.parametrize("gives", ["opaque", "e30.e30.c2lnbmVk"])
+def test_a_token_that_names_no_issuer_is_told_of_instead_of_an_issuer_without_a_name(reach: Reach, tmp_path: Path, gives: str) -> None:
+    with connected(reach, tmp_path) as place:
+        other: Any = Opaque(place.api, gives)
+        (server,) = Running(place, lambda: {"10.0.0.1:6443": other}).servers()
+
+    assert server.problem == "the token that it gives is none that names its issuer"
