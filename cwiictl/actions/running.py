@@ -21,6 +21,7 @@ SECONDS = 600
 TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - a type of Secret
 LEASES = "apiserver.kubernetes.io/identity=kube-apiserver"
 STALE = SKEW + 60  # seconds behind the freshest; an API server renews its own every ten by its own clock, and takes it away when it ends in peace
+LEAVING = 300  # seconds that an API server may go on signing when the Service names it no more: OpenShift's is given 210 for that, and 60 for its last requests
 SERVICE = "the Service kubernetes"
 UNASKED = (
     "where several are behind one address, as of a hosted control plane, give each one's own as --api-server URL, through a port-forward if need be;"
@@ -31,9 +32,9 @@ _URL = re.compile(r"https://(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::([0-9]+))?/?")
 
 
 class Running:
-    def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]], namer: str = SERVICE) -> None:
-        """`each` are the API servers at their own addresses, as `namer` has them."""
-        self.place, self.each, self.namer, self.doubt = place, each, namer, ""
+    def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]], namer: str = SERVICE, changed: Callable[[], float | None] = lambda: None) -> None:
+        """`each` are the API servers at their own addresses, as `namer` has them. `changed` says when one came or went last, if anybody noted it."""
+        self.place, self.each, self.namer, self.changed, self.doubt = place, each, namer, changed, ""
 
     @property
     def context(self) -> str:
@@ -69,6 +70,11 @@ class Running:
         """When the last of the API servers was, by its own clock: what each is told, it has been told since then."""
         return max(_started(address, api) for address, api in self.each().items())
 
+    def ended(self) -> float | None:
+        """When the last that is gone was, if that is known: who is named no more may answer for a while."""
+        changed = self.changed()
+        return None if changed is None else changed + LEAVING
+
     def token_secrets(self) -> Sequence[Mapping[str, Any]]:
         """No other Secret is read: what is in them is nobody's business here."""
         return self.place.api.list("Secret", fields=f"type={TOKEN}")
@@ -91,9 +97,11 @@ def connecting(kubeconfig: Path | None, context: str | None, urls: Iterable[str]
 
     def connect() -> Running:
         place = kubernetes.connect(kubeconfig, context)
-        from cwiictl.kubernetes.stores.endpoints import endpoints, named  # noqa: PLC0415 - whoever asks no cluster loads no client
+        from cwiictl.kubernetes.stores.endpoints import changed, endpoints, named  # noqa: PLC0415 - whoever asks no cluster loads no client
 
-        return Running(place, lambda: named(place.api, addresses), "--api-server") if addresses else Running(place, lambda: endpoints(place.api))
+        if addresses:
+            return Running(place, lambda: named(place.api, addresses), "--api-server")
+        return Running(place, lambda: endpoints(place.api), changed=lambda: changed(place.api))
 
     return connect
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from cwiictl.actions.former import Started, former
+from cwiictl.actions.former import Lived, former
 from cwiictl.actions.result import Result, Row
 from cwiictl.actions.succession import Cluster
 from cwiictl.issuer.rotation import begin
@@ -18,11 +18,11 @@ def beside(result: Result, connect: Callable[[], Cluster]) -> Result:
     return _told(result, cluster, cluster.servers())
 
 
-def outliving(result: Result, connect: Callable[[], Started], now: Callable[[], float] = time.time) -> Result:
-    """And whether they can do without the issuer that they had before."""
+def outliving(result: Result, connect: Callable[[], Lived], said: float | None, now: Callable[[], float] = time.time) -> Result:
+    """And whether they can do without the issuer that they had before. `said` is when the last that signed as it was stopped, if somebody knows."""
     cluster = connect()
     servers = cluster.servers()
-    return _told(result, cluster, servers).plus([former(cluster, servers, int(now()))])
+    return _told(result, cluster, servers).plus([former(cluster, servers, int(now()), said)])
 
 
 def _told(result: Result, cluster: Cluster, servers: Iterable[Server]) -> Result:

@@ -6,6 +6,8 @@ import difflib
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +43,16 @@ def _tags(_context: click.Context, _parameter: click.Parameter, text: str) -> di
     if not all(key.strip() and equals for key, equals, _ in pairs):
         raise BadInput(f"--user-tags {text} is no list of tags", remedy="write it like team=payments,stage=prod")
     return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _moment(_context: click.Context, _parameter: click.Parameter, text: str) -> float | None:
+    if not text:
+        return None
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo:
+            return moment.timestamp()
+    raise BadInput(f"--since {text} is no moment", remedy="write it with its zone, like 2026-01-31T15:04:05Z")
 
 
 def _variables(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -113,6 +125,13 @@ api_servers = click.option(
     multiple=True,
     metavar="URL",
     help="Own address of an API server, where the Service kubernetes does not name each, as behind a balancer. Repeatable: all are to be given.",
+)
+since = click.option(
+    "--since",
+    default="",
+    callback=_moment,
+    metavar="TIME",
+    help="For --former-issuer: when the last API server was stopped that signed as another, where the Service kubernetes cannot tell.",
 )
 junit = click.option("--junit", type=PATH, metavar="FILE", help="Write what was found to this file too, as JUnit's XML.")
 html = click.option("--html", type=PATH, metavar="FILE", help="Draw who can act as what, and what is wrong with it: one page that needs nothing else.")

@@ -43,6 +43,7 @@ IN_CLUSTER = ("webhook", "pods", "namespaces", "restart")
 @options.product
 @options.api_servers
 @click.option("--former-issuer", is_flag=True, help="Say whether the API servers can do without the issuer that they had before the one they sign as.")
+@options.since
 @click.option("--webhook", is_flag=True, help="Judge the webhook in the cluster: beside the clouds, or alone.")
 @click.option("--pods", is_flag=True, help="And name the pods that run without what they ask for, or with other values than they would be given now.")
 @click.option("--namespace", "-n", "namespaces", multiple=True, metavar="NAME", help="Namespace of these pods. Repeatable.  [default: all]")
@@ -61,7 +62,9 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
     1 if something could not be read, or the webhook does not work; 2 if what was asked for cannot be meant.
     Where a rotation of the signing key stands is told of the keys; with --kubeconfig, --context or --api-server beside a cloud also what each API
     server signs as and with which key, and which it accepts. --former-issuer tells until when pods may have tokens of the issuer before, which API
-    servers go on accepting after a move, and ends with 3 until then; it needs no cloud, and counts from when the last API server was started.
+    servers go on accepting after a move, and ends with 3 until then; it needs no cloud. It counts from when an API server was started last, or was gone
+    from the Service kubernetes. Of one that this Service does not name, as with --api-server or behind the one address of a hosted control plane, it
+    cannot know when it ended: say that with --since. Without it, it ends with 3 where --api-server is given, or no Lease can be read.
 
     \b
     Examples:
@@ -79,6 +82,8 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
     inside = any(given[word] for word in IN_CLUSTER) or (_led(given) and not (outside or alone))
     if (given["dry_run"] or given["yes"]) and not given["restart"]:
         raise BadInput("--dry-run and --yes are of --restart, which is not given", remedy="add --restart, or leave them out: status changes nothing by itself")
+    if given["since"] is not None and not given["former_issuer"]:
+        raise BadInput("--since is of --former-issuer, which is not given", remedy="add it, or leave --since out")
     with Console("mermaid" if mermaid else given["form"], yes=given["yes"]) as console:
         results = [_of_clouds(clouds, given, console)] if outside or not (inside or alone) else []
         results += [_of_servers(Result(judged=True), given)] if alone else []
@@ -111,7 +116,7 @@ def _of_each(given: Mapping[str, Any]) -> bool:
 
 def _of_servers(result: Result, given: Mapping[str, Any]) -> Result:
     cluster = connecting(given["kubeconfig"], given["context"] or None, given["api_servers"])
-    return (servers.outliving if given["former_issuer"] else servers.beside)(result, cluster)
+    return servers.outliving(result, cluster, given["since"]) if given["former_issuer"] else servers.beside(result, cluster)
 
 
 def _of_cluster(given: dict[str, Any], console: Console) -> Result:

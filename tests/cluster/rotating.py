@@ -94,12 +94,12 @@ class Rotating:
             shutil.copy(file, self.pki(number))
         self.restart(number)
 
-    def restart(self, number: int, *issuers: str) -> None:
+    def restart(self, number: int, *issuers: str, flags: Sequence[str] = ()) -> None:
         """The first of these signs."""
         pki, server = self.pki(number), self.cluster.servers[number]
         told = [f"--service-account-issuer={issuer}" for issuer in issuers or (ISSUER,)]
         server.stop()
-        server.start([*FLAGS, *told, f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key"])
+        server.start([*FLAGS, *flags, *told, f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key"])
         server.wait()
 
     def token(self, number: int, **spec: Any) -> str:

@@ -222,6 +222,15 @@ def test_a_place_where_nothing_can_be_made_is_refused_before_any_call(ground: Gr
 NONE = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
 
 
+@pytest.mark.parametrize("moment", ["yesterday", "2026-01-31", "2026-01-31T15:04:05"])
+def test_a_moment_names_its_zone(ground: Ground, moment: str) -> None:
+    refused(ground, ground.cwiictl("status", "--former-issuer", "--since", moment), f"--since {moment} is no moment", "2026-01-31T15:04:05Z")
+
+
+def test_since_when_is_asked_of_the_former_issuer_alone(ground: Ground) -> None:
+    refused(ground, ground.cwiictl("status", "--webhook", "--since", "2026-01-31T15:04:05Z"), "--since is of --former-issuer")
+
+
 @pytest.mark.parametrize("command", ["create-all", "status", "delete"])
 def test_without_credentials_nothing_is_asked(ground: Ground, command: str) -> None:
     asking = () if command == "delete" else ground.asking

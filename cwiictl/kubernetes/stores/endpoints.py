@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, cast
 
 from cwiictl.kubernetes.place import Api
@@ -17,12 +18,22 @@ SELECTOR = "kubernetes.io/service-name=kubernetes"
 
 def endpoints(api: Api) -> dict[str, Asked]:
     """By address. Who is not ready is none: it comes back with what it is started with."""
-    return named(api, (address for each in api.list("EndpointSlice", "default", SELECTOR) for address in _addresses(each)))
+    return named(api, (address for each in _slices(api) for address in _addresses(each)))
 
 
 def named(api: Api, addresses: Iterable[str]) -> dict[str, Asked]:
     asked = cast("Asked", api)
     return {address: Asked(_at(asked.wire, address), asked.kinds, asked.width) for address in addresses}
+
+
+def changed(api: Api) -> float | None:
+    """When an API server came or went last: they note that in these, also of one that was killed, and write them at no other time. None if nobody does."""
+    notes = [[note["time"] for note in each["metadata"].get("managedFields", ()) if note.get("time")] for each in _slices(api)]
+    return max((datetime.fromisoformat(time).timestamp() for times in notes for time in times), default=None) if all(notes) else None
+
+
+def _slices(api: Api) -> list[Mapping[str, Any]]:
+    return api.list("EndpointSlice", "default", SELECTOR)
 
 
 def _addresses(each: Mapping[str, Any]) -> Iterator[str]:
