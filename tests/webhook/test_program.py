@@ -279,14 +279,14 @@ def test_another_version_of_the_api_server_takes_no_roles_away(apiserver: Ground
 BLIND = """#!{python}
 import os, sys
 from cwii_webhook.dialects import ALL, service
-from cwii_webhook.program import Program
+from cwii_webhook.program import serve
 
 def offered(version=(), refuse=None):
     if version:
         raise LookupError("nobody thought of it")
     return [service(ALL["azwi"], sys.argv[1:], os.environ)]
 
-sys.exit(Program(offered, os.environ).serve())
+sys.exit(serve(offered, os.environ))
 """
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import signal
 import socket
 import sys
 import time
@@ -19,7 +18,7 @@ from cwii_webhook.instance import PAUSES
 
 from tests.webhook.apiserver.ground import Ground
 from tests.webhook.metadata import metadata
-from tests.webhook.whole import EKS, POD, Running, a_shop, pair, running
+from tests.webhook.whole import EKS, POD, Running, a_shop, pair, program, running
 
 BAD = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
@@ -173,14 +172,6 @@ def test_while_only_its_plain_port_is_taken_pods_are_decided(apiserver: Ground, 
         decides(webhook)
 
 
-def program(folder: Path, before: str) -> Path:
-    """The program, after something that is done first."""
-    file = folder / "changed"
-    file.write_text(f"#!{sys.executable}\n{before}from cwii_webhook.__main__ import main\nmain()\n")
-    file.chmod(0o755)
-    return file
-
-
 def listened_at(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
@@ -197,21 +188,6 @@ def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: G
         patch = base64.b64decode(webhook.review("/mutate", POD)["patch"])
 
     assert b"arn:aws-us-gov:iam::111122223333:role/s3" in patch
-
-
-def test_one_that_hangs_ends_by_itself_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
-    """No port of it has to be asked for that: another process may hold it."""
-    hanging = "import signal, time\nfrom cwii_webhook import pulse\npulse.HANGS = 2.0\nsignal.signal(signal.SIGUSR1, lambda *_: time.sleep(300))\n"
-    called = program(tmp_path, hanging)
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), called=called, ends=1) as webhook:
-        webhook.ready()
-        time.sleep(3)
-        decides(webhook)
-        webhook.process.send_signal(signal.SIGUSR1)
-        _, told = webhook.process.communicate(timeout=60)
-
-    assert "Timeout" in told
-    assert called.name in told
 
 
 def test_without_the_extra_for_otlp_pods_are_decided(apiserver: Ground, tmp_path: Path) -> None:

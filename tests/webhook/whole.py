@@ -96,6 +96,14 @@ def running(
     assert process.returncode == ends
 
 
+def program(folder: Path, before: str) -> Path:
+    """The program, after something that is done first."""
+    file = folder / "changed"
+    file.write_text(f"#!{sys.executable}\n{before}from cwii_webhook.__main__ import main\nmain()\n")
+    file.chmod(0o755)
+    return file
+
+
 def pair(folder: Path) -> tuple[str, ...]:
     return ("--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key"))
 

@@ -20,7 +20,7 @@ from cwii_webhook.tls import Unusable
 from cwii_webhook.usage import RENEW, USAGE, renewing_usage, usage
 
 if TYPE_CHECKING:
-    from cwii_webhook.program import Program
+    from cwii_webhook.program import Offered
 
 PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.programs}
 # As OpenShift starts them beside a hosted kube-apiserver, with flags that nobody can add to.
@@ -59,18 +59,18 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
         return made + [service(more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version) for more, said in further]
 
-    return _served()(offered, environ, sidecar=_sidecar(first, own, environ, program)).serve()
+    return _serve(offered, environ, sidecar=_sidecar(first, own, environ, program))
 
 
-def _served() -> type[Program]:
+def _serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool) -> int:
     """Help is told, and mistakes are, where nothing is installed that serves."""
     try:
-        from cwii_webhook.program import Program  # noqa: PLC0415 - it needs the extra
+        from cwii_webhook.program import serve  # noqa: PLC0415 - it needs the extra
     except ModuleNotFoundError as e:
         raise BadFlag(
             f"what serves is not installed: there is no module {e.name}", "install it with the extra server, as in pip install './webhook[server]'"
         ) from e
-    return Program
+    return serve(offered, environ, sidecar=sidecar)
 
 
 def _renew(words: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -79,26 +79,29 @@ class Program:
         self.push = self._push()
         self.troubles = Troubles(self.metrics, self.log)
 
-    def serve(self) -> int:
+    def bound(self) -> list[list[socket.socket]]:
+        """For each place one of each process."""
+        return [self._bound(host, port, self.serving.workers) for host, port in self.places]
+
+    def serve(self, sockets: Sequence[Sequence[socket.socket]]) -> int:
         for warning in (warning for each in self.offered for warning in each.told.warnings):
             self.log.warning(warning)
         for fault in filter(None, (*self.faults, self.mute)):
             self.log.error(fault)
-        count = self.serving.workers
-        sockets = [self._bound(host, port, count) for host, port in self.places]
         ports = [each[0].getsockname()[1] if each else port for each, (_, port) in zip(sockets, self.places, strict=True)]
         self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(map(str, ports)))
 
         def work(number: int, leash: int | None) -> int:
             push = self.push if number == 0 else None  # for all: each reads the numbers of all
-            ended = push(self.serving.otlp, self.metrics) if push else None
-            server.run(lambda: self._worker([each[number] if each else None for each in sockets], leash))
-            if ended:
-                ended()
+            with pulse.watched() as watch:
+                ended = push(self.serving.otlp, self.metrics) if push else None
+                server.run(lambda: self._worker([each[number] if each else None for each in sockets], leash, watch))
+                if ended:
+                    ended()
             return int(self.lost)
 
         try:
-            return workers.run(count, work, self.metrics, self.log)
+            return workers.run(self.serving.workers, work, self.metrics, self.log)
         finally:
             for sock in (sock for each in sockets for sock in each):
                 sock.close()
@@ -109,7 +112,7 @@ class Program:
         debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
         return (self.serving.door, *self.serving.plain, *debugging)
 
-    async def _worker(self, sockets: Sequence[socket.socket | None], leash: int | None) -> None:
+    async def _worker(self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Pulse) -> None:
         self.build.tell()
         told = health.answers(self.readiness, self.metrics)
         look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
@@ -117,7 +120,7 @@ class Program:
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
         late = [self._late(door, place) for door, place in zip((first, *others), self.places, strict=True) if door.late]
-        looking = [asyncio.ensure_future(doing) for doing in (pulse.beat(), look.run(), self._look(look, admission), self._ask(), *late)]
+        looking = [asyncio.ensure_future(doing) for doing in (watch.beat(), look.run(), self._look(look, admission), self._ask(), *late)]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
@@ -261,6 +264,14 @@ class Program:
             raise bad
         self.log.error(str(bad))
         return []
+
+
+def serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False) -> int:
+    """What it is to be is read from files and from the machine, which may hang as serving may."""
+    with pulse.watched():
+        program = Program(offered, environ, sidecar=sidecar)
+        sockets = program.bound()
+    return program.serve(sockets)
 
 
 def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
