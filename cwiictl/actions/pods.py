@@ -22,6 +22,7 @@ from cwiictl.explain.installed import services
 from cwiictl.explain.parts import within
 from cwiictl.explain.shortfall import Cluster, Shortfall, shortfalls
 from cwiictl.install.conditions import PREFIXES
+from cwiictl.install.configuration import unserved
 from cwiictl.install.rollover import bundled
 from cwiictl.kubernetes import Place
 from cwiictl.kubernetes.rights import Right, denied
@@ -109,25 +110,27 @@ def restarted(place: Place, told: Found, agreed: Agreed | None, pace: Pace) -> R
     if not agreed(Result(rows=shown)):
         return Result(rows=tuple(rows(told)))
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    ran = run(Job(dict.fromkeys(some, ()), lambda each, _tried: _restart(place, some[each], at), patience=lambda _each: LEARNING), pace)
+    ran = run(Job(dict.fromkeys(some, ()), lambda each, _tried: _restart(place, some[each], told.missed, at), patience=lambda _each: LEARNING), pace)
     return Result(rows=tuple(_after(lack, ran) if lack.address in some else _row(lack) for lack in told.lacks), interrupted=ran.interrupted)
 
 
-def _restart(place: Place, lack: Lack, at: str) -> str:
-    _prove(place, lack)
+def _restart(place: Place, lack: Lack, those: Iterable[Installed], at: str) -> str:
+    _prove(place, lack, those)
     part = {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}}
     place.api.patch(f"{lack.owner.kind}.{lack.owner.group}", lack.owner.namespace, lack.owner.name, part)
     return "restarted"
 
 
-def _prove(place: Place, lack: Lack) -> None:
+def _prove(place: Place, lack: Lack, those: Iterable[Installed]) -> None:
     """A replica is ready a moment before every way to it is. What others have against the pod of a dry run says nothing of us, and some is better than none."""
     missed = next((each for each in lack.pods if each.lacks), None)
     if missed is None:
         return
     try:
         answered = place.api.create(missed.anew, dry=True)
-    except (Denied, Failed):
+    except (Denied, Failed) as e:
+        if any(one.configuration and unserved(one.configuration, e.problem) for one in those):
+            raise NotYet(f"it was not restarted: its pods would not be let in ({e.problem})", remedy=BEHIND) from e
         return
     if set(missed.lacks) <= set(missed.lacking(answered)):
         raise NotYet(f"it was not restarted: its pods would come back without {', '.join(missed.lacks)}, as one of a dry run did", remedy=BEHIND)

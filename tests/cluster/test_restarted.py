@@ -7,10 +7,20 @@ from click.testing import CliRunner
 
 from cwiictl.cli.status import status
 from cwiictl.errors import BadInput
+from tests.cluster.kube.client import Refused
 from tests.cluster.kube.reach import Reach
 from tests.cluster.shop import SAYS, Shop, owner, remarks
 from tests.cluster.space import plain
+from tests.cluster.traces import seen_within
 from tests.cluster.webhook import running
+
+
+def refused(shop: Shop) -> bool:
+    try:
+        shop.space.tried(plain())
+    except Refused as e:
+        return "it has no token" in str(e)
+    return False
 
 
 def restarts(shop: Shop) -> bool:
@@ -88,6 +98,28 @@ def test_what_others_have_against_a_pod_of_a_dry_run_hinders_no_restart(shop: Sh
 
     assert shop.told("--restart", "--yes")["Deployment/web"]["condition"] == "restarted"
     assert restarts(shop)
+
+
+def test_what_our_own_policy_has_against_it_does(shop: Shop) -> None:
+    """As `--require` has it where the webhook is asked and nobody answers."""
+    shop.deployed("web")
+    shop.ready()
+    policies, name = "/apis/admissionregistration.k8s.io/v1", f"{shop.values.name}-require"
+    made = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}]
+    spec = {"matchConstraints": {"resourceRules": made}, "validations": [{"expression": "false", "message": "it has no token"}]}
+    here = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": shop.space.name}}}
+    shop.admin.create(f"{policies}/validatingadmissionpolicies", {"metadata": {"name": name}, "spec": spec})
+    bound = {"policyName": name, "validationActions": ["Deny"], "matchResources": here}
+    shop.admin.create(f"{policies}/validatingadmissionpolicybindings", {"metadata": {"name": name}, "spec": bound})
+    assert seen_within(30, lambda: refused(shop))
+
+    told = shop.told("--restart", "--yes")["Deployment/web"]
+
+    for plural in ("validatingadmissionpolicybindings", "validatingadmissionpolicies"):
+        shop.admin.delete(f"{policies}/{plural}/{name}")
+    assert told["condition"] == "failed"
+    assert "it was not restarted: its pods would not be let in" in told["problem"]
+    assert not restarts(shop)
 
 
 def test_whose_pods_would_be_refused_now_is_not_restarted(shop: Shop) -> None:
