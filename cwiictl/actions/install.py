@@ -82,7 +82,16 @@ def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
 
 def _hints(stage: Stage, suiting: Iterable[str]) -> Iterator[str]:
     """What is to be known of the plan."""
-    yield from (*unled(stage.order), *suiting, *foregone(stage.values, served(stage.place)))
+    yield from (*unled(stage.order), *suiting, *_twice(stage.values), *foregone(stage.values, served(stage.place)))
+
+
+def _twice(wanted: Values) -> Iterator[str]:
+    """Nobody who asks one cloud in two dialects is refused either: in which order they are to win is not ours to say."""
+    if "cwii" in wanted.dialects and (others := [each for each in wanted.dialects if each != "cwii"]):
+        yield (
+            f"A pod whose ServiceAccount has the words of cwii and those of {' or '.join(others)} for one cloud, as create-all writes them, is given its token "
+            "by both: leave on it the words of one."
+        )
 
 
 def _there(wanted: Values, place: Place) -> standing.Standing:

@@ -38,15 +38,18 @@ class Where:
 def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | None) -> Result:
     """`agreed` is shown what would go, and asked; without it this is a dry run."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
-        result = _uninstalled(order, Where(name, (Ground(place),)), report, agreed)
-        there = result.rows or result.failures or result.interrupted
-        return result if there else replace(result, hints=tuple(_others(name, place)))
+        return _instead(_uninstalled(order, Where(name, (Ground(place),)), report, agreed), name, place)
 
 
 def uninstall_sidecar(beside: Beside, report: Report, agreed: Agreed | None) -> Result:
     """From both clusters. Nobody is asked any more before there is nobody to answer."""
     with both(beside) as places:
-        return _uninstalled(beside.order, Where(beside.name, places.grounds, SIDECAR), report, agreed)
+        return _instead(_uninstalled(beside.order, Where(beside.name, places.grounds, SIDECAR), report, agreed), beside.name, places.guest)
+
+
+def _instead(result: Result, name: str, place: Place) -> Result:
+    there = result.rows or result.failures or result.interrupted
+    return result if there else replace(result, hints=tuple(_others(name, place)))
 
 
 def _uninstalled(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
@@ -100,7 +103,7 @@ def _ours(whose: str) -> tuple[str, str]:
 def _anothers(helms: Release | None) -> tuple[str, str]:
     if helms:
         return f"is {helms}", helms.ending
-    return "bears no mark of ours", "what has put it there, such as kubectl delete -f, or whoever applies it from Git"
+    return "bears no mark of ours", "what has put it there: as README.txt beside its files says, by kubectl delete -f, or by whoever applies it from Git"
 
 
 def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) -> Result:

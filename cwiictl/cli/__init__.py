@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from importlib import import_module
 from types import FrameType
 
@@ -85,6 +86,7 @@ def cwiictl() -> None:
 def main() -> None:
     """Mistakes of the user's are told in two sentences; only an error of our own shows where it was made, and only on request."""
     signal.signal(signal.SIGTERM, _stop)
+    warnings.filterwarnings("ignore", "SOCKS support in urllib3")  # two SDKs that are loaded at once undo each other's silence
     gc.set_threshold(50_000, 20, 100)  # of all that is loaded to begin with nothing is ever thrown away: looking for that takes a tenth of the time
     try:
         sys.exit(cwiictl.main(prog_name="cwiictl", standalone_mode=False, color=_colour()))

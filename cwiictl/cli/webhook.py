@@ -38,7 +38,11 @@ timeout = click.option("--timeout", default="5m", show_default=True, callback=op
     is_flag=True,
     help="Refuse pods that ask for an identity themselves, or whose namespace asks, and were given no token.",
 )
-@click.option("--beside", is_flag=True, help="Install it beside another webhook that hears the same annotations.")
+@click.option(
+    "--beside",
+    is_flag=True,
+    help="Install it beside another webhook that hears the same annotations; beside one of this name, with --set name=NAME --set namespace=NAMESPACE.",
+)
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it until every replica is ready, and show with a dry-run pod that it works.")
 @timeout
 @beside.beside

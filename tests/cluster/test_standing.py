@@ -196,7 +196,9 @@ def test_what_was_applied_by_hand_is_not_told_as_nothing(cluster: Cluster, tmp_p
         removed(cluster, tmp_path)
     (hint,) = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints
 
-    assert hint.startswith("There is cwii-webhook, which bears no mark of ours: take it out with what has put it there, such as kubectl delete -f")
+    assert hint.startswith(
+        "There is cwii-webhook, which bears no mark of ours: take it out with what has put it there: as README.txt beside its files says, by kubectl delete -f"
+    )
     cluster.admin.delete(f"{CONFIGURATIONS}/cwii-webhook")
     assert not removed(cluster, tmp_path).hints
 
@@ -212,3 +214,11 @@ def test_helm_knows_who_makes_certificates(cluster: Cluster, tmp_path: Path, way
 
     helm.run("upgrade", "webhook", str(CHART), helm.values({**said, "timeoutSeconds": 4}))
     helm.run("uninstall", "webhook")
+
+
+def test_that_one_pod_may_be_given_a_token_in_two_dialects_is_told_beforehand(cluster: Cluster, tmp_path: Path) -> None:
+    alone, both = (tried(ordered(cluster, tmp_path, *WAYS["files"], *more)).hints for more in ((), ("dialects={eks,cwii}",)))
+
+    told = "A pod whose ServiceAccount has the words of cwii and those of eks for one cloud"
+    assert [each.startswith(told) for each in both].count(True) == 1
+    assert not [each for each in alone if each.startswith("A pod whose ServiceAccount")]

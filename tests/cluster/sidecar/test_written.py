@@ -121,6 +121,9 @@ def test_what_is_put_there_from_files_is_taken_out_from_files(hosted: Hosted) ->
     hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-patch.yaml").read_text()), "strategic")
     first, *others = hosted.containers()  # by the first of them its pod is known
     assert (first, len(others)) == ("kube-apiserver", 2)
+    (hint,) = hosted.uninstall().hints
+    assert hint.startswith(f"There is {FLAVOURS[hosted.flavour].configuration}, which bears no mark of ours: ")
+    assert "as README.txt beside its files says" in hint
 
     for body in (*guest, *secrets):
         hosted.admin.delete(f"{path(hosted.admin, body)}/{body['metadata']['name']}")
