@@ -16,6 +16,7 @@ DENIED = re.compile(r"denied (the )?request", re.IGNORECASE)  # by somebody's ad
 ESCALATES = "attempting to grant RBAC permissions not currently held"
 DISTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed|hostname mismatch|doesn't match", re.IGNORECASE)
 UNTLS = re.compile(r"\[SSL|\[X509|TLS|WRONG_VERSION_NUMBER|PEM lib", re.IGNORECASE)
+TUNNEL = re.compile(r"Tunnel connection failed: (40[37])\b")
 NOISE = re.compile(r"<[^>]*>:? ?|HTTPS?Connection(Pool)?\([^)]*\):? ?")  # how the client writes its own parts into its sentences
 
 
@@ -78,6 +79,9 @@ def unknown(why: str) -> BadInput:
 def unreached(server: str, why: object) -> Problem:
     """There was no answer at all."""
     said = " ".join(NOISE.sub("", str(why)).split()).rstrip(".")
+    if tunnel := TUNNEL.search(said):
+        remedy = "have it let that address through (a sandbox's does with --let ADDRESS), or leave the address out of it by NO_PROXY"
+        return Failed(f"the proxy lets nothing through to {server}: it says {tunnel[1]}", remedy=remedy)
     if DISTRUSTED.search(said):
         remedy = "give a kubeconfig with the certificate-authority of this cluster, and the name that its certificate has"
         return Failed(f"the certificate of {server} is not believed: {said}", remedy=remedy)

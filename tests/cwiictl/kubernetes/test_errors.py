@@ -56,6 +56,7 @@ def test_how_long_to_wait_is_heard() -> None:
         ),
         ("[SSL: CERTIFICATE_VERIFY_FAILED] self signed", Failed, "is not believed"),
         ("[SSL: WRONG_VERSION_NUMBER] wrong version", Failed, "no TLS connection to https://a"),
+        ("('Unable to connect to proxy', OSError('Tunnel connection failed: 403 '))", Failed, "the proxy lets nothing through to https://a: it says 403"),
         ("Read timed out. (read timeout=60)", NotYet, "cannot be reached: Read timed out"),
     ],
 )
