@@ -28,6 +28,12 @@ def test_every_word_that_is_another_is_named_with_whose_it_is() -> None:
     assert told == ["azure_tenant_id of shop/cloud is 3, and not 2", "it lacks credentials of shop/cloud"]
 
 
+def test_a_thing_that_is_not_there_at_all_is_named_once() -> None:
+    other = a_secret().replace(b"name: cloud", b"name: other")
+
+    assert list(differing("file", a_secret(), b"---\n".join((a_secret(), other)))) == ["it lacks shop/other"]
+
+
 def test_what_is_long_or_of_several_lines_is_not_shown() -> None:
     told = list(differing("file", a_secret(credentials="[default]\nrole_arn = x"), a_secret(credentials="[default]\nrole_arn = y")))
 
