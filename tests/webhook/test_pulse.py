@@ -52,12 +52,17 @@ def decides(webhook: Running) -> None:
     assert "patch" in webhook.review("/mutate", POD)
 
 
-def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
-    called = program(tmp_path, TOLD.format(HANGS))
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called, ends=1) as webhook:
+def ended(apiserver: Ground, folder: Path, does: str) -> tuple[Path, str]:
+    """Who does that when it is told to, and its last words."""
+    called = program(folder, TOLD.format(does))
+    with running(apiserver, folder, *WORDS, *pair(folder), called=called, ends=1) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
-        _, said = webhook.process.communicate(timeout=60)
+        return called, webhook.process.communicate(timeout=60)[1]
+
+
+def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
+    called, said = ended(apiserver, tmp_path, HANGS)
 
     last = json.loads(said.splitlines()[-1])
     assert (last["level"], last["what"]) == ("error", "this hangs, and ends so that it is started again")
@@ -65,11 +70,7 @@ def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -
 
 
 def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
-    called = program(tmp_path, TOLD.format(HOLDS))
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called, ends=1) as webhook:
-        decides(webhook)
-        webhook.process.send_signal(signal.SIGUSR1)
-        _, said = webhook.process.communicate(timeout=60)
+    called, said = ended(apiserver, tmp_path, HOLDS)
 
     assert "Timeout" in said
     assert f'"{called}", line 7 in <lambda>' in said
