@@ -18,8 +18,8 @@ from cwii_webhook.picture import Owner, Ref, Seen, account, space
 from cwii_webhook.review import answer, decode
 from ratio import Ratio, measure
 
-WORKLOADS = 8
-PODS = 80  # of all of them
+WORKLOADS = 40
+PODS = 400  # of all of them
 TURNS = 400  # reviews in one measurement
 SETTINGS = 14  # variables of a container
 POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
@@ -60,7 +60,7 @@ class Known:
     def __init__(self, says: Mapping[str, str]) -> None:
         self._objects: dict[Ref, Seen] = {}
         for number in range(WORKLOADS):
-            where = f"team-{number}"
+            where = f"team-{number:02}"
             above = Owner("apps/v1", "Deployment", "shop", "d", controller=True)
             self._objects[space(where)] = Seen({"example.com/team": where})
             self._objects[account(where, "shop")] = Seen(says)
@@ -94,11 +94,13 @@ def _given(route: Route, body: bytes, picture: Known) -> None:
 # The pods.
 
 
-def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
-    """Of a pod as one of many of its workload's: it has a uid and a time of its own, and a name for the volume with the API server's token."""
-    where = f"team-{workload}"
+def review(  # noqa: PLR0913 - what is new in each review
+    workload: int, pod: str, settings: int = SETTINGS, *, uid: str = "", time: str = "", value: str = "https://shop.example.com"
+) -> dict[str, Any]:
+    """A review for one of many pods of a workload: uid, time, and the name of the volume with the API server's token are new in each."""
+    where = f"team-{workload:02}"
     request = {
-        "uid": f"0df28fbd-5f5f-11e8-bc74-36e6bb2{pod}",
+        "uid": uid or f"0df28fbd-5f5f-11e8-bc74-36e6bb2{pod}",
         "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "resource": {"group": "", "version": "v1", "resource": "pods"},
         "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
@@ -113,8 +115,8 @@ def review(workload: int, pod: str, settings: int = SETTINGS) -> dict[str, Any]:
         "object": {
             "kind": "Pod",
             "apiVersion": "v1",
-            "metadata": _metadata(where, f"2025-01-01T00:00:{int(pod, 16) % 60:02}Z"),
-            "spec": _spec(f"kube-api-access-{pod}", settings),
+            "metadata": _metadata(where, f"2025-01-01T{time or f'00:00:{int(pod, 16) % 60:02}'}Z"),
+            "spec": _spec(f"kube-api-access-{pod}", settings, value),
             "status": {},
         },
         "oldObject": None,
@@ -141,7 +143,7 @@ def _metadata(where: str, time: str) -> dict[str, Any]:
     }
 
 
-def _spec(own: str, settings: int) -> dict[str, Any]:
+def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
     """`own`: how the volume with the API server's token is called; `settings`: how many variables each container has."""
     token = {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]}
     return {
@@ -150,8 +152,8 @@ def _spec(own: str, settings: int) -> dict[str, Any]:
             {"name": "scratch", "emptyDir": {}},
             {"name": own, "projected": token | {"defaultMode": 420}},
         ],
-        "initContainers": [_container("migrate", own, settings)],
-        "containers": [_container("web", own, settings) | _probes(), _container("worker", own, settings) | _probes()],
+        "initContainers": [_container("migrate", own, settings, value)],
+        "containers": [_container(name, own, settings, value, probes=_probes()) for name in ("web", "worker")],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
@@ -165,7 +167,7 @@ def _spec(own: str, settings: int) -> dict[str, Any]:
     }
 
 
-def _container(name: str, own: str, settings: int) -> dict[str, Any]:
+def _container(name: str, own: str, settings: int, value: str, probes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     field = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}
     env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(settings)]
     mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), (own, "/var/run/secrets/kubernetes.io/serviceaccount"))
@@ -173,9 +175,10 @@ def _container(name: str, own: str, settings: int) -> dict[str, Any]:
         "name": name,
         "image": f"registry.example.com/shop/{name}@sha256:" + "0f" * 32,
         "args": ["--config=/etc/shop/config.yaml", "--log-format=json", "--listen=:8443"],
-        "env": [field, *env],
+        "env": [field, *env, {"name": "SHOP_URL", "value": value}],
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
         "volumeMounts": [{"name": volume, "readOnly": True, "mountPath": path} for volume, path in mounts],
+        **(probes or {}),
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "IfNotPresent",

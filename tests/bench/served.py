@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import decision
@@ -50,22 +50,23 @@ def _ready(port: int, context: ssl.SSLContext) -> None:
         time.sleep(0.01)
 
 
-def fill(apiserver: Ground, *, accounts: int, spaces: int, owners: int) -> None:
+def fill(apiserver: Ground, *, accounts: int, spaces: int, owners: int, says: Mapping[str, str] = decision.ASKED["eks"][1]) -> None:
     """Namespaces, and in them ServiceAccounts and Deployments with their ReplicaSets, as a cluster has them."""
-    says = {**decision.ASKED["eks"][1], "kubectl.kubernetes.io/last-applied-configuration": "x" * 300}
+    annotations = {**says, "kubectl.kubernetes.io/last-applied-configuration": "x" * 300}
     put = apiserver.double.store.put
     above = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "shop", "uid": "d", "controller": True}
 
     def filled() -> None:
         for number in range(spaces):
-            put("/api/v1/namespaces", {"metadata": {"name": f"team-{number}"}})
+            put("/api/v1/namespaces", {"metadata": {"name": f"team-{number:02}"}})
         for number in range(accounts):
             name = "shop" if number < spaces else f"account-{number}"
-            put("/api/v1/serviceaccounts", {"metadata": {"namespace": f"team-{number % spaces}", "name": name, "annotations": says}})
+            put("/api/v1/serviceaccounts", {"metadata": {"namespace": f"team-{number % spaces:02}", "name": name, "annotations": annotations}})
         for number in range(owners):
             kind, name = ("deployments", "shop") if number % 2 else ("replicasets", "shop-6b7f9c9d4")
-            where = {"namespace": f"team-{number // 2 % spaces}", "name": name if number < 2 * spaces else f"{name}-{number}"}
-            put(f"/apis/apps/v1/{kind}", {"metadata": {**where, **({} if number % 2 else {"ownerReferences": [above]})}})
+            where = {"namespace": f"team-{number // 2 % spaces:02}", "name": name if number < 2 * spaces else f"{name}-{number}"}
+            own = {"uid": "d"} if number % 2 else {"uid": "r", "ownerReferences": [above]}
+            put(f"/apis/apps/v1/{kind}", {"metadata": {**where, **own}})
         apiserver.double.store.compact()
 
     apiserver.do(filled)
