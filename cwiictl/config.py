@@ -48,7 +48,9 @@ class Skipped:
 class Requests:
     wanted: tuple[Request, ...]
     skipped: tuple[Skipped, ...]
-    gated: tuple[Request, ...] = ()  # among the skipped: requests of a feature set that is not followed today
+    gated: tuple[
+        Request, ...
+    ] = ()  # among the skipped: requests of a feature set that is not followed today
 
 
 def credentials_requests(texts: Mapping[str, bytes], *, tech_preview: bool) -> Requests:
@@ -64,9 +66,23 @@ def credentials_requests(texts: Mapping[str, bytes], *, tech_preview: bool) -> R
             gated += [_request(document, meta)] if why.startswith(GATED) else []
         else:
             wanted.append(_request(document, meta))
-    for kind in dict.fromkeys(request.kind for request in wanted):  # of each cloud: a component asks all of them for the same Secret
-        refuse_twins([(f"the Secret {request.workload.title}", request.source) for request in wanted if request.kind == kind])
-        refuse_twins([(f"the name {request.name}", request.source) for request in wanted if request.kind == kind])
+    for kind in dict.fromkeys(
+        request.kind for request in wanted
+    ):  # of each cloud: a component asks all of them for the same Secret
+        refuse_twins(
+            [
+                (f"the Secret {request.workload.title}", request.source)
+                for request in wanted
+                if request.kind == kind
+            ]
+        )
+        refuse_twins(
+            [
+                (f"the name {request.name}", request.source)
+                for request in wanted
+                if request.kind == kind
+            ]
+        )
     return Requests(tuple(wanted), tuple(skipped), tuple(gated))
 
 
@@ -125,7 +141,10 @@ def _objects(texts: Mapping[str, bytes]) -> Iterator[Document]:
 
 
 def _unrolled(document: Document) -> Iterator[Document]:
-    if document.value.get("kind") in ("List", f"{KIND}List"):  # no set: a kind that is a list by mistake cannot be looked for in one
+    if document.value.get("kind") in (
+        "List",
+        f"{KIND}List",
+    ):  # no set: a kind that is a list by mistake cannot be looked for in one
         for item in document.items():
             yield from _unrolled(item)
     else:
@@ -143,7 +162,11 @@ def _reason_to_skip(document: Document, meta: _Metadata, *, tech_preview: bool) 
         return ""
     if not tech_preview:
         return f"{GATED} {annotations[FEATURE_SET]!r}"
-    return "" if annotations[FEATURE_SET] == TECH_PREVIEW else f"{GATED} {annotations[FEATURE_SET]!r}, which is not {TECH_PREVIEW}"
+    return (
+        ""
+        if annotations[FEATURE_SET] == TECH_PREVIEW
+        else f"{GATED} {annotations[FEATURE_SET]!r}, which is not {TECH_PREVIEW}"
+    )
 
 
 def _asks(document: Document) -> bool:
@@ -187,5 +210,8 @@ def _token_path(document: Document, spec: _Spec) -> str:
     path = spec.cloud_token_path or TOKEN_PATH
     if not _TOKEN_PATH.fullmatch(path):
         where = document.where("spec", "cloudTokenPath")
-        raise BadInput(f"spec.cloudTokenPath {path!r} in {where} is no absolute path", remedy="give the path of the token in the pod, beginning with '/'")
+        raise BadInput(
+            f"spec.cloudTokenPath {path!r} in {where} is no absolute path",
+            remedy="give the path of the token in the pod, beginning with '/'",
+        )
     return path

@@ -25,9 +25,17 @@ _PLAIN = "write plain YAML: objects, lists, texts, numbers and booleans"
 
 # what a plain scalar may be other than a text, with the characters that it may begin with ("" is for nothing at all)
 _KINDS = (
-    ("bool", r"yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", tuple("yYnNtTfFoO")),
+    (
+        "bool",
+        r"yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF",
+        tuple("yYnNtTfFoO"),
+    ),
     ("int", r"[-+]?(?:0b[01]+|0x[0-9a-fA-F]+|0[0-7]+|0|[1-9][0-9_]*)", tuple("-+0123456789")),
-    ("float", r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?", tuple("-+0123456789.")),
+    (
+        "float",
+        r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?",
+        tuple("-+0123456789."),
+    ),
     ("null", r"~|null|Null|NULL|", ("~", "n", "N", "")),
     ("merge", r"<<", ("<",)),
 )
@@ -37,7 +45,9 @@ def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for kind, pattern, beginnings in _KINDS:
         for beginning in beginnings:
-            found.setdefault(beginning, []).append((f"tag:yaml.org,2002:{kind}", re.compile(rf"(?:{pattern})\Z")))
+            found.setdefault(beginning, []).append(
+                (f"tag:yaml.org,2002:{kind}", re.compile(rf"(?:{pattern})\Z"))
+            )
     return found
 
 
@@ -69,7 +79,9 @@ class Document:
     def where_key(self, *path: str | int) -> str:
         """The same of the field's key, which stands above a value of several lines."""
         around, key = _reached(self.node, path[:-1]), path[-1]
-        return _place(self.file, next((word for word, _ in _pairs(around) if word.value == key), around))
+        return _place(
+            self.file, next((word for word, _ in _pairs(around) if word.value == key), around)
+        )
 
     def at(self, *path: str | int) -> object:
         """The value of a field, which is there."""
@@ -86,7 +98,10 @@ class Document:
         """What is in a List, each at its own place."""
         values, node = self.value.get("items"), _child(self.node, "items")
         if not isinstance(values, list) or not isinstance(node, yaml.SequenceNode):
-            raise BadInput(f"the List in {self.source} has no items", remedy="give it a list of objects under items")
+            raise BadInput(
+                f"the List in {self.source} has no items",
+                remedy="give it a list of objects under items",
+            )
         for value, below in zip(cast("list[object]", values), node.value, strict=True):
             yield _document(value, self.file, below)
 
@@ -94,15 +109,24 @@ class Document:
 def documents(name: str, text: bytes) -> Iterator[Document]:
     """The objects of a file in its order. Empty ones, and those of comments alone, are not there."""
     if len(text) > MAX_SIZE:
-        raise BadInput(f"{name} is longer than {MAX_SIZE} bytes", remedy="give only the objects that are asked for")
+        raise BadInput(
+            f"{name} is longer than {MAX_SIZE} bytes",
+            remedy="give only the objects that are asked for",
+        )
     decoded = _decoded(name, text)
     try:
         _measure(name, decoded)
         yield from _read(name, decoded)
     except yaml.MarkedYAMLError as error:
-        raise BadInput(f"{_mark(name, error)} is not valid YAML: {error.problem or error.context}", remedy="correct the file at that place") from error
+        raise BadInput(
+            f"{_mark(name, error)} is not valid YAML: {error.problem or error.context}",
+            remedy="correct the file at that place",
+        ) from error
     except yaml.YAMLError as error:
-        raise BadInput(f"{name} is not valid YAML: it holds a character that YAML does not allow", remedy="save it as plain UTF-8 text") from error
+        raise BadInput(
+            f"{name} is not valid YAML: it holds a character that YAML does not allow",
+            remedy="save it as plain UTF-8 text",
+        ) from error
 
 
 def _decoded(name: str, text: bytes) -> str:
@@ -110,7 +134,9 @@ def _decoded(name: str, text: bytes) -> str:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        raise BadInput(f"{name}:{line} is not UTF-8", remedy="save the file as plain UTF-8 text") from error
+        raise BadInput(
+            f"{name}:{line} is not UTF-8", remedy="save the file as plain UTF-8 text"
+        ) from error
 
 
 def _measure(name: str, text: str) -> None:
@@ -131,7 +157,10 @@ def _refuse_excess(file: str, read: yaml.Node | yaml.Event, count: int, depth: i
     if depth > MAX_DEPTH:
         raise BadInput(f"{_place(file, read)} is nested more than {MAX_DEPTH} deep", remedy=_PLAIN)
     if count > MAX_NODES:
-        raise BadInput(f"{_place(file, read)} has more than {MAX_NODES} values", remedy="give fewer objects in one file")
+        raise BadInput(
+            f"{_place(file, read)} has more than {MAX_NODES} values",
+            remedy="give fewer objects in one file",
+        )
 
 
 def _read(name: str, text: str) -> Iterator[Document]:
@@ -143,7 +172,10 @@ def _read(name: str, text: str) -> Iterator[Document]:
             try:
                 value: object = loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - its stub says nothing
             except (ValueError, IndexError) as error:
-                raise BadInput(f"{_place(name, node)} holds a number that cannot be read", remedy="quote it if it is a text") from error
+                raise BadInput(
+                    f"{_place(name, node)} holds a number that cannot be read",
+                    remedy="quote it if it is a text",
+                ) from error
             if value is not None:
                 yield _document(value, name, node)
     finally:
@@ -152,7 +184,10 @@ def _read(name: str, text: str) -> Iterator[Document]:
 
 def _document(value: object, file: str, node: yaml.Node) -> Document:
     if not isinstance(value, dict):
-        raise BadInput(f"{_place(file, node)} is no object but {kind_of(value)}", remedy="give Kubernetes objects, with apiVersion and kind")
+        raise BadInput(
+            f"{_place(file, node)} is no object but {kind_of(value)}",
+            remedy="give Kubernetes objects, with apiVersion and kind",
+        )
     return Document(cast("Mapping[str, object]", value), file, node)
 
 
@@ -196,7 +231,10 @@ class _Vetting:
         for key in keys:
             if not isinstance(key, yaml.ScalarNode) or key.tag not in {_TEXT, _MERGE}:
                 word = f" {key.value!r}" if isinstance(key, yaml.ScalarNode) else ""
-                raise BadInput(f"{_place(self.file, key)} has the key{word}, which is no text", remedy="quote the key")
+                raise BadInput(
+                    f"{_place(self.file, key)} has the key{word}, which is no text",
+                    remedy="quote the key",
+                )
             word = cast("str", key.value)
             if word in seen:
                 again = f"has the key {word!r} again, which is there already in line {_line(seen[word])}"
@@ -208,7 +246,13 @@ def kind_of(value: object) -> str:
     """A word for people for what stands where something else was expected."""
     if isinstance(value, bool):
         return "true or false"
-    words: dict[type, str] = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    words: dict[type, str] = {
+        str: "a text",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
     return words.get(type(value), "nothing")
 
 
@@ -216,11 +260,17 @@ def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
         items = cast("list[yaml.Node]", node.value)
         return items[step] if step < len(items) else None
-    return next((value for key, value in reversed(_pairs(node)) if key.value == step), None)  # what is merged in stands before
+    return next(
+        (value for key, value in reversed(_pairs(node)) if key.value == step), None
+    )  # what is merged in stands before
 
 
 def _pairs(node: yaml.Node) -> list[tuple[yaml.Node, yaml.Node]]:
-    return cast("list[tuple[yaml.Node, yaml.Node]]", node.value) if isinstance(node, yaml.MappingNode) else []
+    return (
+        cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
+        if isinstance(node, yaml.MappingNode)
+        else []
+    )
 
 
 def _reached(node: yaml.Node, path: Sequence[str | int]) -> yaml.Node:

@@ -43,9 +43,14 @@ def read(path: Path, what: str) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_SIZE + 1)
     except OSError as error:
-        raise BadInput(f"{what} {path} cannot be read: {_reason(error)}", remedy="give a file that exists and that you may read") from error
+        raise BadInput(
+            f"{what} {path} cannot be read: {_reason(error)}",
+            remedy="give a file that exists and that you may read",
+        ) from error
     if len(data) > MAX_SIZE:
-        raise BadInput(f"{what} {path} is longer than {MAX_SIZE} bytes", remedy="give the right file")
+        raise BadInput(
+            f"{what} {path} is longer than {MAX_SIZE} bytes", remedy="give the right file"
+        )
     return data
 
 
@@ -60,25 +65,41 @@ def folder(path: Path) -> Mapping[str, bytes]:
         with os.scandir(path) as entries:
             names = sorted(entry.name for entry in entries if _is_document(entry))
     except OSError as error:
-        raise BadInput(f"the folder {path} cannot be read: {_reason(error)}", remedy="give a folder that exists and that you may read") from error
+        raise BadInput(
+            f"the folder {path} cannot be read: {_reason(error)}",
+            remedy="give a folder that exists and that you may read",
+        ) from error
     if len(names) > MAX_FILES:
-        raise BadInput(f"the folder {path} has more than {MAX_FILES} files", remedy="give the folder of the requests alone")
+        raise BadInput(
+            f"the folder {path} has more than {MAX_FILES} files",
+            remedy="give the folder of the requests alone",
+        )
     return {name: read(path / name, "the file") for name in names}
 
 
 def _is_document(entry: os.DirEntry[str]) -> bool:
     """A link that leads nowhere is kept, so that reading it says so: passed over, it would be an identity less."""
-    return entry.name.endswith(SUFFIXES) and (entry.is_file() or (entry.is_symlink() and not Path(entry.path).exists()))
+    return entry.name.endswith(SUFFIXES) and (
+        entry.is_file() or (entry.is_symlink() and not Path(entry.path).exists())
+    )
 
 
 def template(name: str) -> str:
     """Text that is shipped with the program, in the checkout and in the wheel alike."""
-    return resources.files("cwiictl").joinpath("templates", *PurePosixPath(name).parts).read_text("utf-8")
+    return (
+        resources.files("cwiictl")
+        .joinpath("templates", *PurePosixPath(name).parts)
+        .read_text("utf-8")
+    )
 
 
 def templates(folder: str) -> tuple[str, ...]:
     """The names of those in a folder."""
-    return tuple(sorted(each.name for each in resources.files("cwiictl").joinpath("templates", folder).iterdir()))
+    return tuple(
+        sorted(
+            each.name for each in resources.files("cwiictl").joinpath("templates", folder).iterdir()
+        )
+    )
 
 
 # --- before anything happens ---
@@ -91,12 +112,18 @@ def ready(root: Path, names: Iterable[str] = ()) -> None:
         _target(root, name)
     below = next(place for place in (root, *root.absolute().parents) if os.path.lexists(place))
     if not below.is_dir():
-        raise BadInput(f"the output directory {root} cannot be made: {below} is no directory", remedy="give another --output-dir")
+        raise BadInput(
+            f"the output directory {root} cannot be made: {below} is no directory",
+            remedy="give another --output-dir",
+        )
     try:
         with tempfile.TemporaryFile(dir=below):
             pass
     except OSError as error:
-        raise BadInput(f"the output directory {root} cannot be written: {_reason(error)}", remedy="give a directory that you may write to") from error
+        raise BadInput(
+            f"the output directory {root} cannot be written: {_reason(error)}",
+            remedy="give a directory that you may write to",
+        ) from error
 
 
 def _target(root: Path, name: str) -> Path:
@@ -115,14 +142,20 @@ def _refuse_other_than_folder(path: Path) -> None:
     mode = _mode(path)
     if mode is not None and not stat.S_ISDIR(mode):
         what = "a link" if stat.S_ISLNK(mode) else "a file"
-        raise BadInput(f"the output directory {path} is {what}", remedy="move it away, or give another --output-dir")
+        raise BadInput(
+            f"the output directory {path} is {what}",
+            remedy="move it away, or give another --output-dir",
+        )
 
 
 def _replaceable(path: Path) -> Path:
     mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
         what = "a link" if stat.S_ISLNK(mode) else "no file"
-        raise BadInput(f"{path} is to be written, and is {what}", remedy="move it away, or give another --output-dir")
+        raise BadInput(
+            f"{path} is to be written, and is {what}",
+            remedy="move it away, or give another --output-dir",
+        )
     return path
 
 
@@ -133,7 +166,9 @@ def _mode(path: Path) -> int | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise BadInput(f"{path} cannot be looked at: {_reason(error)}", remedy="give another --output-dir") from error
+        raise BadInput(
+            f"{path} cannot be looked at: {_reason(error)}", remedy="give another --output-dir"
+        ) from error
 
 
 # --- writing ---
@@ -150,7 +185,9 @@ def write(root: Path, tree: Mapping[str, Content] | Mapping[str, bytes]) -> tupl
 def unlike(root: Path, tree: Mapping[str, Content] | Mapping[str, bytes]) -> tuple[str, ...]:
     """The names that `write` would write."""
     targets = {name: (_target(root, name), *_meant(content)) for name, content in tree.items()}
-    return tuple(name for name, (path, data, mode) in targets.items() if not _is_so(path, data, mode))
+    return tuple(
+        name for name, (path, data, mode) in targets.items() if not _is_so(path, data, mode)
+    )
 
 
 def create(path: Path, data: bytes, mode: int = PRIVATE) -> None:
@@ -202,7 +239,9 @@ def _make_folder(path: Path, root: Path | None = None) -> None:
 def _beside(path: Path, data: bytes, mode: int) -> Generator[Path]:
     """A finished copy in the same folder, readable by nobody else from its first moment; gone afterwards if it was not moved."""
     with _busy(path.parent):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED)
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED
+        )
         fresh = Path(name)
         try:
             with open(handle, "wb") as file:  # noqa: PTH123 - a handle, no path
@@ -268,9 +307,15 @@ def _telling(path: Path) -> Generator[None]:
     try:
         yield
     except FileExistsError as error:
-        raise Conflict(f"{path} is there already, and is not replaced", remedy="move it away if it is not needed") from error
+        raise Conflict(
+            f"{path} is there already, and is not replaced",
+            remedy="move it away if it is not needed",
+        ) from error
     except OSError as error:
-        raise Failed(f"{path} could not be written: {_reason(error)}", remedy="make room or give another --output-dir, and run again") from error
+        raise Failed(
+            f"{path} could not be written: {_reason(error)}",
+            remedy="make room or give another --output-dir, and run again",
+        ) from error
 
 
 def _reason(error: OSError) -> str:

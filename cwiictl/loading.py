@@ -18,7 +18,8 @@ def loading(name: str, title: str) -> Generator[None]:
         yield
     except ModuleNotFoundError as e:
         raise BadInput(
-            f"the SDK of {title} is not installed: there is no module {e.name}", remedy=f"install cwiictl with its extra {name}, as in pip install '.[{name}]'"
+            f"the SDK of {title} is not installed: there is no module {e.name}",
+            remedy=f"install cwiictl with its extra {name}, as in pip install '.[{name}]'",
         ) from e
 
 

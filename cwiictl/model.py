@@ -12,7 +12,9 @@ from cwiictl.errors import BadInput
 TOKEN_PATH = "/var/run/secrets/openshift/serviceaccount/token"  # noqa: S105 - a path, no secret
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+SUBDOMAIN = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+)
 RESERVED = ("cwii.dev/", "openshift.io/cloud-credential-operator/")
 CLUSTER = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
 
@@ -41,7 +43,9 @@ class Cluster:
             )
         for key in self.tags:
             if key == "Name" or key.startswith(RESERVED):
-                raise BadInput(f"the tag {key} is not the user's to set", remedy="choose another key")
+                raise BadInput(
+                    f"the tag {key} is not the user's to set", remedy="choose another key"
+                )
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Workload:
     service_accounts: tuple[str, ...]
     token_path: str = TOKEN_PATH
     asker: Asker = "request"  # who asks for its tokens, and so for whom they are
-    source: str = field(default="", compare=False)  # the file and line it was read from, for messages
+    source: str = field(
+        default="", compare=False
+    )  # the file and line it was read from, for messages
 
     def __post_init__(self) -> None:
         _check("the namespace", self.namespace, LABEL, self.source)
@@ -66,7 +72,10 @@ class Workload:
                 remedy="list the ServiceAccounts that use it (in a CredentialsRequest under spec.serviceAccountNames)",
             )
         if len(set(self.service_accounts)) < len(self.service_accounts):
-            raise BadInput(f"{self.source or self.title} names a ServiceAccount twice", remedy="list each ServiceAccount once")
+            raise BadInput(
+                f"{self.source or self.title} names a ServiceAccount twice",
+                remedy="list each ServiceAccount once",
+            )
 
     @property
     def title(self) -> str:
@@ -75,7 +84,9 @@ class Workload:
     @property
     def subjects(self) -> tuple[str, ...]:
         """What the `sub` of a token says, one for each ServiceAccount, in the order they were asked for."""
-        return tuple(f"system:serviceaccount:{self.namespace}:{account}" for account in self.service_accounts)
+        return tuple(
+            f"system:serviceaccount:{self.namespace}:{account}" for account in self.service_accounts
+        )
 
 
 @dataclass(frozen=True)
@@ -87,7 +98,9 @@ class Binding:
     data: Mapping[str, str | bytes]  # bytes are a file: who has no Secret gets it as one
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    ids: Mapping[str, str] = field(default_factory=dict[str, str])  # that only a preset's own file tells
+    ids: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # that only a preset's own file tells
 
     @property
     def texts(self) -> dict[str, str]:
@@ -107,7 +120,9 @@ class Handover:
     bindings: tuple[Binding, ...] = ()
     public_key: bytes | None = None
     private_key: bytes | None = field(default=None, repr=False)
-    facts: Mapping[str, str] = field(default_factory=dict[str, str])  # of the accounts that the cluster is in, in the words of a Secret
+    facts: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # of the accounts that the cluster is in, in the words of a Secret
     cluster: str = ""  # its name
     former: str = ""  # the issuer that the cluster has had so far, if that is known
     audiences: tuple[str, ...] = ()  # for whom its API server takes tokens, if that is known

@@ -15,7 +15,9 @@ from cwiictl.model import SUBDOMAIN, Cluster, Workload
 
 CLUSTER_KEY = "cwii.dev/cluster/"  # + the cluster's name; the value says how we hold the thing
 ORIGIN_KEY = "cwii.dev/origin"
-ISSUER_KEY = "cwii.dev/issuer"  # on what trusts one, where that can be read of many at once only as a tag
+ISSUER_KEY = (
+    "cwii.dev/issuer"  # on what trusts one, where that can be read of many at once only as a tag
+)
 DOCUMENTS_KEY = "cwii.dev/documents"  # on what trusts an issuer: the place of the user's own that its documents were put in
 SCOPES_KEY = "cwii.dev/scopes"  # on what is given roles: where outside of its own subscription or project it has some
 SHARED_KEY = "cwii.dev/shared-role"  # on a role of Google's that is no cluster's own
@@ -36,13 +38,17 @@ _ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 _CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _CREDENTIAL = re.compile(r"[a-zA-Z0-9][-\w]{2,119}", re.ASCII)
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
-_WITHHELD = re.compile(r"microsoft|windows|\Alogin", re.IGNORECASE)  # which Azure takes in no name that it serves, wherever they are in it
+_WITHHELD = re.compile(
+    r"microsoft|windows|\Alogin", re.IGNORECASE
+)  # which Azure takes in no name that it serves, wherever they are in it
 _TRADEMARKS = {
     "access", "azure", "bing", "bizspark", "biztalk", "cortana", "directx", "dotnet", "dynamics", "excel", "exchange", "forefront", "groove", "hololens",
     "hyperv", "kinect", "lync", "msdn", "o365", "office", "office365", "onedrive", "onenote", "outlook", "powerpoint", "sharepoint", "skype", "visio",
     "visualstudio", "xbox",
 }  # fmt: skip
-_SPACE = uuid.UUID("f2c9a1a8-7a0b-5d57-9f7a-6c1a5e0f4c11")  # of the names that Azure wants to be UUIDs
+_SPACE = uuid.UUID(
+    "f2c9a1a8-7a0b-5d57-9f7a-6c1a5e0f4c11"
+)  # of the names that Azure wants to be UUIDs
 
 PRIVATE_KEY = "serviceaccount-signer.private"
 PUBLIC_KEY = "serviceaccount-signer.public"
@@ -83,7 +89,9 @@ def hosted(issuer: str) -> Mapping[str, str]:
     for cloud, pattern in _ISSUERS.items():
         if match := pattern.fullmatch(issuer):
             found = {"account": match["cluster"], **match.groupdict(), "cloud": cloud}
-            ours = found["account"] == found["cluster"] or found["account"].startswith(_without(found["cluster"].replace("-", ""))[:16])
+            ours = found["account"] == found["cluster"] or found["account"].startswith(
+                _without(found["cluster"].replace("-", ""))[:16]
+            )
             return found if ours else {}
     return {"cloud": "aws"} if issuer.endswith(".cloudfront.net") else {}
 
@@ -132,17 +140,27 @@ def account(cluster: Cluster, subscription: str) -> str:
     """A storage account's name is the world's, and has neither hyphens nor room: one that does not fit is told apart by its subscription too."""
     if _ACCOUNT.fullmatch(cluster.name) and not withheld(cluster.name):
         return cluster.name
-    return f"{_without(cluster.name.replace('-', ''))[:16]}{_hash(f'{cluster.name} {subscription}')}"
+    return (
+        f"{_without(cluster.name.replace('-', ''))[:16]}{_hash(f'{cluster.name} {subscription}')}"
+    )
 
 
 def container(cluster: Cluster) -> str:
-    return cluster.name if _CONTAINER.fullmatch(cluster.name) else _hashed(re.sub("-+", "-", cluster.name), cluster.name, 63)
+    return (
+        cluster.name
+        if _CONTAINER.fullmatch(cluster.name)
+        else _hashed(re.sub("-+", "-", cluster.name), cluster.name, 63)
+    )
 
 
 def identity(cluster: Cluster, workload: Workload) -> str:
     """Azure takes no dots: a name that had some gets a hash, so that it does not become one that had hyphens there."""
     name = f"{cluster.name}-{workload.namespace}-{workload.name}"
-    return _hashed(_without(name.replace(".", "-")), name, 128) if "." in name or withheld(name) else fit(name, 128)
+    return (
+        _hashed(_without(name.replace(".", "-")), name, 128)
+        if "." in name or withheld(name)
+        else fit(name, 128)
+    )
 
 
 def credential(service_account: str) -> str:
@@ -171,7 +189,9 @@ def assignment(scope: str, role: str, grantee: str) -> str:
 
 def service_account(cluster: Cluster, key: str) -> str:
     """The id of Google's: what is readable of both, and a hash of all. The key of a request is one word, and that of any other workload is two."""
-    begin = "-".join(re.sub("[^a-z0-9]+", "-", text)[:10].strip("-") for text in (cluster.name, key))
+    begin = "-".join(
+        re.sub("[^a-z0-9]+", "-", text)[:10].strip("-") for text in (cluster.name, key)
+    )
     return f"{begin.lstrip('-0123456789') or 'cwii'}-{_hash(f'{cluster.name} {key}')}"
 
 
@@ -187,7 +207,9 @@ def shared_role(permissions: Iterable[str]) -> str:
 
 def own_role(cluster: Cluster, key: str) -> str:
     """The id of a custom role of Google's that is one workload's alone."""
-    begin = "_".join(re.sub("[^a-z0-9]+", "_", text)[:20].strip("_") for text in (cluster.name, key))
+    begin = "_".join(
+        re.sub("[^a-z0-9]+", "_", text)[:20].strip("_") for text in (cluster.name, key)
+    )
     return f"cwii_{begin}_{_hash(f'{cluster.name} {key}')}"
 
 
@@ -210,7 +232,11 @@ def trusted(clouds: Iterable[str]) -> dict[str, str]:
 def apart(tags: Mapping[str, str], owner: Mark | None) -> dict[str, str]:
     """All but those that are the mark: whose a thing is, is no tag of it to us. Another cluster's mark beside ours is a tag like others."""
     own = marked(owner) if owner else {}
-    shared = {ORIGIN_KEY} if any(key.startswith(CLUSTER_KEY) and key not in own for key in tags) else set[str]()
+    shared = (
+        {ORIGIN_KEY}
+        if any(key.startswith(CLUSTER_KEY) and key not in own for key in tags)
+        else set[str]()
+    )
     return {key: value for key, value in tags.items() if key not in own.keys() - shared}
 
 
@@ -219,13 +245,24 @@ def mark(found: Mapping[str, str], cluster: str) -> Mark | None:
 
     A hold that we do not know is taken for "adopted": such a thing is never dropped.
     """
-    others = (key.removeprefix(CLUSTER_KEY) for key in sorted(found) if key.startswith(CLUSTER_KEY) and found[key] != "brought")
+    others = (
+        key.removeprefix(CLUSTER_KEY)
+        for key in sorted(found)
+        if key.startswith(CLUSTER_KEY) and found[key] != "brought"
+    )
     owner = cluster if f"{CLUSTER_KEY}{cluster}" in found else next(others, None)
     if owner is None:
         return _ccoctls(found, cluster)
     hold = found[f"{CLUSTER_KEY}{owner}"]
-    clouds = frozenset(key.removeprefix(TRUSTED_KEY) for key in found if key.startswith(TRUSTED_KEY))
-    read = Mark(owner, cast("Hold", hold) if hold in get_args(Hold) else "adopted", found.get(ORIGIN_KEY, "create-all"), clouds=clouds)
+    clouds = frozenset(
+        key.removeprefix(TRUSTED_KEY) for key in found if key.startswith(TRUSTED_KEY)
+    )
+    read = Mark(
+        owner,
+        cast("Hold", hold) if hold in get_args(Hold) else "adopted",
+        found.get(ORIGIN_KEY, "create-all"),
+        clouds=clouds,
+    )
     return replace(read, whole=marked(read).items() <= found.items())
 
 
@@ -255,7 +292,9 @@ def described(mark: Mark) -> str:
 
 def undescribed(description: str) -> Mark | None:
     words = dict(word.split("=", 1) for word in description.split() if "=" in word)
-    cluster = next((key.removeprefix(CLUSTER_KEY) for key in words if key.startswith(CLUSTER_KEY)), "")
+    cluster = next(
+        (key.removeprefix(CLUSTER_KEY) for key in words if key.startswith(CLUSTER_KEY)), ""
+    )
     read = mark(words, cluster) if cluster else None
     return replace(read, whole=described(read) == description) if read else None
 
@@ -287,8 +326,14 @@ def entitled(description: str, title: str, cluster: str) -> tuple[str, Mark | No
 def labelled(mark: Mark) -> dict[str, str]:
     """The mark of an object in Kubernetes, as far as it is looked for by it. Who manages what was adopted is not ours to say."""
     if not _LABEL_VALUE.fullmatch(mark.cluster):
-        raise BadInput(f"the name {mark.cluster!r} of an installation cannot be a label", remedy="choose one of at most 63 letters, digits, and - within")
-    return {INSTALLATION_KEY: mark.cluster, **({MANAGED_BY: "cwiictl"} if mark.hold == "owned" else {})}
+        raise BadInput(
+            f"the name {mark.cluster!r} of an installation cannot be a label",
+            remedy="choose one of at most 63 letters, digits, and - within",
+        )
+    return {
+        INSTALLATION_KEY: mark.cluster,
+        **({MANAGED_BY: "cwiictl"} if mark.hold == "owned" else {}),
+    }
 
 
 def annotated(mark: Mark) -> dict[str, str]:
@@ -301,8 +346,16 @@ def installed(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mark
     if INSTALLATION_KEY not in labels:
         return None
     hold = annotations.get(HOLD_KEY, "")
-    read = Mark(labels[INSTALLATION_KEY], cast("Hold", hold) if hold in get_args(Hold) else "adopted", annotations.get(ORIGIN_KEY, "install-webhook"))
-    return replace(read, whole=labelled(read).items() <= labels.items() and annotated(read).items() <= annotations.items())
+    read = Mark(
+        labels[INSTALLATION_KEY],
+        cast("Hold", hold) if hold in get_args(Hold) else "adopted",
+        annotations.get(ORIGIN_KEY, "install-webhook"),
+    )
+    return replace(
+        read,
+        whole=labelled(read).items() <= labels.items()
+        and annotated(read).items() <= annotations.items(),
+    )
 
 
 def scoped(sentence: str, scopes: Iterable[str]) -> str:
@@ -323,4 +376,8 @@ def unturned(sentence: str) -> tuple[str, str]:
 
 def unscoped(sentence: str) -> tuple[str, frozenset[str]]:
     rest, key, told = sentence.partition(f"{SCOPES_KEY}=")
-    return (rest.rstrip(" "), frozenset(filter(None, told.split(",")))) if key else (sentence, frozenset())
+    return (
+        (rest.rstrip(" "), frozenset(filter(None, told.split(","))))
+        if key
+        else (sentence, frozenset())
+    )

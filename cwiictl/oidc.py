@@ -14,17 +14,30 @@ from typing import cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key, load_der_public_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    PublicFormat,
+    load_der_private_key,
+    load_der_public_key,
+)
 
 from cwiictl.errors import BadInput, Conflict, Failed
 
 MIN_BITS = 2048
 MAX_BITS = 16384
 MAX_SIZE = 1 << 20
-PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"})  # what a JWK of any type must not show
+PRIVATE = frozenset(
+    {"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
+)  # what a JWK of any type must not show
 
-_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\s((?:[^-]|-(?!----))*)-----END \1-----")  # linear: a body ends at the first five dashes
-_CURVES: Mapping[str, ec.EllipticCurve] = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1(), "P-521": ec.SECP521R1()}
+_BLOCK = re.compile(
+    rb"-----BEGIN ([A-Z0-9 ]+)-----\s((?:[^-]|-(?!----))*)-----END \1-----"
+)  # linear: a body ends at the first five dashes
+_CURVES: Mapping[str, ec.EllipticCurve] = {
+    "P-256": ec.SECP256R1(),
+    "P-384": ec.SECP384R1(),
+    "P-521": ec.SECP521R1(),
+}
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 _NEW_KEY = "give the RSA key of the cluster's service account signer, or move away what is none"
 
@@ -43,20 +56,35 @@ class VerificationKey:
 
     @property
     def jwk(self) -> dict[str, str]:
-        return {"use": "sig", "kty": "RSA", "kid": self.kid, "alg": "RS256", "n": self.n, "e": self.e}
+        return {
+            "use": "sig",
+            "kty": "RSA",
+            "kid": self.kid,
+            "alg": "RS256",
+            "n": self.n,
+            "e": self.e,
+        }
 
 
 def public_key(text: bytes, source: str) -> VerificationKey:
     """The label of the PEM is not believed: OpenShift writes the same body under PUBLIC KEY and RSA PUBLIC KEY."""
     label, body = _only_block(text, source)
     if "PRIVATE KEY" in label:
-        raise BadInput(f"{source} holds a private key where the public one is needed", remedy="give the public half, and keep the private one to the cluster")
+        raise BadInput(
+            f"{source} holds a private key where the public one is needed",
+            remedy="give the public half, and keep the private one to the cluster",
+        )
     if "CERTIFICATE" in label:
-        raise BadInput(f"{source} holds a certificate where a public key is needed", remedy="take the key out of it with `openssl x509 -pubkey -noout`")
+        raise BadInput(
+            f"{source} holds a certificate where a public key is needed",
+            remedy="take the key out of it with `openssl x509 -pubkey -noout`",
+        )
     try:
         key = load_der_public_key(_der(body))
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise BadInput(f"{source} holds a public key that cannot be read", remedy=_NEW_KEY) from error
+        raise BadInput(
+            f"{source} holds a public key that cannot be read", remedy=_NEW_KEY
+        ) from error
     return _verification_key(key, source)
 
 
@@ -68,11 +96,20 @@ def private_key(text: bytes, source: str) -> VerificationKey:
 def signer(text: bytes, source: str) -> rsa.RSAPrivateKey:
     label, body = _only_block(text, source)
     if "PRIVATE KEY" not in label:
-        raise BadInput(f"{source} holds no private key but a {label.lower()}", remedy="give the private half of the pair")
+        raise BadInput(
+            f"{source} holds no private key but a {label.lower()}",
+            remedy="give the private half of the pair",
+        )
     if label == "OPENSSH PRIVATE KEY":
-        raise BadInput(f"{source} holds a key in OpenSSH's own format", remedy="convert it with `ssh-keygen -p -m PEM -f FILE`")
+        raise BadInput(
+            f"{source} holds a key in OpenSSH's own format",
+            remedy="convert it with `ssh-keygen -p -m PEM -f FILE`",
+        )
     if label.startswith("ENCRYPTED") or b"Proc-Type:" in body:
-        raise BadInput(f"{source} holds an encrypted private key, which no cluster can use", remedy="decrypt it with `openssl pkey`")
+        raise BadInput(
+            f"{source} holds an encrypted private key, which no cluster can use",
+            remedy="decrypt it with `openssl pkey`",
+        )
     try:
         key = load_der_private_key(_der(body), password=None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -85,7 +122,10 @@ def signer(text: bytes, source: str) -> rsa.RSAPrivateKey:
 
 
 def _not_rsa(source: str) -> BadInput:
-    return BadInput(f"{source} holds a key that is not RSA, and the clouds do not all accept others", remedy=_NEW_KEY)
+    return BadInput(
+        f"{source} holds a key that is not RSA, and the clouds do not all accept others",
+        remedy=_NEW_KEY,
+    )
 
 
 def served_keys(text: bytes, source: str) -> tuple[VerificationKey, ...]:
@@ -95,13 +135,21 @@ def served_keys(text: bytes, source: str) -> tuple[VerificationKey, ...]:
 
 def _served(jwk: Mapping[str, object], source: str) -> VerificationKey:
     if jwk["kty"] != "RSA":
-        raise BadInput(f"{source} has a key of the type {jwk['kty']}, and the clouds do not all accept others than RSA", remedy="give the cluster an RSA key")
-    key = _verification_key(rsa.RSAPublicNumbers(_number(jwk["e"]), _number(jwk["n"])).public_key(), source)
+        raise BadInput(
+            f"{source} has a key of the type {jwk['kty']}, and the clouds do not all accept others than RSA",
+            remedy="give the cluster an RSA key",
+        )
+    key = _verification_key(
+        rsa.RSAPublicNumbers(_number(jwk["e"]), _number(jwk["n"])).public_key(), source
+    )
     return replace(key, kid=str(jwk.get("kid", key.kid)))
 
 
 def _broken(source: str) -> BadInput:
-    return BadInput(f"{source} holds a private key that is broken", remedy="restore it, or move it away and make a new pair")
+    return BadInput(
+        f"{source} holds a private key that is broken",
+        remedy="restore it, or move it away and make a new pair",
+    )
 
 
 def _agree(numbers: rsa.RSAPrivateNumbers) -> bool:
@@ -110,16 +158,25 @@ def _agree(numbers: rsa.RSAPrivateNumbers) -> bool:
     if min(p, q) < 3 or n.e < 3 or p * q != n.n:
         return False
     halves = all((d * n.e - 1) % (prime - 1) == 0 for prime in (p, q))
-    return halves and (numbers.dmp1, numbers.dmq1, numbers.iqmp * q % p) == (d % (p - 1), d % (q - 1), 1)
+    return halves and (numbers.dmp1, numbers.dmq1, numbers.iqmp * q % p) == (
+        d % (p - 1),
+        d % (q - 1),
+        1,
+    )
 
 
 def _only_block(text: bytes, source: str) -> tuple[str, bytes]:
     """EC PARAMETERS is passed over: openssl writes it before an EC key, which is to be refused as one."""
-    blocks = [(label.decode(), body) for label, body in _BLOCK.findall(text) if label != b"EC PARAMETERS"]
+    blocks = [
+        (label.decode(), body) for label, body in _BLOCK.findall(text) if label != b"EC PARAMETERS"
+    ]
     if not blocks:
         raise BadInput(f"{source} holds no key in PEM form", remedy=_NEW_KEY)
     if len(blocks) > 1:
-        raise BadInput(f"{source} holds {len(blocks)} PEM blocks, and which one is meant cannot be known", remedy="leave one key in the file")
+        raise BadInput(
+            f"{source} holds {len(blocks)} PEM blocks, and which one is meant cannot be known",
+            remedy="leave one key in the file",
+        )
     return blocks[0]
 
 
@@ -134,19 +191,33 @@ def _verification_key(key: object, source: str) -> VerificationKey:
     if not isinstance(key, rsa.RSAPublicKey):
         raise _not_rsa(source)
     if not MIN_BITS <= key.key_size <= MAX_BITS:
-        raise BadInput(f"{source} holds an RSA key of {key.key_size} bits, which is not between {MIN_BITS} and {MAX_BITS}", remedy=_NEW_KEY)
+        raise BadInput(
+            f"{source} holds an RSA key of {key.key_size} bits, which is not between {MIN_BITS} and {MAX_BITS}",
+            remedy=_NEW_KEY,
+        )
     numbers = key.public_numbers()
-    digest = hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
+    digest = hashlib.sha256(
+        key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    ).digest()
     pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-    return VerificationKey(kid=_base64url(digest), n=_base64url(_unsigned(numbers.n)), e=_base64url(_unsigned(numbers.e)), pem=pem)
+    return VerificationKey(
+        kid=_base64url(digest),
+        n=_base64url(_unsigned(numbers.n)),
+        e=_base64url(_unsigned(numbers.e)),
+        pem=pem,
+    )
 
 
 def pem(key: Mapping[str, object]) -> bytes:
     """Of a published key, for programs that take files. Nothing of one that they could not use."""
     if key.get("kty") == "RSA":
-        public: rsa.RSAPublicKey | ec.EllipticCurvePublicKey = rsa.RSAPublicNumbers(_number(key["e"]), _number(key["n"])).public_key()
+        public: rsa.RSAPublicKey | ec.EllipticCurvePublicKey = rsa.RSAPublicNumbers(
+            _number(key["e"]), _number(key["n"])
+        ).public_key()
     elif key.get("kty") == "EC" and key.get("crv") in _CURVES:
-        public = ec.EllipticCurvePublicNumbers(_number(key["x"]), _number(key["y"]), _CURVES[str(key["crv"])]).public_key()
+        public = ec.EllipticCurvePublicNumbers(
+            _number(key["x"]), _number(key["y"]), _CURVES[str(key["crv"])]
+        ).public_key()
     else:
         return b""
     return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -212,7 +283,14 @@ class KeySet:
 
     def misnamed(self, key: VerificationKey, where: str) -> Failed | None:
         """The key itself, under an id that its tokens do not name: no cloud finds it."""
-        published = next((each for each in self.keys if each["kty"] == "RSA" and _number(each["n"]) == _number(key.n)), None)
+        published = next(
+            (
+                each
+                for each in self.keys
+                if each["kty"] == "RSA" and _number(each["n"]) == _number(key.n)
+            ),
+            None,
+        )
         if published is None or published.get("kid") == key.kid:
             return None
         name = f"the id {published['kid']}" if "kid" in published else "no id"
@@ -227,7 +305,9 @@ class KeySet:
     def only(self, key: VerificationKey) -> KeySet:
         """All others go, and what was published for this one stays as it was if it serves."""
         published = self._published(key)
-        return self._with([published if published is not None and _serves(published, key) else key.jwk])
+        return self._with(
+            [published if published is not None and _serves(published, key) else key.jwk]
+        )
 
     def without(self, kids: Collection[str]) -> KeySet:
         return self._with([key for key in self.keys if key.get("kid") not in kids])
@@ -263,10 +343,15 @@ def key_set(text: bytes, source: str) -> KeySet:
     try:
         document = _json(text)
         keys = [_jwk(key, position) for position, key in enumerate(_keys(document))]
-        _refuse_twins([str(key["kid"]) for key in keys if "kid" in key], "there are two keys of the id {!r}")
+        _refuse_twins(
+            [str(key["kid"]) for key in keys if "kid" in key], "there are two keys of the id {!r}"
+        )
     except (ValueError, ArithmeticError, RecursionError) as error:
         why = str(error) if isinstance(error, _Malformed) else "it is not valid JSON"
-        raise Failed(f"the key set at {source} is refused: {why}", remedy="repair it by hand, or replace it with --replace-keys") from error
+        raise Failed(
+            f"the key set at {source} is refused: {why}",
+            remedy="repair it by hand, or replace it with --replace-keys",
+        ) from error
     return KeySet({**document, "keys": keys})
 
 
@@ -277,7 +362,9 @@ class _Malformed(ValueError):
 def _json(text: bytes) -> Mapping[str, object]:
     if len(text) > MAX_SIZE:
         raise _Malformed(f"it is longer than {MAX_SIZE} bytes")
-    document: object = json.loads(text.decode(), object_pairs_hook=_members, parse_constant=_no_constant, parse_float=_exactly)
+    document: object = json.loads(
+        text.decode(), object_pairs_hook=_members, parse_constant=_no_constant, parse_float=_exactly
+    )
     if not isinstance(document, dict):
         raise _Malformed("it is not a JSON object")
     return cast("Mapping[str, object]", document)
@@ -321,7 +408,9 @@ def _jwk(value: object, position: int) -> Mapping[str, object]:
         raise _Malformed(f"{where} is not an object")
     key = cast("Mapping[str, object]", value)
     if shown := PRIVATE & key.keys():
-        raise _Malformed(f"{where} shows private material ({', '.join(sorted(shown))}), so that key must be replaced everywhere")
+        raise _Malformed(
+            f"{where} shows private material ({', '.join(sorted(shown))}), so that key must be replaced everywhere"
+        )
     if not isinstance(key.get("kty"), str):
         raise _Malformed(f"{where} has no key type `kty`")
     if "kid" in key and not isinstance(key["kid"], str):

@@ -23,7 +23,15 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`", re.DOTAL
 _NO_CHOICE = re.compile(r"Invalid enum value .*", re.DOTALL)
 _BOUND = re.compile(r"Expected `int` (?P<sign>>=|<=) (?P<bound>-?\d+)")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_WORDS = {"str": "a text", "int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "array": "a list", "object": "an object"}
+_WORDS = {
+    "str": "a text",
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "null": "nothing",
+    "array": "a list",
+    "object": "an object",
+}
 
 
 class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
@@ -51,7 +59,10 @@ def refuse_misspelt(where: str, keys: Collection[str], known: Collection[str]) -
     for key in keys:
         near = difflib.get_close_matches(key, known, 1, 0.8)
         if near and key not in known:
-            raise BadInput(f"{where} has the key {key!r}, which is not known", remedy=f"did you mean {near[0]}?")
+            raise BadInput(
+                f"{where} has the key {key!r}, which is not known",
+                remedy=f"did you mean {near[0]}?",
+            )
 
 
 def keys(shape: type[msgspec.Struct]) -> tuple[str, ...]:
@@ -63,29 +74,47 @@ def refuse_twins(claims: Sequence[tuple[str, str]]) -> None:
     seen: dict[str, str] = {}
     for claim, source in claims:
         if claim in seen:
-            raise BadInput(f"{claim} is asked for twice, in {seen[claim]} and in {source}", remedy="remove one of the two, or give it another name")
+            raise BadInput(
+                f"{claim} is asked for twice, in {seen[claim]} and in {source}",
+                remedy="remove one of the two, or give it another name",
+            )
         seen[claim] = source
 
 
 def _explained(document: Document, shape: type[object], message: str) -> BadInput:
     sentence = _SENTENCE.fullmatch(message)
     what, path = (sentence["what"], sentence["path"] or "$") if sentence else (message, "$")
-    steps = [int(number) if number.isdigit() else name or number for name, number in _STEP.findall(path)]
+    steps = [
+        int(number) if number.isdigit() else name or number for name, number in _STEP.findall(path)
+    ]
     field, where = path.removeprefix("$").removeprefix("."), document.where(*steps)
     if missing := _MISSING.fullmatch(what):
         field = _joined(field, missing["field"])
-        return BadInput(f"{where} lacks {field}", remedy=f"add {field}, or take the object out of the file")
+        return BadInput(
+            f"{where} lacks {field}", remedy=f"add {field}, or take the object out of the file"
+        )
     if unknown := _UNKNOWN.fullmatch(what):
         return _unknown(document, steps, field, unknown["field"], _keys(shape, steps))
     if _NO_CHOICE.fullmatch(what):
         word = str(document.at(*steps))
-        return BadInput(f"{field} in {where} is {word!r}, which is not known", remedy=nearest(word, _choices(shape, steps)))
-    return BadInput(f"{field} in {where} {_mismatch(what)}", remedy="correct the field; a text that looks like something else must be quoted")
+        return BadInput(
+            f"{field} in {where} is {word!r}, which is not known",
+            remedy=nearest(word, _choices(shape, steps)),
+        )
+    return BadInput(
+        f"{field} in {where} {_mismatch(what)}",
+        remedy="correct the field; a text that looks like something else must be quoted",
+    )
 
 
-def _unknown(document: Document, steps: Sequence[_Step], around: str, word: str, known: Collection[str]) -> BadInput:
+def _unknown(
+    document: Document, steps: Sequence[_Step], around: str, word: str, known: Collection[str]
+) -> BadInput:
     place = f" in {around}" if around else ""
-    return BadInput(f"{document.where_key(*steps, word)} has the key {word!r}{place}, which is not known", remedy=nearest(word, known))
+    return BadInput(
+        f"{document.where_key(*steps, word)} has the key {word!r}{place}, which is not known",
+        remedy=nearest(word, known),
+    )
 
 
 def _joined(*parts: str) -> str:
@@ -101,18 +130,30 @@ def _mismatch(what: str) -> str:
     if not expected:
         return f"does not fit: {what[:1].lower()}{what[1:]}"
     wants = [_WORDS.get(word, word) for word in expected["want"].split(" | ") if word != "null"]
-    return f"is {_WORDS.get(expected['have'], expected['have'])} where {' or '.join(wants)} is needed"
+    return (
+        f"is {_WORDS.get(expected['have'], expected['have'])} where {' or '.join(wants)} is needed"
+    )
 
 
 # --- what a shape knows at a place ---
 
 
 def _keys(shape: type[object], steps: Sequence[_Step]) -> tuple[str, ...]:
-    return tuple(field.encode_name for each in _at(shape, steps) if isinstance(each, inspect.StructType) for field in each.fields)
+    return tuple(
+        field.encode_name
+        for each in _at(shape, steps)
+        if isinstance(each, inspect.StructType)
+        for field in each.fields
+    )
 
 
 def _choices(shape: type[object], steps: Sequence[_Step]) -> tuple[str, ...]:
-    return tuple(str(value) for each in _at(shape, steps) if isinstance(each, inspect.LiteralType) for value in each.values)
+    return tuple(
+        str(value)
+        for each in _at(shape, steps)
+        if isinstance(each, inspect.LiteralType)
+        for value in each.values
+    )
 
 
 def _at(shape: type[object], steps: Sequence[_Step]) -> list[inspect.Type]:

@@ -26,7 +26,15 @@ class Node(Resource[Thing]):
     against: Problem | None = field(default=None, compare=False)
 
     def want(self, known: Known) -> Thing:
-        return Thing(value=" ".join([self.value, *(said(known[need]) for need in self.on), *(said(known[like]) for like in self.glad if like in known)]))
+        return Thing(
+            value=" ".join(
+                [
+                    self.value,
+                    *(said(known[need]) for need in self.on),
+                    *(said(known[like]) for like in self.glad if like in known),
+                ]
+            )
+        )
 
     def objection(self, found: Known) -> Problem | None:  # noqa: ARG002 - it always objects
         return self.against
@@ -61,17 +69,26 @@ class Notice(Resource[Board]):
     glad: tuple[Resource[Any], ...] = gladly()
 
     def want(self, known: Known) -> Board:
-        lines = {self.name: self.value, **{held.name: said(known[held]) for held in self.on + self.glad if held in known}}
+        lines = {
+            self.name: self.value,
+            **{held.name: said(known[held]) for held in self.on + self.glad if held in known},
+        }
         return Board(lines=frozenset(lines.items()), of=frozenset(lines))
 
     def differing(self, want: Board, have: Board) -> tuple[Difference, ...]:
         ours = frozenset(line for line in have.lines if line[0] in want.of)
-        return () if ours == want.lines else (Difference("lines", sorted(ours), sorted(want.lines)),)
+        return (
+            () if ours == want.lines else (Difference("lines", sorted(ours), sorted(want.lines)),)
+        )
 
 
 def said(state: State) -> str:
     """What others build upon: also what the place assigned, and what is secret."""
-    return f"{state.id}/{state.value[:1]}/{state.key.decode()}" if isinstance(state, Thing) else "board"
+    return (
+        f"{state.id}/{state.value[:1]}/{state.key.decode()}"
+        if isinstance(state, Thing)
+        else "board"
+    )
 
 
 @dataclass(frozen=True)
@@ -104,14 +121,22 @@ class Places:
     @property
     def walk(self) -> Walk:
         """What is in bulk serves an issuer, what is late lies in a place of the user's own, and what is single believes the issuer."""
-        return Walk((self.bulk, self.part), (self.late,), (self.single,), (self.unmarked, self.oven, self.board))
+        return Walk(
+            (self.bulk, self.part),
+            (self.late,),
+            (self.single,),
+            (self.unmarked, self.oven, self.board),
+        )
 
     def __iter__(self) -> Iterator[tuple[Shelf, str]]:
         return ((shelf, name) for shelf in self.shelves for name in list(shelf.things))
 
     def state(self) -> Mapping[str, object]:
         """All there is, to the last mark."""
-        things = {shelf.address(name): (t := shelf.things[name], t.owner, t.remnant, t.id, t.key) for shelf, name in self}
+        things = {
+            shelf.address(name): (t := shelf.things[name], t.owner, t.remnant, t.id, t.key)
+            for shelf, name in self
+        }
         return {**things, **self.board.lines}
 
 
@@ -132,7 +157,18 @@ def resources(asked: Collection[Asked], places: Places) -> list[Resource[Any]]:
                 made.append(Late(f"n{i}", places.late, ask.value, on, glad))
             case kind:
                 made.append(
-                    Node(f"n{i}", {"bulk": places.bulk, "single": places.single, "unmarked": places.unmarked, "oven": places.oven}[kind], ask.value, on, glad)
+                    Node(
+                        f"n{i}",
+                        {
+                            "bulk": places.bulk,
+                            "single": places.single,
+                            "unmarked": places.unmarked,
+                            "oven": places.oven,
+                        }[kind],
+                        ask.value,
+                        on,
+                        glad,
+                    )
                 )
     return made
 
@@ -141,14 +177,29 @@ def resources(asked: Collection[Asked], places: Places) -> list[Resource[Any]]:
 def graphs(draw: st.DrawFn, most: int = 8) -> tuple[Asked, ...]:
     asked: list[Asked] = []
     for i in range(draw(st.integers(1, most))):
-        kind = draw(st.sampled_from(["bulk", "single", "unmarked", "oven", "board", "late", "part"]))
+        kind = draw(
+            st.sampled_from(["bulk", "single", "unmarked", "oven", "board", "late", "part"])
+        )
         earlier = st.lists(st.sampled_from(range(i)), unique=True, max_size=3) if i else st.just([])
         needs, likes = draw(earlier), draw(earlier)
-        first = [n for n, a in enumerate(asked) if (a.kind != "board" if kind == "late" else a.kind == "bulk" and is_childless(asked, n))]
+        first = [
+            n
+            for n, a in enumerate(asked)
+            if (
+                a.kind != "board" if kind == "late" else a.kind == "bulk" and is_childless(asked, n)
+            )
+        ]
         if kind in {"late", "part"}:
             kind = kind if first else "bulk"
             needs = [first[-1], *(n for n in needs if n != first[-1])] if first else needs
-        asked.append(Asked(kind, draw(st.sampled_from("ab")), tuple(needs), tuple(n for n in likes if n not in needs)))
+        asked.append(
+            Asked(
+                kind,
+                draw(st.sampled_from("ab")),
+                tuple(needs),
+                tuple(n for n in likes if n not in needs),
+            )
+        )
     return tuple(asked)
 
 
@@ -159,7 +210,15 @@ def is_childless(asked: Collection[Asked], n: int) -> bool:
 def behind(plan: Plan, bad: Collection[str], *, glad: bool = False) -> set[str]:
     """What needs any of these, however far (and, if so asked, what likes them)."""
     found: set[str] = set()
-    while more := {a for a, r in plan.items() for held in r.needs + (r.likes if glad else ()) if held.address in {*bad, *found}} - found:
+    while (
+        more := {
+            a
+            for a, r in plan.items()
+            for held in r.needs + (r.likes if glad else ())
+            if held.address in {*bad, *found}
+        }
+        - found
+    ):
         found |= more
     return found
 
@@ -167,15 +226,32 @@ def behind(plan: Plan, bad: Collection[str], *, glad: bool = False) -> set[str]:
 @st.composite
 def weather(draw: st.DrawFn, addresses: st.SearchStrategy[str] | None = None) -> Mapping[str, Any]:
     """Calls that did nothing and calls whose answer was lost, all of which pass; and how long a new thing is not seen."""
-    address = addresses or st.builds("{}/n{}".format, st.sampled_from(["bulk", "single", "unmarked", "oven", "late", "part", "board"]), st.integers(0, 7))
-    passing = st.sampled_from([NotYet("not yet"), NotYet("in a while", after=10.0), Throttled("slowly"), Throttled("slowly", after=7.0)])
+    address = addresses or st.builds(
+        "{}/n{}".format,
+        st.sampled_from(["bulk", "single", "unmarked", "oven", "late", "part", "board"]),
+        st.integers(0, 7),
+    )
+    passing = st.sampled_from(
+        [
+            NotYet("not yet"),
+            NotYet("in a while", after=10.0),
+            Throttled("slowly"),
+            Throttled("slowly", after=7.0),
+        ]
+    )
     troubles = st.dictionaries(address, st.lists(passing, max_size=2), max_size=6)
-    return {"hitches": draw(troubles), "lost": draw(troubles), "lag": draw(st.sampled_from([0.0, 0.0, 2.0, 45.0]))}
+    return {
+        "hitches": draw(troubles),
+        "lost": draw(troubles),
+        "lag": draw(st.sampled_from([0.0, 0.0, 2.0, 45.0])),
+    }
 
 
 def endure(places: Places, weather: Mapping[str, Any]) -> None:
     for trouble in ("hitches", "lost"):
-        getattr(places.world, trouble).update({address: list(errors) for address, errors in weather[trouble].items()})
+        getattr(places.world, trouble).update(
+            {address: list(errors) for address, errors in weather[trouble].items()}
+        )
     places.world.lag = weather["lag"]
 
 
@@ -191,11 +267,15 @@ def verbs(outcome: Outcome) -> dict[str, str]:
     return {change.address: change.verb for change in outcome.changes}
 
 
-def change_the_world(places: Places, data: st.DataObject, whose: st.SearchStrategy[Any]) -> set[str]:
+def change_the_world(
+    places: Places, data: st.DataObject, whose: st.SearchStrategy[Any]
+) -> set[str]:
     """Drifted, gone, or another's; the addresses of what is gone."""
     gone: set[str] = set()
     for shelf, name in places:
-        match data.draw(st.sampled_from(["as it was", "as it was", "gone", "drifted", "another's"])):
+        match data.draw(
+            st.sampled_from(["as it was", "as it was", "gone", "drifted", "another's"])
+        ):
             case "gone":
                 gone.add(shelf.address(name).partition("@")[0])
                 del shelf.things[name]

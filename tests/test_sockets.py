@@ -9,7 +9,10 @@ from pytest_socket import SocketConnectBlockedError
 
 
 def test_a_test_reaches_itself() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname(), timeout=5) as client:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname(), timeout=5) as client,
+    ):
         assert client.getpeername() == server.getsockname()
 
 

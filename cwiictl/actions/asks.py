@@ -15,7 +15,9 @@ from cwiictl.errors import BadInput
 from cwiictl.model import Workload
 
 Ask = tuple[Workload, Any]  # and what the cloud made of its wishes
-ELSEWHERE = frozenset({"IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"})
+ELSEWHERE = frozenset(
+    {"IBMCloudProviderSpec", "NutanixProviderSpec", "OpenStackProviderSpec", "VSphereProviderSpec"}
+)
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,20 @@ def asks(order: Order) -> Asks:
     requests = _requests(order)
     clouds = chosen(order)
     wanted = {name: tuple(_wanted(order, requests, cloud)) for name, cloud in clouds.items()}
-    gated = {name: tuple((r.workload, cloud.ask(r)) for r in requests.gated if r.kind == cloud.KIND) for name, cloud in clouds.items()}
+    gated = {
+        name: tuple((r.workload, cloud.ask(r)) for r in requests.gated if r.kind == cloud.KIND)
+        for name, cloud in clouds.items()
+    }
     if "identities" in order.parts and not any(wanted.values()):
-        raise BadInput(f"nobody asks {' or '.join(clouds)} for an identity", remedy="give --credentials-requests-dir DIR or a cluster.yaml that does")
+        raise BadInput(
+            f"nobody asks {' or '.join(clouds)} for an identity",
+            remedy="give --credentials-requests-dir DIR or a cluster.yaml that does",
+        )
     for name in clouds:
         if order.prune and not wanted[name]:
             raise BadInput(
-                f"nobody asks {name} for anything, so --prune would drop every identity there", remedy="give the right requests, or leave --prune out"
+                f"nobody asks {name} for anything, so --prune would drop every identity there",
+                remedy="give the right requests, or leave --prune out",
             )
     return Asks(wanted, gated, (*_skipped(requests, clouds), *_nothing(order, clouds)))
 
@@ -53,8 +62,16 @@ def chosen(order: Order) -> dict[str, Cloud]:
 
 
 def _wanted(order: Order, requests: Requests, cloud: Cloud) -> Iterator[Ask]:
-    yield from ((request.workload, cloud.ask(request)) for request in requests.wanted if request.kind == cloud.KIND)
-    yield from ((asked.workload, cloud.ask_of(asked.asks[cloud.name])) for asked in order.workloads if cloud.name in asked.asks)
+    yield from (
+        (request.workload, cloud.ask(request))
+        for request in requests.wanted
+        if request.kind == cloud.KIND
+    )
+    yield from (
+        (asked.workload, cloud.ask_of(asked.asks[cloud.name]))
+        for asked in order.workloads
+        if cloud.name in asked.asks
+    )
 
 
 def _requests(order: Order) -> Requests:
@@ -62,11 +79,17 @@ def _requests(order: Order) -> Requests:
         return Requests((), ())
     requests = credentials_requests(files.folder(order.requests), tech_preview=order.tech_preview)
     if not requests.wanted and not requests.skipped:
-        raise BadInput(f"the folder {order.requests} holds no CredentialsRequest", remedy="give the folder that they were extracted to")
+        raise BadInput(
+            f"the folder {order.requests} holds no CredentialsRequest",
+            remedy="give the folder that they were extracted to",
+        )
     kinds = {cloud.KIND for cloud in ALL.values()}
     for request in requests.wanted:
         if request.kind not in kinds | ELSEWHERE:
-            raise BadInput(f"{request.source}: {request.name} asks for {request.kind}, which no cloud has", remedy=f"give one of: {', '.join(sorted(kinds))}")
+            raise BadInput(
+                f"{request.source}: {request.name} asks for {request.kind}, which no cloud has",
+                remedy=f"give one of: {', '.join(sorted(kinds))}",
+            )
     return requests
 
 
@@ -82,7 +105,11 @@ def _skipped(requests: Requests, clouds: Mapping[str, Cloud]) -> Iterator[Row]:
 def _nothing(order: Order, clouds: Mapping[str, Cloud]) -> Iterator[Row]:
     for asked in order.workloads:
         if not asked.asks.keys() & clouds.keys():
-            yield Row(asked.workload.title, "not tried", problem=f"it asks nothing of {' or '.join(clouds)}")
+            yield Row(
+                asked.workload.title,
+                "not tried",
+                problem=f"it asks nothing of {' or '.join(clouds)}",
+            )
 
 
 def _elsewhere(request: Request) -> str:

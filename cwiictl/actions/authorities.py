@@ -17,7 +17,9 @@ from cwiictl.install.sidecar.secrets import Certified, pair, read
 from cwiictl.install.sidecar.sidecar import Sidecar
 from cwiictl.kubernetes import Place
 
-LIFE = pki.Life(timedelta(days=365), timedelta(days=30))  # as HyperShift makes them, and makes them anew
+LIFE = pki.Life(
+    timedelta(days=365), timedelta(days=30)
+)  # as HyperShift makes them, and makes them anew
 
 Files = Mapping[str, bytes]
 
@@ -36,24 +38,42 @@ class Source:
 def signer(source: Source, place: Place | None, namespace: str) -> Pair:
     """HyperShift's Secrets have it as ca.crt and ca.key, and most others as tls.crt and tls.key."""
     if source.file:
-        found = Pair(files.read(source.file, "the CA"), files.read(source.file.with_suffix(".key"), "the CA's key"))
+        found = Pair(
+            files.read(source.file, "the CA"),
+            files.read(source.file.with_suffix(".key"), "the CA's key"),
+        )
     else:
         live = place.api.get("Secret", namespace, source.secret) if place else None
         if live is None:
-            raise BadInput(f"there is no Secret {namespace}/{source.secret} with a CA", remedy="name the right one, or give the CA as a file")
+            raise BadInput(
+                f"there is no Secret {namespace}/{source.secret} with a CA",
+                remedy="name the right one, or give the CA as a file",
+            )
         held = read(live)
-        found = Pair(held["ca.crt"], held["ca.key"]) if held.keys() >= {"ca.crt", "ca.key"} else pair(held)
+        found = (
+            Pair(held["ca.crt"], held["ca.key"])
+            if held.keys() >= {"ca.crt", "ca.key"}
+            else pair(held)
+        )
     if why := unfit(found, datetime.now(UTC)):
-        raise BadInput(f"with {source} nothing can be signed: {why}", remedy="give a CA with its key, in PEM, and not encrypted")
+        raise BadInput(
+            f"with {source} nothing can be signed: {why}",
+            remedy="give a CA with its key, in PEM, and not encrypted",
+        )
     return found
 
 
-def certified(sidecar: Sidecar, root: Pair, client: Pair, lying: Mapping[str, Files]) -> tuple[Certified, tuple[str, ...]]:
+def certified(
+    sidecar: Sidecar, root: Pair, client: Pair, lying: Mapping[str, Files]
+) -> tuple[Certified, tuple[str, ...]]:
     """With what there is to tell of it. `lying`: what is there of either, by the name of its Secret."""
     now, (user, groups) = datetime.now(UTC), sidecar.user
     serving = _kept(lying.get(sidecar.serving, {}), pki.sidecar(LIFE), root, now)
     asking = _kept(lying.get(sidecar.kubeconfig, {}), pki.user(user, groups, LIFE), client, now)
-    why = {"the certificate that it shows": serving[1], "the certificate that it asks with": asking[1]}
+    why = {
+        "the certificate that it shows": serving[1],
+        "the certificate that it asks with": asking[1],
+    }
     told = tuple(f"{what} is made anew: {reason}" for what, reason in why.items() if reason)
     return Certified(serving[0], asking[0], pki.bundle(root.certificate)), told
 

@@ -12,7 +12,14 @@ from cwiictl.actions.cluster import Ground, Installation, imaged, values
 from cwiictl.actions.result import Caller
 from cwiictl.engine.resource import Walk
 from cwiictl.install.sidecar.flavours import FLAVOURS
-from cwiictl.install.sidecar.sidecar import KUBE_APISERVER, PORT, Sidecar, flavour, installation, sidecar
+from cwiictl.install.sidecar.sidecar import (
+    KUBE_APISERVER,
+    PORT,
+    Sidecar,
+    flavour,
+    installation,
+    sidecar,
+)
 from cwiictl.kubernetes import Place, connect
 
 DEPLOYMENT = "Deployment.apps"
@@ -38,7 +45,10 @@ class Beside:
     namespace: str = ""
     deployment: str = KUBE_APISERVER
     port: int = PORT  # the kube-apiserver's
-    ports: tuple[int, int] = (0, 0)  # the webhook's own, with TLS and without, where they are not its flavour's
+    ports: tuple[int, int] = (
+        0,
+        0,
+    )  # the webhook's own, with TLS and without, where they are not its flavour's
     profile: str = "intermediate"
     readiness: bool = False
     static: bool = False
@@ -60,7 +70,9 @@ class Both:
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        return Ground(self.management, MANAGEMENT, "management cluster"), Ground(self.guest, HOSTED, "hosted cluster")
+        return Ground(self.management, MANAGEMENT, "management cluster"), Ground(
+            self.guest, HOSTED, "hosted cluster"
+        )
 
     @property
     def walks(self) -> list[Walk]:
@@ -77,7 +89,17 @@ def wanted(beside: Beside) -> Sidecar:
     sets = (f"dialects={{{dialect}}}", *order.sets) if dialect else order.sets
     said = imaged(values(replace(order, sets=sets)))
     kind = flavour(beside.flavour, *beside.ports)
-    return sidecar(Sidecar(said, kind, beside.namespace, beside.deployment, beside.port, beside.profile, beside.readiness))
+    return sidecar(
+        Sidecar(
+            said,
+            kind,
+            beside.namespace,
+            beside.deployment,
+            beside.port,
+            beside.profile,
+            beside.readiness,
+        )
+    )
 
 
 @contextmanager

@@ -74,7 +74,9 @@ def values(order: Installation, below: Mapping[str, Any] = NOTHING) -> Values:
     if under:
         told(under, Wishes)
     said = given.read(str(file), files.read(file, "the values file")) if file else None
-    return given.values(said, order.sets, under=given.over(below, under.value if under else NOTHING))
+    return given.values(
+        said, order.sets, under=given.over(below, under.value if under else NOTHING)
+    )
 
 
 def mark(name: str) -> Mark:
@@ -82,7 +84,12 @@ def mark(name: str) -> Mark:
 
 
 def caller(place: Place) -> Caller:
-    return Caller("cluster", f"{place.server} ({place.context}, {place.version})" if place.context else place.server, place.caller, "at")
+    return Caller(
+        "cluster",
+        f"{place.server} ({place.context}, {place.version})" if place.context else place.server,
+        place.caller,
+        "at",
+    )
 
 
 def version(place: Place) -> tuple[int, int]:
@@ -92,8 +99,18 @@ def version(place: Place) -> tuple[int, int]:
 
 def served(place: Place) -> Served:
     """Asked of the cluster itself: what its version has may be switched off."""
-    policies = all(place.kinds.get(f"ValidatingAdmissionPolicy{what}.admissionregistration.k8s.io", "v1") for what in ("", "Binding"))
-    flow = next((version for version in FLOWS if place.kinds.get("FlowSchema.flowcontrol.apiserver.k8s.io", version)), "")
+    policies = all(
+        place.kinds.get(f"ValidatingAdmissionPolicy{what}.admissionregistration.k8s.io", "v1")
+        for what in ("", "Binding")
+    )
+    flow = next(
+        (
+            version
+            for version in FLOWS
+            if place.kinds.get("FlowSchema.flowcontrol.apiserver.k8s.io", version)
+        ),
+        "",
+    )
     return Served(policies, flow)
 
 
@@ -114,4 +131,10 @@ def imaged(values: Values) -> Values:
 def unled(order: Installation) -> tuple[str, ...]:
     """Where no ids lie, it is said: they may be elsewhere."""
     path = order.output / handover.FILE
-    return () if path.is_file() else (f"There is no {path}: no ids of clouds are told to it but those of --values and --set.",)
+    return (
+        ()
+        if path.is_file()
+        else (
+            f"There is no {path}: no ids of clouds are told to it but those of --values and --set.",
+        )
+    )

@@ -12,7 +12,19 @@ from cwiictl.actions.declare import declare
 from cwiictl.actions.key_pair import renewed
 from cwiictl.actions.order import WHOLE, Order
 from cwiictl.actions.outdated import outdated
-from cwiictl.actions.result import DONE, FOUND, Result, Row, failure, kept, left_over, present, ran, removed, trusted
+from cwiictl.actions.result import (
+    DONE,
+    FOUND,
+    Result,
+    Row,
+    failure,
+    kept,
+    left_over,
+    present,
+    ran,
+    removed,
+    trusted,
+)
 from cwiictl.actions.result import doomed as rows
 from cwiictl.actions.spared import spared
 from cwiictl.actions.stage import Stage, expected, giving_back, staged
@@ -46,7 +58,13 @@ def _created(stage: Stage, report: Report, agreed: Ask) -> Result:
     if doomed and not agreed(Result(stage.callers, checksum, tuple(rows(doomed)))):
         return Result(stage.callers, checksum, tuple(rows(doomed)))
     outcome = apply(stage.plan, stage.mark, stage.pace, order.adopt, report)
-    result = Result(stage.callers, checksum, tuple(ran(outcome, stage.plan, DONE)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
+    result = Result(
+        stage.callers,
+        checksum,
+        tuple(ran(outcome, stage.plan, DONE)),
+        stage.skipped,
+        bindings=tuple(stage.bindings(outcome.known)),
+    )
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _written(stage, outcome, result)
     if not outcome.whole or order.parts != WHOLE:
@@ -71,12 +89,23 @@ def status(order: Order, report: Report) -> Result:
 
 def _previewed(order: Order, report: Report, *, writes: bool) -> Result:
     stage = staged(order, Pace(order.width), report, writes=writes)
-    return giving_back(stage.sites, lambda: foreseen(stage, preview(stage.plan, stage.mark, stage.pace, order.adopt, report), writes=writes))
+    return giving_back(
+        stage.sites,
+        lambda: foreseen(
+            stage, preview(stage.plan, stage.mark, stage.pace, order.adopt, report), writes=writes
+        ),
+    )
 
 
 def foreseen(stage: Stage, outcome: Outcome, *, writes: bool) -> Result:
     order = stage.order
-    result = Result(stage.callers, "", tuple(ran(outcome, stage.plan, FOUND)), stage.skipped, bindings=tuple(stage.bindings(outcome.known)))
+    result = Result(
+        stage.callers,
+        "",
+        tuple(ran(outcome, stage.plan, FOUND)),
+        stage.skipped,
+        bindings=tuple(stage.bindings(outcome.known)),
+    )
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     result = _told(stage, outcome, result) if writes else _unlent(result)
     result = replace(result, sight=None if writes else stage.sight(outcome.known))
@@ -84,9 +113,17 @@ def foreseen(stage: Stage, outcome: Outcome, *, writes: bool) -> Result:
     result = result.plus(_serving(stage, outcome.known, outcome.held))
     if not writes:
         told = trusted(result.rows, outcome.held.kept(stage.order.clouds))
-        result = replace(result, rows=tuple(told)).plus(present(_others(stage, outcome.known, outcome.held)))
-    result = replace(result, checksum=stage.checksum([thing.address for thing in left] if order.prune else []))
-    return result.plus(rows(left) if order.prune else left_over(left), left.failed.values(), interrupted=left.interrupted)
+        result = replace(result, rows=tuple(told)).plus(
+            present(_others(stage, outcome.known, outcome.held))
+        )
+    result = replace(
+        result, checksum=stage.checksum([thing.address for thing in left] if order.prune else [])
+    )
+    return result.plus(
+        rows(left) if order.prune else left_over(left),
+        left.failed.values(),
+        interrupted=left.interrupted,
+    )
 
 
 def _unlent(result: Result) -> Result:
@@ -105,7 +142,14 @@ def _doomed(stage: Stage, report: Report) -> Holdings | None:
 def _others(stage: Stage, known: Known, found: Holdings) -> Holdings:
     """What other commands made for the cluster; and all of it, where it is not asked who should have an identity."""
     asked, judged = _asked(stage, known), stage.order.parts == WHOLE
-    return found.only({thing.address for thing in found if thing.address not in asked and not (judged and thing.mark.origin == stage.mark.origin)})
+    return found.only(
+        {
+            thing.address
+            for thing in found
+            if thing.address not in asked
+            and not (judged and thing.mark.origin == stage.mark.origin)
+        }
+    )
 
 
 def _beyond(stage: Stage, known: Known, found: Holdings) -> Holdings:
@@ -113,20 +157,34 @@ def _beyond(stage: Stage, known: Known, found: Holdings) -> Holdings:
     if stage.order.parts != WHOLE:
         return found.only(())
     stays = _asked(stage, known) | found.kept(stage.order.clouds).keys()
-    left = {thing.address for thing in found if thing.mark.origin == stage.mark.origin and thing.address not in stays}
+    left = {
+        thing.address
+        for thing in found
+        if thing.mark.origin == stage.mark.origin and thing.address not in stays
+    }
     kinds = {resource.store.kind for resource in stage.plan.values()}
-    failed = {kind: e for kind, e in found.failed.items() if kind in kinds or not isinstance(e, Denied)}  # who never made any need not look for them
+    failed = {
+        kind: e for kind, e in found.failed.items() if kind in kinds or not isinstance(e, Denied)
+    }  # who never made any need not look for them
     return replace(found.only(left), failed=failed, interrupted=found.interrupted)
 
 
 def _asked(stage: Stage, known: Known) -> set[str]:
-    return {f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()} | stage.spared
+    return {
+        f"{r.store.kind}/{r.place(known) if r in known else r.name}" for r in stage.plan.values()
+    } | stage.spared
 
 
 def _serving(stage: Stage, known: Known, found: Holdings) -> Iterator[Row]:
     """What is not asked for and stays all the same: whoever took its place would be believed by clouds that this run does not move."""
     asked = _asked(stage, known)
-    return kept({address: clouds for address, clouds in found.kept(stage.order.clouds).items() if address not in asked})
+    return kept(
+        {
+            address: clouds
+            for address, clouds in found.kept(stage.order.clouds).items()
+            if address not in asked
+        }
+    )
 
 
 def _inherited(stage: Stage, result: Result, report: Report) -> Result:
@@ -135,22 +193,40 @@ def _inherited(stage: Stage, result: Result, report: Report) -> Result:
         return result
     found = holdings(stage.plan.walks, names.ccoctls(stage.order.cluster.name), stage.pace, report)
     outcome = inherit(found, stage.mark, stage.pace, report)
-    return result.plus((failure(address, e) for address, e in outcome.failed.items()), outcome.failed.values(), interrupted=outcome.interrupted)
+    return result.plus(
+        (failure(address, e) for address, e in outcome.failed.items()),
+        outcome.failed.values(),
+        interrupted=outcome.interrupted,
+    )
 
 
-def _tidied(stage: Stage, result: Result, outcome: Outcome, report: Report, doomed: Holdings | None) -> Result:
+def _tidied(
+    stage: Stage, result: Result, outcome: Outcome, report: Report, doomed: Holdings | None
+) -> Result:
     """What was agreed to is dropped; what else is left over is told."""
     if doomed:
         removal = remove(doomed, stage.pace, report)
-        result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+        result = result.plus(
+            removed(removal), removal.failed.values(), interrupted=removal.interrupted
+        )
         told = outdated(stage.order.output, removal.dropped, removal.called)
         result = replace(result, outdated=tuple(path for path in told if path not in result.files))
-    changed = doomed or names.CCOCTL in stage.order.adopt or outcome.held.failed  # who could not say it then may be able to now
-    found = holdings(stage.plan.walks, stage.order.cluster.name, stage.pace, report) if changed else outcome.held
+    changed = (
+        doomed or names.CCOCTL in stage.order.adopt or outcome.held.failed
+    )  # who could not say it then may be able to now
+    found = (
+        holdings(stage.plan.walks, stage.order.cluster.name, stage.pace, report)
+        if changed
+        else outcome.held
+    )
     left = _beyond(stage, outcome.known, found)
     gone = {thing.address for thing in doomed or ()}
     rest = replace(left.only({thing.address for thing in left} - gone), failed=left.failed)
-    return result.plus((*_serving(stage, outcome.known, found), *left_over(rest)), left.failed.values(), interrupted=left.interrupted)
+    return result.plus(
+        (*_serving(stage, outcome.known, found), *left_over(rest)),
+        left.failed.values(),
+        interrupted=left.interrupted,
+    )
 
 
 def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
@@ -158,21 +234,43 @@ def _written(stage: Stage, outcome: Outcome, result: Result) -> Result:
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
     written = {str(stage.order.output / name) for name in _renewed(stage, outcome)}
     try:
-        note = {} if stage.issuer and stage.issuer not in outcome.known else folder.noted(stage.order, tree)  # a later run will know better what says it
-        written |= {str(stage.order.output / name) for name in files.write(stage.order.output, {**note, **tree}) if name in tree}
+        note = (
+            {}
+            if stage.issuer and stage.issuer not in outcome.known
+            else folder.noted(stage.order, tree)
+        )  # a later run will know better what says it
+        written |= {
+            str(stage.order.output / name)
+            for name in files.write(stage.order.output, {**note, **tree})
+            if name in tree
+        }
         for path, text in told.items():
-            written |= {str(path.parent / name) for name in files.write(path.parent, {path.name: files.Public(text)})}
+            written |= {
+                str(path.parent / name)
+                for name in files.write(path.parent, {path.name: files.Public(text)})
+            }
     except Problem as e:
         return result.plus([failure(str(stage.order.output), e)], [e])
-    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written))
+    return replace(
+        result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written)
+    )
 
 
 def _told(stage: Stage, outcome: Outcome, result: Result) -> Result:
     """The same, foretold."""
     tree, told = _tree(stage, outcome), _summary(stage, outcome)
-    written = {str(stage.order.output / name) for name in (*_renewed(stage, outcome), *files.unlike(stage.order.output, tree))}
-    written |= {str(path) for path, text in told.items() if files.unlike(path.parent, {path.name: files.Public(text)})}
-    return replace(result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written))
+    written = {
+        str(stage.order.output / name)
+        for name in (*_renewed(stage, outcome), *files.unlike(stage.order.output, tree))
+    }
+    written |= {
+        str(path)
+        for path, text in told.items()
+        if files.unlike(path.parent, {path.name: files.Public(text)})
+    }
+    return replace(
+        result, files=(*_paths(stage, outcome, tree), *map(str, told)), written=frozenset(written)
+    )
 
 
 def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
@@ -181,14 +279,24 @@ def _renewed(stage: Stage, outcome: Outcome) -> frozenset[str]:
 
 def _tree(stage: Stage, outcome: Outcome) -> dict[str, bytes]:
     handover = _handover(stage, outcome)
-    tree = {path: text for name in stage.order.installers for path, text in INSTALLERS[name].render(handover, files.template).items()}
+    tree = {
+        path: text
+        for name in stage.order.installers
+        for path, text in INSTALLERS[name].render(handover, files.template).items()
+    }
     return spared(stage.order, tree, whole=outcome.whole) | _for_webhook(stage.order, handover)
 
 
 def _for_webhook(order: Order, handover: Handover) -> dict[str, bytes]:
     """Of a run that has come to nothing there is nothing to tell."""
-    told = webhook.told(handover.facts, handover.bindings) if order.installers and (handover.issuer or handover.bindings) else {}
-    return {webhook.FILE: webhook.file(files.found(order.output / webhook.FILE), told)} if told else {}
+    told = (
+        webhook.told(handover.facts, handover.bindings)
+        if order.installers and (handover.issuer or handover.bindings)
+        else {}
+    )
+    return (
+        {webhook.FILE: webhook.file(files.found(order.output / webhook.FILE), told)} if told else {}
+    )
 
 
 def _summary(stage: Stage, outcome: Outcome) -> dict[Path, bytes]:
@@ -203,15 +311,28 @@ def _handover(stage: Stage, outcome: Outcome) -> Handover:
     if stage.issuer is None or stage.issuer not in outcome.known:
         return Handover(bindings=bindings, facts=stage.facts)
     url, order = outcome.known[stage.issuer].url, stage.order
-    if order.served and order.served.issuer == url:  # it has nothing to change; and whether tokens of the issuer before are about, only its files say
+    if (
+        order.served and order.served.issuer == url
+    ):  # it has nothing to change; and whether tokens of the issuer before are about, only its files say
         return Handover(bindings=bindings, facts=stage.facts)
-    public, uri = outcome.known[stage.issuer.key].pem.encode(), _jwks_uri(stage.issuer, outcome.known)
-    handover = Handover(url, uri, bindings, public, stage.keys.private, stage.facts, order.cluster.name)
-    return replace(handover, former=order.served.issuer, audiences=order.served.audiences) if order.served else handover
+    public, uri = (
+        outcome.known[stage.issuer.key].pem.encode(),
+        _jwks_uri(stage.issuer, outcome.known),
+    )
+    handover = Handover(
+        url, uri, bindings, public, stage.keys.private, stage.facts, order.cluster.name
+    )
+    return (
+        replace(handover, former=order.served.issuer, audiences=order.served.audiences)
+        if order.served
+        else handover
+    )
 
 
 def _jwks_uri(issuer: Issuer, known: Known) -> str:
-    documents = [thing for thing in issuer.behind if isinstance(thing, DiscoveryDocument) and thing in known]
+    documents = [
+        thing for thing in issuer.behind if isinstance(thing, DiscoveryDocument) and thing in known
+    ]
     return "".join(str(known[document].body["jwks_uri"]) for document in documents)
 
 

@@ -25,13 +25,22 @@ Files = Mapping[str, list[dict[str, Any]]]
 def declare(order: Order, report: Report, *, writes: bool) -> Result:
     """A file for each identity."""
     found = declared(order, report)
-    tree = {f"{order.declare}/{name}": files.Public(manifests.dump_all(some)) for name, some in found.items()}
+    tree = {
+        f"{order.declare}/{name}": files.Public(manifests.dump_all(some))
+        for name, some in found.items()
+    }
     files.ready(order.output, tree)
-    result = replace(told(order, found), files=tuple(str(order.output / path) for path in tree), planned=not writes)
+    result = replace(
+        told(order, found),
+        files=tuple(str(order.output / path) for path in tree),
+        planned=not writes,
+    )
     try:
         if writes:
             written = files.write(order.output, tree)
-            result = replace(result, written=frozenset(str(order.output / path) for path in written))
+            result = replace(
+                result, written=frozenset(str(order.output / path) for path in written)
+            )
     except Problem as e:
         return replace(result, files=()).plus([failure(str(order.output), e)], [e])
     return result
@@ -40,7 +49,10 @@ def declare(order: Order, report: Report, *, writes: bool) -> Result:
 def declared(order: Order, report: Report) -> Files:
     """Planned as if it were to be made. The cloud is asked nothing, but for what its format cannot do without."""
     if not order.issuer_url:
-        raise BadInput("whom the identities are to believe is not said", remedy="name the cluster's issuer with --issuer-url URL --issuer-exists")
+        raise BadInput(
+            "whom the identities are to believe is not said",
+            remedy="name the cluster's issuer with --issuer-url URL --issuer-exists",
+        )
     cloud, form = formats()[order.declare]
     spec, asked = cloud.Spec(**order.clouds[cloud.name]), asks(order).wanted[cloud.name]
     with ExitStack() as held:
@@ -59,5 +71,9 @@ def declared(order: Order, report: Report) -> Files:
 
 def told(order: Order, found: Files) -> Result:
     _, form = formats()[order.declare]
-    rows = (Row(f"{one['kind']}/{one['metadata']['name']}", "declared") for some in found.values() for one in some)
+    rows = (
+        Row(f"{one['kind']}/{one['metadata']['name']}", "declared")
+        for some in found.values()
+        for one in some
+    )
     return Result(rows=tuple(rows), taker=form.operator)

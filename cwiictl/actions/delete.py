@@ -27,19 +27,35 @@ def delete(order: Order, report: Report, agreed: Agreed | None) -> Result:
     return giving_back(sites, lambda: _deleted(order, sites, pace, report, agreed))
 
 
-def _deleted(order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, agreed: Agreed | None) -> Result:
+def _deleted(
+    order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, agreed: Agreed | None
+) -> Result:
     found = holdings([site.walk for site in sites], order.cluster.name, pace, report)
     trusted = {} if order.issuer_too else found.kept(order.clouds)
-    goes = replace(found.only({thing.address for thing in found} - trusted.keys()), failed=found.failed)
+    goes = replace(
+        found.only({thing.address for thing in found} - trusted.keys()), failed=found.failed
+    )
     hints = (*_later(order, trusted), *(_elsewhere(order, sites, pace) if list(goes) else ()))
     who = tuple(site.caller for site in sites)
-    result = Result(who, _checksum(order, who, goes), (*kept(trusted, ", or add --issuer"), *staying(found)), hints=hints, interrupted=found.interrupted)
+    result = Result(
+        who,
+        _checksum(order, who, goes),
+        (*kept(trusted, ", or add --issuer"), *staying(found)),
+        hints=hints,
+        interrupted=found.interrupted,
+    )
     against = _against(sites, goes, pace, report)
-    shown = result.plus(doomed(goes, against.failed), (*found.failed.values(), *against.failed.values()), interrupted=against.interrupted)
+    shown = result.plus(
+        doomed(goes, against.failed),
+        (*found.failed.values(), *against.failed.values()),
+        interrupted=against.interrupted,
+    )
     if agreed is None:
         return replace(shown, planned=True)
     if against.failed or against.interrupted:
-        return result.plus(stopped(goes, against.failed), shown.failures, interrupted=against.interrupted)
+        return result.plus(
+            stopped(goes, against.failed), shown.failures, interrupted=against.interrupted
+        )
     if found.interrupted or not list(goes):
         return shown
     expected(order, result.checksum)
@@ -47,19 +63,39 @@ def _deleted(order: Order, sites: tuple[Site, ...], pace: Pace, report: Report, 
         return shown
     removal = remove(goes, pace, report)
     told = outdated(order.output, removal.dropped, removal.called)
-    return replace(result, outdated=told).plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+    return replace(result, outdated=told).plus(
+        removed(removal), removal.failed.values(), interrupted=removal.interrupted
+    )
 
 
 def _checksum(order: Order, callers: tuple[Caller, ...], goes: Holdings) -> str:
     """Of what would go and what would be let go, by whom and where. After a run that was cut less is there, and that is another."""
-    return checksum({"callers": callers, "cluster": order.cluster.name, "drops": [(thing.address, thing.mark.hold) for thing in goes]}) if list(goes) else ""
+    return (
+        checksum(
+            {
+                "callers": callers,
+                "cluster": order.cluster.name,
+                "drops": [(thing.address, thing.mark.hold) for thing in goes],
+            }
+        )
+        if list(goes)
+        else ""
+    )
 
 
 def _later(order: Order, trusted: Iterable[str]) -> Iterator[str]:
     """What finishes it when nothing trusts the issuer any more: here nobody can see that."""
     for cloud in sorted({address.partition("/")[0] for address in trusted}):
-        given = ((option, order.clouds[cloud].get(field)) for field, option in options(ALL[cloud].Spec).items() if not option.of or "delete" in option.of)
-        words = " ".join(option.flag if option.switch else f"{option.flag} {value}" for option, value in given if value)
+        given = (
+            (option, order.clouds[cloud].get(field))
+            for field, option in options(ALL[cloud].Spec).items()
+            if not option.of or "delete" in option.of
+        )
+        words = " ".join(
+            option.flag if option.switch else f"{option.flag} {value}"
+            for option, value in given
+            if value
+        )
         yield f"When nothing elsewhere trusts the issuer any more, what is kept goes with: {_command(order, cloud, words)}"
 
 
@@ -72,10 +108,16 @@ def _elsewhere(order: Order, sites: tuple[Site, ...], pace: Pace) -> Iterator[st
         urls.update(store.get([order.cluster.name])[order.cluster.name].urls)
         return "read"
 
-    run(Job({site.cloud.name: () for site in sites}, look, verb="reading"), pace)  # who may not look has been told of it elsewhere
+    run(
+        Job({site.cloud.name: () for site in sites}, look, verb="reading"), pace
+    )  # who may not look has been told of it elsewhere
     for url in sorted(urls):
         home = names.hosted(url)
-        if home and home.get("cluster", order.cluster.name) == order.cluster.name and home["cloud"] not in order.clouds:
+        if (
+            home
+            and home.get("cluster", order.cluster.name) == order.cluster.name
+            and home["cloud"] not in order.clouds
+        ):
             place = f"--region {home['region']}" if "region" in home else "(and its other options)"
             yield f"The issuer {url} is in {home['cloud']}, and stays. When nothing trusts it any more: {_command(order, home['cloud'], place)}"
 
@@ -90,12 +132,18 @@ def _against(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report
         return Ran()
     rights = _lacking(sites, goes, pace, report)
     rooms = inspect(goes, pace, report)
-    return Ran({**rights.failed, **rooms.failed}, interrupted=rights.interrupted or rooms.interrupted)
+    return Ran(
+        {**rights.failed, **rooms.failed}, interrupted=rights.interrupted or rooms.interrupted
+    )
 
 
 def _lacking(sites: tuple[Site, ...], goes: Holdings, pace: Pace, report: Report) -> Ran:
     """Whether who asks may do all of it, where the cloud can be asked."""
-    leaving = {f"{site.cloud.name}/permissions/{site.stores.caller}": (site, things) for site in sites if (things := goes.of(list(site.walk)))}
+    leaving = {
+        f"{site.cloud.name}/permissions/{site.stores.caller}": (site, things)
+        for site in sites
+        if (things := goes.of(list(site.walk)))
+    }
 
     def ask(address: str, _tried: int) -> str:
         (site, things), found = leaving[address], Known()

@@ -19,8 +19,12 @@ from cwiictl.verify import documents
 from cwiictl.verify.finding import Exchange, Finding, Refusal
 from cwiictl.verify.token import refusals
 
-Tokens = Callable[[str, str, str, int], str]  # of a namespace's ServiceAccount, for an audience, for so many seconds
-Source = Callable[[Stage, str], AbstractContextManager[Tokens]]  # where they come from, of this issuer
+Tokens = Callable[
+    [str, str, str, int], str
+]  # of a namespace's ServiceAccount, for an audience, for so many seconds
+Source = Callable[
+    [Stage, str], AbstractContextManager[Tokens]
+]  # where they come from, of this issuer
 
 SIGNED = "tokens of the cluster"
 SECONDS = 600  # that a token is good for: it is shown at once
@@ -32,7 +36,10 @@ def minted(stage: Stage, url: str) -> Generator[Tokens]:
     """Signed here, as the API server would: for whoever has the key, and no cluster yet."""
     path = stage.order.output / names.PRIVATE_KEY
     if not path.exists():
-        raise BadInput(f"--mint needs the cluster's private key, and there is no {path}", remedy="give its folder with --output-dir, or leave --mint out")
+        raise BadInput(
+            f"--mint needs the cluster's private key, and there is no {path}",
+            remedy="give its folder with --output-dir, or leave --mint out",
+        )
     yield Mint(files.read(path, "the private key"), str(path), url).token
 
 
@@ -56,8 +63,15 @@ class Exchanged:
 
 def exchanged(look: Look, tokens: Tokens, wrong: Collection[str]) -> Exchanged:
     """Only where nothing is known to stand against it, which are addresses: what follows from something else is not told beside it."""
-    asked = {_key(each): (site, each) for site in look.stage.sites for each in site.cloud.exchanges(look.identified(site), look.found)}
-    first = {key: next((a for a in (look.issuer.address, *each.needs) if a in wrong), "") for key, (_, each) in asked.items()}
+    asked = {
+        _key(each): (site, each)
+        for site in look.stage.sites
+        for each in site.cloud.exchanges(look.identified(site), look.found)
+    }
+    first = {
+        key: next((a for a in (look.issuer.address, *each.needs) if a in wrong), "")
+        for key, (_, each) in asked.items()
+    }
     published = documents.kids(look.pages.get(documents.KEYS))
     refused: dict[str, Refusal] = {}
     doubted: dict[Refusal, None] = {}  # what no cloud would take, of all of them
@@ -72,20 +86,39 @@ def exchanged(look: Look, tokens: Tokens, wrong: Collection[str]) -> Exchanged:
         return "exchanged"
 
     graph = {key: () for key in asked if not first[key]}
-    ran = run(Job(graph, exchange, patience=lambda _key: PATIENCE, report=look.report, verb="reading"), look.stage.pace)
-    doubts = tuple(Finding(look.issuer.address, SIGNED, "failed", no.problem, no.remedy) for no in doubted)
+    ran = run(
+        Job(graph, exchange, patience=lambda _key: PATIENCE, report=look.report, verb="reading"),
+        look.stage.pace,
+    )
+    doubts = tuple(
+        Finding(look.issuer.address, SIGNED, "failed", no.problem, no.remedy) for no in doubted
+    )
     waits = dict.fromkeys(graph, look.issuer.address) if doubts else first
-    return Exchanged((*doubts, *_findings(asked, waits, refused, ran)), tuple(ran.failed.values()), ran.interrupted)
+    return Exchanged(
+        (*doubts, *_findings(asked, waits, refused, ran)),
+        tuple(ran.failed.values()),
+        ran.interrupted,
+    )
 
 
-def _findings(asked: Mapping[str, tuple[Site, Exchange]], waits: Mapping[str, str], refused: Mapping[str, Refusal], ran: Ran) -> Iterator[Finding]:
+def _findings(
+    asked: Mapping[str, tuple[Site, Exchange]],
+    waits: Mapping[str, str],
+    refused: Mapping[str, Refusal],
+    ran: Ran,
+) -> Iterator[Finding]:
     for key, (_, each) in asked.items():
         check = f"token of {each.namespace}/{each.account}"
         if key in ran.failed:
             row = failure(each.thing, ran.failed[key])
             yield Finding(each.thing, check, "failed", row.problem, row.remedy)
         elif need := waits.get(key) or ("interrupted" if key in ran.skipped else ""):
-            yield Finding(each.thing, check, "not tried", need if need == "interrupted" else f"{need} comes first")
+            yield Finding(
+                each.thing,
+                check,
+                "not tried",
+                need if need == "interrupted" else f"{need} comes first",
+            )
         elif no := refused.get(key):
             yield Finding(each.thing, check, "failed", no.problem, no.remedy)
         else:

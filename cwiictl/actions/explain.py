@@ -43,8 +43,12 @@ class Question:
 @dataclass(frozen=True)
 class Answer:
     explanations: tuple[Explanation, ...]
-    unseen: Mapping[str, str]  # what was looked for, and is not there; and what is, and may be meant
-    warnings: tuple[str, ...] = ()  # what the webhook would not heed, of what it heeds besides annotations
+    unseen: Mapping[
+        str, str
+    ]  # what was looked for, and is not there; and what is, and may be meant
+    warnings: tuple[
+        str, ...
+    ] = ()  # what the webhook would not heed, of what it heeds besides annotations
     by: tuple[str, ...] = ()  # whose flags it is explained by, where a cluster was asked
 
 
@@ -55,7 +59,10 @@ def explain(question: Question) -> Answer:
     if question.flags:
         _way(question, ())  # what they lack is said before anybody is connected to
     with closing(connect(question.kubeconfig, question.context)) as place:
-        texts = {**question.texts, **{thing: got(place, thing, question.namespace) for thing in question.things}}
+        texts = {
+            **question.texts,
+            **{thing: got(place, thing, question.namespace) for thing in question.things},
+        }
         those = Found() if question.flags else found(place, question.dialect)
         those = those if those.ways else replace(those, ways=(_way(question, version(place)),))
         return _answer(those, texts, Live(question.namespace, place=place))
@@ -64,20 +71,43 @@ def explain(question: Question) -> Answer:
 def _way(question: Question, known: Version) -> Way:
     dialect = ALL[question.dialect or DIALECT]
     try:
-        return Way(service(dialect, [*dialect.selecting, *question.flags], question.environ or {}, version=known))
+        return Way(
+            service(
+                dialect,
+                [*dialect.selecting, *question.flags],
+                question.environ or {},
+                version=known,
+            )
+        )
     except BadFlag as e:
-        where = "" if question.flags else "; flags of the webhook stand behind --, as in: -- --tenant-id=TENANT"
+        where = (
+            ""
+            if question.flags
+            else "; flags of the webhook stand behind --, as in: -- --tenant-id=TENANT"
+        )
         raise BadInput(e.problem, remedy=e.remedy + where) from e
 
 
 def _answer(those: Found, texts: Mapping[str, bytes], objects: Objects) -> Answer:
-    pods = read((document for name, text in texts.items() for document in documents(name, text)), objects)
+    pods = read(
+        (document for name, text in texts.items() for document in documents(name, text)), objects
+    )
     if not pods:
-        told = f"there is no pod in {', '.join(texts)}" if texts else "nothing is given that could be explained"
-        raise BadInput(told, remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f")
-    problems = tuple(filter(None, [heed(source, objects) for way in those.ways for source in way.sources]))
+        told = (
+            f"there is no pod in {', '.join(texts)}"
+            if texts
+            else "nothing is given that could be explained"
+        )
+        raise BadInput(
+            told, remedy="give a pod, or a workload that makes pods: pod/NAME, or a file with -f"
+        )
+    problems = tuple(
+        filter(None, [heed(source, objects) for way in those.ways for source in way.sources])
+    )
     explanations = tuple(each for pod in pods for each in _explained(pod, those.ways, objects))
-    return Answer(explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems, those.by)
+    return Answer(
+        explanations, {str(ref): objects.near(ref) for ref in objects.missed}, problems, those.by
+    )
 
 
 def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Explanation]:
@@ -85,7 +115,11 @@ def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Expl
     around = objects.body(space(pod.namespace)) if isinstance(objects, Live) else None
     for way in ways:
         why = way.unasked(around, pod.body)
-        told = passed_over(pod, way.service.route.dialect, why) if why else explained(pod, way.service.route, objects)
+        told = (
+            passed_over(pod, way.service.route.dialect, why)
+            if why
+            else explained(pod, way.service.route, objects)
+        )
         pod = Pod(pod.namespace, told.after)
         yield told
 
@@ -105,4 +139,6 @@ def heed(source: Source, objects: Objects) -> str:
 
 
 def _text(path: Path) -> str | None:
-    return files.read(path, "the file").decode(errors="replace") if os.access(path, os.F_OK) else None
+    return (
+        files.read(path, "the file").decode(errors="replace") if os.access(path, os.F_OK) else None
+    )

@@ -12,12 +12,16 @@ from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS
 
 NOTE = ".cwiictl-cluster"  # lies there where nothing else says it
-ISSUER = re.compile(rb"(?:serviceAccountIssuer: |service-account-issuer(?:: |=|\n\s+value: ))'?(https://[^\s']+)")
+ISSUER = re.compile(
+    rb"(?:serviceAccountIssuer: |service-account-issuer(?:: |=|\n\s+value: ))'?(https://[^\s']+)"
+)
 
 
 def judge(order: Order, *, writes: bool) -> None:
     """Refuses what is another cluster's. With only a key in it, it is nobody's yet."""
-    taken = ("issuer" in order.parts and order.public_key is None and order.from_cluster is None) or (writes and order.installers)
+    taken = (
+        "issuer" in order.parts and order.public_key is None and order.from_cluster is None
+    ) or (writes and order.installers)
     other = _whose(order.output) if taken else ""
     if other and other != order.cluster.name:
         raise BadInput(
@@ -41,7 +45,11 @@ def noted(order: Order, tree: Mapping[str, bytes]) -> dict[str, bytes]:
     """What is to be written beside these files, so that they say whose they are: often their issuer does."""
     saying = {path: tree.get(path, text) for path, text in _files(order.output).items()}
     told = {names.cluster_of(url) for url in _told(saying)}
-    return {} if not tree or told == {order.cluster.name} else {NOTE: f"{order.cluster.name}\n".encode()}
+    return (
+        {}
+        if not tree or told == {order.cluster.name}
+        else {NOTE: f"{order.cluster.name}\n".encode()}
+    )
 
 
 def _whose(output: Path) -> str:
@@ -52,7 +60,10 @@ def _whose(output: Path) -> str:
 
 def issuers(output: Path) -> dict[Path, list[str]]:
     """All that a file there tells the cluster to sign as, by that file."""
-    found = {output / name: [url.decode(errors="replace") for url in ISSUER.findall(text)] for name, text in _files(output).items()}
+    found = {
+        output / name: [url.decode(errors="replace") for url in ISSUER.findall(text)]
+        for name, text in _files(output).items()
+    }
     return {path: urls for path, urls in found.items() if urls}
 
 
@@ -62,7 +73,10 @@ def _lying(output: Path) -> list[str]:
 
 
 def _files(output: Path) -> dict[str, bytes]:
-    return {installer.issuer_in: files.found(output / installer.issuer_in) for installer in INSTALLERS.values()}
+    return {
+        installer.issuer_in: files.found(output / installer.issuer_in)
+        for installer in INSTALLERS.values()
+    }
 
 
 def _told(tree: Mapping[str, bytes]) -> list[str]:

@@ -20,8 +20,16 @@ UNSEEN = "until when an API server that was not asked has signed, and as what, i
 
 
 class Lived(Cluster, Protocol):
-    def started(self) -> float: ...  # when the last of its API servers was: what each signs as, it has signed as since then
-    def ended(self) -> float | None: ...  # when the last that is gone was, if that is known: it may have signed as another until then
+    def started(
+        self,
+    ) -> (
+        float
+    ): ...  # when the last of its API servers was: what each signs as, it has signed as since then
+    def ended(
+        self,
+    ) -> (
+        float | None
+    ): ...  # when the last that is gone was, if that is known: it may have signed as another until then
 
 
 def former(cluster: Lived, servers: Sequence[Server], now: int, said: float | None) -> Row:
@@ -29,7 +37,11 @@ def former(cluster: Lived, servers: Sequence[Server], now: int, said: float | No
     if nobody := unasked(servers):
         return Row(THING, "incomplete", remarks=(nobody.problem, nobody.remedy))
     why = tuple(divided(servers)) or tuple(_held(cluster, now, said))
-    return Row(THING, "incomplete", remarks=why) if why else Row(THING, "present", problem=NONE.format(issuer=servers[0].issuer))
+    return (
+        Row(THING, "incomplete", remarks=why)
+        if why
+        else Row(THING, "present", problem=NONE.format(issuer=servers[0].issuer))
+    )
 
 
 def _held(cluster: Lived, now: int, said: float | None) -> Iterator[str]:

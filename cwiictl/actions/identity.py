@@ -30,7 +30,11 @@ def create_identity(order: Order, report: Report, *, write: Path | None, apply: 
 
 def planned(order: Order, report: Report) -> Result:
     """What would be made, or what it says where nothing is made."""
-    return replace(_declared(order, report), planned=True) if order.declare else _told(create.planned(order, report))
+    return (
+        replace(_declared(order, report), planned=True)
+        if order.declare
+        else _told(create.planned(order, report))
+    )
 
 
 def _created(order: Order, report: Report) -> Result:
@@ -41,14 +45,19 @@ def _told(result: Result) -> Result:
     """With its ServiceAccounts. While something has failed, nobody is to use them."""
     if result.code:
         return result
-    made = manifests.service_accounts(files.template("kubernetes/service-account.yaml"), result.bindings)
+    made = manifests.service_accounts(
+        files.template("kubernetes/service-account.yaml"), result.bindings
+    )
     return replace(result, manifest=manifests.dump_all(made))
 
 
 def _declared(order: Order, report: Report) -> Result:
     """Its ServiceAccounts cannot be annotated yet: their client id comes when the operator has made the identity."""
     found = declared(order, report)
-    return replace(told(order, found), manifest=manifests.dump_all(one for objects in found.values() for one in objects))
+    return replace(
+        told(order, found),
+        manifest=manifests.dump_all(one for objects in found.values() for one in objects),
+    )
 
 
 def _apply(manifest: bytes) -> None:

@@ -57,7 +57,9 @@ def save(file: Path, mirrors: Sequence[str], tell: Tell) -> Image:
     with _elsewhere("FILE"):
         files.ready(root, [name])
         made = _made(lock, mirrors, tell)
-        written = files.write(root, {name: files.Public(layout.saved(made.image, title, lock.seconds))})
+        written = files.write(
+            root, {name: files.Public(layout.saved(made.image, title, lock.seconds))}
+        )
     return Image(title, made.image.digest, _sizes(made), len(written))
 
 
@@ -67,7 +69,10 @@ def roots(folder: Path, mirrors: Sequence[str], tell: Tell) -> Mapping[str, Sequ
     with _elsewhere("DIR"):
         files.ready(folder, names := [f"root-{machine}.tar" for machine in lock.machines])
         archives = assembly.roots(lock, fetched(lock, mirrors, shelf(), tell), _webhook())
-        written = files.write(folder, {name: files.Public(data) for name, data in zip(names, archives.values(), strict=True)})
+        written = files.write(
+            folder,
+            {name: files.Public(data) for name, data in zip(names, archives.values(), strict=True)},
+        )
     return {"files": names, "written": written}
 
 
@@ -108,7 +113,11 @@ def _lock() -> Lock:
 
 
 def _webhook() -> Webhook:
-    return Webhook(installed.version(), installed.package(), sorted({program for dialect in ALL.values() for program in dialect.programs}))
+    return Webhook(
+        installed.version(),
+        installed.package(),
+        sorted({program for dialect in ALL.values() for program in dialect.programs}),
+    )
 
 
 def _made(lock: Lock, mirrors: Sequence[str], tell: Tell) -> Made:
@@ -126,7 +135,13 @@ def _elsewhere(argument: str) -> Generator[None]:
 
 def fetched(lock: Lock, mirrors: Sequence[str], shelf: Shelf, tell: Tell) -> Mapping[str, bytes]:
     """Of all machines at once, and only what was never fetched before. What has arrived is not fetched again, even if something else does not."""
-    parts = [*(each for machine in lock.machines.values() for each in (*machine.packages, *machine.wheels))]
+    parts = [
+        *(
+            each
+            for machine in lock.machines.values()
+            for each in (*machine.packages, *machine.wheels)
+        )
+    ]
     have = {each.sha256: data for each in parts if (data := shelf.get(each.sha256)) is not None}
     lacking = [each for each in parts if each.sha256 not in have]
     source = Mirrors(mirrors or configured(), lock.snapshot)
@@ -147,7 +162,11 @@ def fetched(lock: Lock, mirrors: Sequence[str], shelf: Shelf, tell: Tell) -> Map
 
 def _wheels(lock: Lock, machine: str, have: Mapping[str, bytes], shelf: Shelf) -> list[bytes]:
     lacking = [each for each in lock.machines[machine].wheels if each.sha256 not in have]
-    return [shelf.put(data) for data in indexes.fetched(lacking, lock.python).values()] if lacking else []
+    return (
+        [shelf.put(data) for data in indexes.fetched(lacking, lock.python).values()]
+        if lacking
+        else []
+    )
 
 
 def _sizes(made: Made) -> Mapping[str, int]:

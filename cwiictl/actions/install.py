@@ -23,7 +23,12 @@ from cwiictl.install.values import Values
 from cwiictl.kubernetes import Place, connect, rights
 from cwiictl.kubernetes.objects import resources, walk
 
-WAITING = (rights.Right("list", "pods"), rights.Right("list", "events"), rights.Right("create", "jobs", "batch"), rights.Right("create", "pods"))
+WAITING = (
+    rights.Right("list", "pods"),
+    rights.Right("list", "events"),
+    rights.Right("create", "jobs", "batch"),
+    rights.Right("create", "pods"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,10 @@ def install(order: Installation, report: Report, agreed: Agreed) -> Result:
     """Whatever stands against it is found before the first write. Cut anywhere, the same command goes on."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
         wanted, hints = suited(order, place)
-        stage, what = _staged(order, wanted, place), address("Deployment", wanted.name, wanted.namespace)
+        stage, what = (
+            _staged(order, wanted, place),
+            address("Deployment", wanted.name, wanted.namespace),
+        )
         result = carried_out(stage, lambda: _steps(stage, report), what, report, agreed)
         return replace(result, hints=(*_hints(stage, hints), *result.hints))
 
@@ -72,7 +80,9 @@ def planned(order: Installation, report: Report) -> Result:
 def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
     stage = Stage(order, wanted, place, Pace(order.width), objects(wanted, served(place)))
     ground = Ground(place)
-    ground.check([*rights.needed(stage.bodies, place.kinds), *ground.finding, *WAITING], "install-webhook")
+    ground.check(
+        [*rights.needed(stage.bodies, place.kinds), *ground.finding, *WAITING], "install-webhook"
+    )
     standing.check(wanted, _there(wanted, place))
     rivals.check(wanted, place.api.list(rollover.CONFIGURATION))
     if wanted.failure_policy == "Fail":
@@ -82,12 +92,19 @@ def _staged(order: Installation, wanted: Values, place: Place) -> Stage:
 
 def _hints(stage: Stage, suiting: Iterable[str]) -> Iterator[str]:
     """What is to be known of the plan."""
-    yield from (*unled(stage.order), *suiting, *_twice(stage.values), *foregone(stage.values, served(stage.place)))
+    yield from (
+        *unled(stage.order),
+        *suiting,
+        *_twice(stage.values),
+        *foregone(stage.values, served(stage.place)),
+    )
 
 
 def _twice(wanted: Values) -> Iterator[str]:
     """Nobody who asks one cloud in two dialects is refused either: in which order they are to win is not ours to say."""
-    if "cwii" in wanted.dialects and (others := [each for each in wanted.dialects if each != "cwii"]):
+    if "cwii" in wanted.dialects and (
+        others := [each for each in wanted.dialects if each != "cwii"]
+    ):
         yield (
             f"A pod whose ServiceAccount has the words of cwii and those of {' or '.join(others)} for one cloud, as create-all writes them, is given its token "
             "by both: leave on it the words of one."
@@ -96,7 +113,9 @@ def _twice(wanted: Values) -> Iterator[str]:
 
 def _there(wanted: Values, place: Place) -> standing.Standing:
     configuration = place.api.get(rollover.CONFIGURATION, "", wanted.name)
-    return standing.standing(wanted, configuration, place.api.get("ServiceAccount", wanted.namespace, wanted.renewer))
+    return standing.standing(
+        wanted, configuration, place.api.get("ServiceAccount", wanted.namespace, wanted.renewer)
+    )
 
 
 def _by_namespace(pods: Iterable[Any]) -> dict[str, list[Any]]:
@@ -140,7 +159,10 @@ def _certified(stage: Stage, report: Report) -> tuple[str, ...]:
     if wanted.certificates.by in {"cert-manager", "service-ca"}:
         return _believed(stage, report)
     if wanted.certificates.by == "renewer":
-        secret, standing = stage.place.api.get("Secret", wanted.namespace, wanted.serving_secret), _standing(stage)
+        secret, standing = (
+            stage.place.api.get("Secret", wanted.namespace, wanted.serving_secret),
+            _standing(stage),
+        )
         if not _filled(secret) or (standing and not rollover.bundled(standing)):
             _waiting(stage, report).renewed(wanted.name, wanted.namespace)
     return ()
@@ -151,7 +173,9 @@ def _believed(stage: Stage, report: Report) -> tuple[str, ...]:
     if stage.order.wait:
         _waiting(stage, report).bundled(name, by)
     elif not rollover.bundled(_standing(stage)):
-        return (f"{by} has yet to put its CA into the MutatingWebhookConfiguration {name}, which refuses no pod till then: run the same command again.",)
+        return (
+            f"{by} has yet to put its CA into the MutatingWebhookConfiguration {name}, which refuses no pod till then: run the same command again.",
+        )
     return ()
 
 

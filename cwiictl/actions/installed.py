@@ -27,17 +27,29 @@ class Installed:
     @property
     def beside(self) -> bool:
         """An API server: in its pod, and so in the cluster that this one runs in, if not on a node as a static pod."""
-        return any("url" in entry["clientConfig"] for entry in (self.configuration or {}).get("webhooks") or ())
+        return any(
+            "url" in entry["clientConfig"]
+            for entry in (self.configuration or {}).get("webhooks") or ()
+        )
 
 
 def installed(place: Place) -> tuple[Installed, ...]:
     """In the order in which API servers ask them: that of their configurations' names, wherever they run."""
-    deployments = {each["metadata"]["name"]: each for each in place.api.list(DEPLOYMENT, selector=SELECTOR)}
-    configurations = {each["metadata"]["name"]: each for each in place.api.list(CONFIGURATION, selector=SELECTOR)}
+    deployments = {
+        each["metadata"]["name"]: each for each in place.api.list(DEPLOYMENT, selector=SELECTOR)
+    }
+    configurations = {
+        each["metadata"]["name"]: each for each in place.api.list(CONFIGURATION, selector=SELECTOR)
+    }
     names = sorted({*deployments, *configurations})
     if not names:
-        raise BadInput("no webhook of cwiictl's is installed in this cluster", remedy="install it with cwiictl install-webhook, or choose another --context")
-    return tuple(_installed(name, deployments.get(name), configurations.get(name)) for name in names)
+        raise BadInput(
+            "no webhook of cwiictl's is installed in this cluster",
+            remedy="install it with cwiictl install-webhook, or choose another --context",
+        )
+    return tuple(
+        _installed(name, deployments.get(name), configurations.get(name)) for name in names
+    )
 
 
 def _installed(name: str, deployment: Body | None, configuration: Body | None) -> Installed:

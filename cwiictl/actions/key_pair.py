@@ -18,9 +18,14 @@ def create_key_pair(order: Order, report: Report) -> Result:
     key = SigningKey(KEY, keys)
     plan = Plan([key])
     outcome = apply(plan, Mark(order.cluster.name), Pace(), report=report)
-    paths = tuple(str(order.output / name) for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY))
+    paths = tuple(
+        str(order.output / name)
+        for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY)
+    )
     written = frozenset(str(order.output / name) for name in renewed(outcome, key, keys))
-    result = Result(rows=tuple(ran(outcome, plan, DONE)), files=paths if outcome.whole else (), written=written)
+    result = Result(
+        rows=tuple(ran(outcome, plan, DONE)), files=paths if outcome.whole else (), written=written
+    )
     return result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
 
 

@@ -11,4 +11,7 @@ def kubectl(*words: str, told: bytes | None = None) -> subprocess.CompletedProce
     try:
         return subprocess.run(("kubectl", *words), input=told, capture_output=True, check=False)
     except FileNotFoundError as e:
-        raise BadInput("kubectl is not here", remedy="install it, or leave --apply out and apply what is printed from where it is") from e
+        raise BadInput(
+            "kubectl is not here",
+            remedy="install it, or leave --apply out and apply what is printed from where it is",
+        ) from e

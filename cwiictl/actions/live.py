@@ -25,11 +25,18 @@ class Live(Objects):
     """What it does not hold is asked for when it is needed, unless all of that kind have been listed."""
 
     place: Place = field(kw_only=True)
-    bodies: dict[Ref, Body] = field(default_factory=dict[Ref, Body], kw_only=True)  # of what was listed
+    bodies: dict[Ref, Body] = field(
+        default_factory=dict[Ref, Body], kw_only=True
+    )  # of what was listed
     listed: set[Titled] = field(default_factory=set[Titled], kw_only=True)
 
     def seen(self, ref: Ref) -> Seen | None:
-        if ref not in self.held and ref not in self.missed and (ref.group, ref.kind) not in self.listed and (body := _found(self.place, ref)):
+        if (
+            ref not in self.held
+            and ref not in self.missed
+            and (ref.group, ref.kind) not in self.listed
+            and (body := _found(self.place, ref))
+        ):
             self.hold(body)
         return super().seen(ref)
 
@@ -56,10 +63,16 @@ def got(place: Place, thing: str, namespace: str) -> bytes:
     """As kubectl has it: pod/web, or deployment/web."""
     kind, slash, name = thing.partition("/")
     if not slash or not NAME.fullmatch(name) or not LABEL.fullmatch(namespace):
-        raise BadInput(f"{thing} in namespace {namespace} can be no object", remedy="write KIND/NAME, such as pod/web, and give the namespace with -n")
+        raise BadInput(
+            f"{thing} in namespace {namespace} can be no object",
+            remedy="write KIND/NAME, such as pod/web, and give the namespace with -n",
+        )
     body = place.api.get(place.kinds.called(kind).title, namespace, name)
     if body is None:
-        raise Failed(f"there is no {thing} in namespace {namespace}", remedy="see kubectl get, and give its namespace with -n")
+        raise Failed(
+            f"there is no {thing} in namespace {namespace}",
+            remedy="see kubectl get, and give its namespace with -n",
+        )
     return json.dumps(body).encode()
 
 

@@ -45,7 +45,11 @@ class Look:
 
     @cached_property
     def believers(self) -> list[tuple[Site, Resource[Any]]]:
-        return [(site, thing) for site in self.stage.sites for thing in site.cloud.believers(self.stage.plan.values())]
+        return [
+            (site, thing)
+            for site in self.stage.sites
+            for thing in site.cloud.believers(self.stage.plan.values())
+        ]
 
     @cached_property
     def unasked(self) -> Unasked:
@@ -74,7 +78,12 @@ class Look:
         """All that is asked for and believes somebody, what each cloud was made to believe before, and unless nobody needs to read it, the issuer itself."""
         known = (thing for thing in self.stage.plan.values() if isinstance(thing, KnownIssuers))
         issuer = () if isinstance(self.issuer, Unread) else (self.issuer,)
-        self._read({thing.address: thing for thing in (*issuer, *known, *(thing for _, thing in self.believers))})
+        self._read(
+            {
+                thing.address: thing
+                for thing in (*issuer, *known, *(thing for _, thing in self.believers))
+            }
+        )
 
     def beyond(self) -> None:
         """What of the same kind nobody asks for here."""
@@ -86,14 +95,31 @@ class Look:
         def read(address: str, _tried: int) -> str:
             if address == self.issuer.address:
                 self._visit()
-            elif have := things[address].store.get([place := things[address].place(self.found)]).get(place):
+            elif (
+                have := things[address]
+                .store.get([place := things[address].place(self.found)])
+                .get(place)
+            ):
                 self.found.learn(things[address], have)
             return "read"
 
         unread = {address: thing for address, thing in things.items() if not self._seen(thing)}
         patience = {address: thing.store.patience for address, thing in unread.items()}
-        ran = run(Job(dict.fromkeys(unread, ()), read, patience=patience.__getitem__, report=self.report, verb="reading"), self.stage.pace)
-        self.failed |= {address: e for address, e in ran.failed.items() if not isinstance(things.get(address), KnownIssuers)}  # which only help to tell more
+        ran = run(
+            Job(
+                dict.fromkeys(unread, ()),
+                read,
+                patience=patience.__getitem__,
+                report=self.report,
+                verb="reading",
+            ),
+            self.stage.pace,
+        )
+        self.failed |= {
+            address: e
+            for address, e in ran.failed.items()
+            if not isinstance(things.get(address), KnownIssuers)
+        }  # which only help to tell more
         self.interrupted = self.interrupted or ran.interrupted
 
     def _seen(self, thing: Resource[Any]) -> bool:
@@ -115,7 +141,15 @@ class Look:
     def findings(self) -> Iterator[Finding]:
         if self.issuer not in self.found:
             host = self.issuer.home.of
-            yield from [Finding(host.address, HOST, "failed", "it is not there", "make it with create-all")] if host and not self.failed else []
+            yield from (
+                [
+                    Finding(
+                        host.address, HOST, "failed", "it is not there", "make it with create-all"
+                    )
+                ]
+                if host and not self.failed
+                else []
+            )
         elif not self.interrupted:
             yield from self._judged()
         for address, e in self.failed.items():
@@ -128,12 +162,20 @@ class Look:
         if documents.DISCOVERY in self.pages:
             pages = self.pages[documents.DISCOVERY], self.pages.get(documents.KEYS)
             yield from documents.judged(self.issuer.address, Expected(self.url, key), *pages)
-        expected = {site.cloud.name: Expected(self.url, key, self._known(site)) for site in self.stage.sites}
+        expected = {
+            site.cloud.name: Expected(self.url, key, self._known(site)) for site in self.stage.sites
+        }
         for site, thing in self.believers:
             if thing.address not in self.failed:
-                yield from whole(thing.address, TRUST, site.cloud.believed(thing, self.found.get(thing), expected[site.cloud.name]))
+                yield from whole(
+                    thing.address,
+                    TRUST,
+                    site.cloud.believed(thing, self.found.get(thing), expected[site.cloud.name]),
+                )
         yield from self.unasked.findings(self.found, expected)
 
     def _known(self, site: Site) -> frozenset[str]:
-        known = self.found.get(KnownIssuers(self.stage.order.cluster.name, site.stores.known_issuers, self.issuer.home))
+        known = self.found.get(
+            KnownIssuers(self.stage.order.cluster.name, site.stores.known_issuers, self.issuer.home)
+        )
         return known.urls if known else frozenset()

@@ -34,7 +34,11 @@ class Way:
     @property
     def sources(self) -> tuple[Source, ...]:
         """Of what it heeds besides annotations, what is at hand: the files of one that runs in a cluster are where its pods are."""
-        return self.service.sources if self.configuration is None else tuple(each for each in self.service.sources if isinstance(each.place, Key))
+        return (
+            self.service.sources
+            if self.configuration is None
+            else tuple(each for each in self.service.sources if isinstance(each.place, Key))
+        )
 
     def unasked(self, namespace: Body | None, pod: Body) -> Unasked | None:
         """Why no API server asks about such a pod, as far as that can be told: who may not read its namespace is shown what would be."""
@@ -45,8 +49,12 @@ class Way:
         if namespace is None:
             return None
         about = within(namespace, "metadata")
-        asked = paths(self.configuration, within(about, "labels"), within(pod, "metadata", "labels"))
-        chosen = not str(about.get("name", "")).startswith(PREFIXES) and not self.at.isdisjoint(asked)
+        asked = paths(
+            self.configuration, within(about, "labels"), within(pod, "metadata", "labels")
+        )
+        chosen = not str(about.get("name", "")).startswith(PREFIXES) and not self.at.isdisjoint(
+            asked
+        )
         return None if chosen else Unasked.NOT_SELECTED
 
 
@@ -63,13 +71,26 @@ def found(place: Place, dialect: str) -> Found:
     try:
         those = installed(place)
     except BadInput:
-        return Found(by=(f"No webhook of cwiictl's is installed in this cluster: explained {DEFAULTS}.",))
+        return Found(
+            by=(f"No webhook of cwiictl's is installed in this cluster: explained {DEFAULTS}.",)
+        )
     except Denied as e:
-        return Found(by=(f"What webhook is installed in this cluster cannot be read ({e.problem}): explained {DEFAULTS}.",))
-    ways = {one.name: tuple(way for way in _ways(one, place) if dialect in {"", way.service.route.dialect}) for one in those}
+        return Found(
+            by=(
+                f"What webhook is installed in this cluster cannot be read ({e.problem}): explained {DEFAULTS}.",
+            )
+        )
+    ways = {
+        one.name: tuple(
+            way for way in _ways(one, place) if dialect in {"", way.service.route.dialect}
+        )
+        for one in those
+    }
     if not any(ways.values()):
         lacks = f"answers in the dialect {dialect}" if dialect else "has a Deployment"
-        return Found(by=(f"No webhook that is installed in this cluster {lacks}: explained {DEFAULTS}.",))
+        return Found(
+            by=(f"No webhook that is installed in this cluster {lacks}: explained {DEFAULTS}.",)
+        )
     by = (sentence for one in those if ways[one.name] for sentence in _by(one))
     return Found(tuple(way for some in ways.values() for way in some), tuple(by))
 
@@ -78,7 +99,12 @@ def _by(one: Installed) -> Iterator[str]:
     yield f"As Deployment {one.namespace}/{one.name} is told to."
     ours = (MIRROR["name"], BEYOND["name"])
     entries = listed(one.configuration or {}, "webhooks")
-    theirs = dict.fromkeys(each["name"] for entry in entries for each in listed(entry, "matchConditions") if each["name"] not in ours)
+    theirs = dict.fromkeys(
+        each["name"]
+        for entry in entries
+        for each in listed(entry, "matchConditions")
+        if each["name"] not in ours
+    )
     if theirs:
         yield f"The matchConditions of {one.name} are not looked at here ({', '.join(theirs)}): API servers do not ask about pods that they leave out."
 
@@ -86,6 +112,13 @@ def _by(one: Installed) -> Iterator[str]:
 def _ways(one: Installed, place: Place) -> Iterator[Way]:
     offered = services(one.deployment, version(place)) if one.deployment else ()
     by_path, configuration = routes(offered), one.configuration or {}
-    asked = {str(within(entry, "clientConfig", "service").get("path", "")) for entry in listed(configuration, "webhooks")}
+    asked = {
+        str(within(entry, "clientConfig", "service").get("path", ""))
+        for entry in listed(configuration, "webhooks")
+    }
     for each in offered:
-        yield Way(each, configuration, frozenset(path for path in asked if by_path.get(path.encode()) is each.route))
+        yield Way(
+            each,
+            configuration,
+            frozenset(path for path in asked if by_path.get(path.encode()) is each.route),
+        )

@@ -30,7 +30,9 @@ class Reach:
 @dataclass(frozen=True)
 class Order:
     cluster: Cluster
-    clouds: Mapping[str, Mapping[str, Any]]  # by name, the fields of each one's Spec; the first hosts the issuer
+    clouds: Mapping[
+        str, Mapping[str, Any]
+    ]  # by name, the fields of each one's Spec; the first hosts the issuer
     parts: frozenset[Part] = WHOLE
     requests: Path | None = None
     workloads: tuple[WorkloadAsk, ...] = ()
@@ -50,7 +52,9 @@ class Order:
     issuer_exists: bool = False  # nothing is published there by us
     from_cluster: Reach | None = None  # a cluster that exists, whose own keys are to be trusted
     served: Served | None = None  # what that has told of itself
-    summary: Path | None = None  # a file of what all workloads were given, as the preset's own tool writes it
+    summary: Path | None = (
+        None  # a file of what all workloads were given, as the preset's own tool writes it
+    )
     parts_of_summary: tuple[PresetPart, ...] = ()
     declare: str = ""  # the format in which it is said, instead of made
     credential_from: str = ""  # the Secret that the operator of this format is to act with

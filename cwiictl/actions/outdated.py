@@ -11,7 +11,9 @@ from cwiictl import files
 from cwiictl.errors import Problem
 from cwiictl.installers import INSTALLERS
 
-FILE = re.compile(rb"^  \S+: ((?:[A-Za-z0-9+/]{4}){20,}(?:[A-Za-z0-9+/=]{4})?)$", re.MULTILINE)  # in a Secret
+FILE = re.compile(
+    rb"^  \S+: ((?:[A-Za-z0-9+/]{4}){20,}(?:[A-Za-z0-9+/=]{4})?)$", re.MULTILINE
+)  # in a Secret
 SECRET = "-credentials.yaml"  # noqa: S105 - the end of a file's name
 
 
@@ -19,7 +21,12 @@ def outdated(output: Path, gone: Collection[str], called: Collection[str] = ()) 
     """`gone` are addresses: what something is called is their end. `called` is what else it is called by."""
     titles = {address.rpartition("/")[2] for address in gone}
     words = [word.encode() for word in called]
-    tell = (path for path, text in _written(output) if any(word in text for word in words) or any(_tells(path.name, text, title) for title in titles))
+    tell = (
+        path
+        for path, text in _written(output)
+        if any(word in text for word in words)
+        or any(_tells(path.name, text, title) for title in titles)
+    )
     return tuple(map(str, tell))
 
 
@@ -38,6 +45,12 @@ def _tells(name: str, text: bytes, title: str) -> bool:
     workload = name.removesuffix(SECRET)
     told = b"".join((text, *map(base64.b64decode, FILE.findall(text))))
     words = (f"/{title}\n", f"https://{title}.", f"/{title}@", f'/providers/{title}"')
-    if ":" in title:  # a ServiceAccount that had roles itself: its file names the provider, which is everybody's
-        return title.replace(":", "-") == (workload if workload != name else name.removesuffix(".json"))
-    return (workload != name and title.endswith(f"-{workload}")) or any(word.encode() in told for word in words)
+    if (
+        ":" in title
+    ):  # a ServiceAccount that had roles itself: its file names the provider, which is everybody's
+        return title.replace(":", "-") == (
+            workload if workload != name else name.removesuffix(".json")
+        )
+    return (workload != name and title.endswith(f"-{workload}")) or any(
+        word.encode() in told for word in words
+    )

@@ -10,4 +10,7 @@ from cwiictl.clouds import ALL
 
 def least(order: Order, command: str) -> dict[str, Any]:
     """By cloud."""
-    return {name: ALL[name].least(command, ALL[name].Spec(**told), order.cluster) for name, told in order.clouds.items()}
+    return {
+        name: ALL[name].least(command, ALL[name].Spec(**told), order.cluster)
+        for name, told in order.clouds.items()
+    }

@@ -39,7 +39,10 @@ def _seen(result: Result, pods: Pods | None, look: Look | None = None) -> Result
     """With whoever acts as something that nobody asks for here."""
     if result.sight is None:
         return result
-    sides = tuple(replace(side, acting=(*side.acting, *(look.acting(side.cloud) if look else ()))) for side in result.sight.sides)
+    sides = tuple(
+        replace(side, acting=(*side.acting, *(look.acting(side.cloud) if look else ())))
+        for side in result.sight.sides
+    )
     return replace(result, sight=replace(result.sight, pods=pods, sides=sides))
 
 
@@ -47,8 +50,12 @@ def pods(reach: Reach) -> Pods:
     """Of each ServiceAccount that is there, those that run as it or will."""
     with closing(connect(reach.kubeconfig, reach.context or None)) as place:
         accounts, running = place.api.list("ServiceAccount"), place.api.list("Pod")
-    found: dict[tuple[str, str], list[str]] = {(each["metadata"]["namespace"], each["metadata"]["name"]): [] for each in accounts}
+    found: dict[tuple[str, str], list[str]] = {
+        (each["metadata"]["namespace"], each["metadata"]["name"]): [] for each in accounts
+    }
     for pod in running:
         if pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}:
-            found.setdefault((pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName", "default")), []).append(pod["metadata"]["name"])
+            found.setdefault(
+                (pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName", "default")), []
+            ).append(pod["metadata"]["name"])
     return {account: tuple(sorted(names)) for account, names in found.items()}

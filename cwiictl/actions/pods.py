@@ -76,48 +76,95 @@ def found(place: Place, those: Iterable[Installed], namespaces: Collection[str] 
     whole = _whole(those)
     picture = Live(place=place)
     picture.list(EVERYBODY)
-    if unknown := sorted(set(namespaces) - {each["metadata"]["name"] for each in place.api.list("Namespace")} if namespaces else ()):
-        raise BadInput(f"there is no namespace {unknown[0]}", remedy="name one that kubectl get namespaces shows")
-    pods = [pod for pod in place.api.list("Pod") if not namespaces or pod["metadata"]["namespace"] in namespaces]
-    judged = [(one, each) for one in whole for each in shortfalls(pods, _cluster(place, one, picture))]
+    if unknown := sorted(
+        set(namespaces) - {each["metadata"]["name"] for each in place.api.list("Namespace")}
+        if namespaces
+        else ()
+    ):
+        raise BadInput(
+            f"there is no namespace {unknown[0]}",
+            remedy="name one that kubectl get namespaces shows",
+        )
+    pods = [
+        pod
+        for pod in place.api.list("Pod")
+        if not namespaces or pod["metadata"]["namespace"] in namespaces
+    ]
+    judged = [
+        (one, each) for one in whole for each in shortfalls(pods, _cluster(place, one, picture))
+    ]
     heard = {(each.owner, each.pod) for _, each in judged if not each.unheard}  # by one of several
-    short = [(one, each) for one, each in judged if each and not (each.unheard and (each.owner, each.pod) in heard)]
+    short = [
+        (one, each)
+        for one, each in judged
+        if each and not (each.unheard and (each.owner, each.pod) in heard)
+    ]
     missed = tuple(one for one in whole if any(one is other for other, _ in short))
-    return Found(len(pods), len({(each.owner.namespace, each.pod) for _, each in judged}), tuple(_lacks(each for _, each in short)), missed)
+    return Found(
+        len(pods),
+        len({(each.owner.namespace, each.pod) for _, each in judged}),
+        tuple(_lacks(each for _, each in short)),
+        missed,
+    )
 
 
 def _lacks(short: Iterable[Shortfall]) -> Iterator[Lack]:
     owners: dict[Ref, list[Shortfall]] = {}
     for each in short:
         owners.setdefault(each.owner, []).append(each)
-    for owner, some in sorted(owners.items(), key=lambda one: (one[0].namespace, one[0].kind, one[0].name)):
+    for owner, some in sorted(
+        owners.items(), key=lambda one: (one[0].namespace, one[0].kind, one[0].name)
+    ):
         yield Lack(owner, tuple(some))
 
 
 def rows(told: Found) -> Iterator[Row]:
     yield from map(_row, told.lacks)
     if not told.lacks:
-        yield Row("k8s/Pod", "as wanted", remarks=(f"{told.asking} of {told.looked} pods ask for an identity, and have what they would be given now",))
+        yield Row(
+            "k8s/Pod",
+            "as wanted",
+            remarks=(
+                f"{told.asking} of {told.looked} pods ask for an identity, and have what they would be given now",
+            ),
+        )
 
 
 def restarted(place: Place, told: Found, agreed: Agreed | None, pace: Pace) -> Result:
     """`agreed` is shown what would be done, and asked; without it this is a dry run."""
     some = {lack.address: lack for lack in told.lacks if lack.restartable}
-    shown = tuple(replace(_row(lack), condition="to restart") if lack.address in some else _row(lack) for lack in told.lacks)
+    shown = tuple(
+        replace(_row(lack), condition="to restart") if lack.address in some else _row(lack)
+        for lack in told.lacks
+    )
     if not some or agreed is None:
         return Result(rows=shown or tuple(rows(told)))
     _check(told.missed)
     if not agreed(Result(rows=shown)):
         return Result(rows=tuple(rows(told)))
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    ran = run(Job(dict.fromkeys(some, ()), lambda each, _tried: _restart(place, some[each], told.missed, at), patience=lambda _each: LEARNING), pace)
-    return Result(rows=tuple(_after(lack, ran) if lack.address in some else _row(lack) for lack in told.lacks), interrupted=ran.interrupted)
+    ran = run(
+        Job(
+            dict.fromkeys(some, ()),
+            lambda each, _tried: _restart(place, some[each], told.missed, at),
+            patience=lambda _each: LEARNING,
+        ),
+        pace,
+    )
+    return Result(
+        rows=tuple(
+            _after(lack, ran) if lack.address in some else _row(lack) for lack in told.lacks
+        ),
+        interrupted=ran.interrupted,
+    )
 
 
 def _restart(place: Place, lack: Lack, those: Iterable[Installed], at: str) -> str:
     _prove(place, lack, those)
     part = {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}}
-    place.api.patch(f"{lack.owner.kind}.{lack.owner.group}", lack.owner.namespace, lack.owner.name, part)
+    place.api.patch(
+        f"{lack.owner.kind}.{lack.owner.group}", lack.owner.namespace, lack.owner.name, part
+    )
     return "restarted"
 
 
@@ -130,10 +177,15 @@ def _prove(place: Place, lack: Lack, those: Iterable[Installed]) -> None:
         answered = place.api.create(missed.anew, dry=True)
     except (Denied, Failed) as e:
         if any(one.configuration and unserved(one.configuration, e.problem) for one in those):
-            raise NotYet(f"it was not restarted: its pods would not be let in ({e.problem})", remedy=BEHIND) from e
+            raise NotYet(
+                f"it was not restarted: its pods would not be let in ({e.problem})", remedy=BEHIND
+            ) from e
         return
     if set(missed.lacks) <= set(missed.lacking(answered)):
-        raise NotYet(f"it was not restarted: its pods would come back without {', '.join(missed.lacks)}, as one of a dry run did", remedy=BEHIND)
+        raise NotYet(
+            f"it was not restarted: its pods would come back without {', '.join(missed.lacks)}, as one of a dry run did",
+            remedy=BEHIND,
+        )
 
 
 def _after(lack: Lack, ran: Ran) -> Row:
@@ -153,7 +205,10 @@ def _whole(those: Iterable[Installed]) -> list[Installed]:
         )
     if not whole:
         lacking = "Deployment" if every[0].configuration else "configuration"
-        raise Failed(f"the webhook {every[0].name} has no {lacking}: what pods would be given cannot be told", remedy="run install-webhook again")
+        raise Failed(
+            f"the webhook {every[0].name} has no {lacking}: what pods would be given cannot be told",
+            remedy="run install-webhook again",
+        )
     return whole
 
 
@@ -169,20 +224,28 @@ def _check(those: Iterable[Installed]) -> None:
 def _lacking(one: Installed) -> str:
     if not within(one.deployment or {}, "status").get("readyReplicas", 0):
         return "has no replica that is ready"
-    return "" if one.configuration and bundled(one.configuration) else "has entries that no CA speaks for"
+    return (
+        ""
+        if one.configuration and bundled(one.configuration)
+        else "has entries that no CA speaks for"
+    )
 
 
 def _cluster(place: Place, one: Installed, picture: Live) -> Cluster:
     """Of what is heeded besides annotations what stands in the cluster: its files are where its pods are."""
     offered = services(one.deployment or {}, version(place))
-    for source in (source for each in offered for source in each.sources if isinstance(source.place, Key)):
+    for source in (
+        source for each in offered for source in each.sources if isinstance(source.place, Key)
+    ):
         heed(source, picture)
     ways = {path.decode(): route for path, route in routes(offered).items()}
     return Cluster(picture, picture.bodies, one.configuration or {}, ways, PREFIXES)
 
 
 def _permitted(place: Place) -> None:
-    kinds = [kind for group, name in (*EVERYBODY, ("", "Pod")) if (kind := served(place, group, name))]
+    kinds = [
+        kind for group, name in (*EVERYBODY, ("", "Pod")) if (kind := served(place, group, name))
+    ]
     needed = [Right("list", kind.plural, kind.group) for kind in kinds]
     if problem := denied(place.caller, place.api.lacking(needed), "status --pods"):
         raise problem
@@ -195,7 +258,12 @@ def _row(lack: Lack) -> Row:
         otherwise = OTHERWISE.get(lack.owner.kind, "whoever made it is to make it anew")
         remarks.append(f"it is not restarted: {lack.hindrance}" if lack.hindrance else otherwise)
     differs = next((each.differs for each in lack.pods if each.differs), ())
-    return Row(lack.address, "missing" if missing else "drifted", differences=differs, remarks=tuple(remarks))
+    return Row(
+        lack.address,
+        "missing" if missing else "drifted",
+        differences=differs,
+        remarks=tuple(remarks),
+    )
 
 
 def _told(lack: Lack) -> Iterator[str]:

@@ -42,10 +42,33 @@ Condition = Literal[
     "not tried",
 ]
 
-FOUND: dict[Verb, Condition] = {"create": "missing", "update": "drifted", "extend": "incomplete", "keep": "as wanted", "refuse": "foreign"}
-DONE: dict[Verb, Condition] = {"create": "created", "update": "repaired", "extend": "updated", "keep": "as wanted", "refuse": "foreign"}
+FOUND: dict[Verb, Condition] = {
+    "create": "missing",
+    "update": "drifted",
+    "extend": "incomplete",
+    "keep": "as wanted",
+    "refuse": "foreign",
+}
+DONE: dict[Verb, Condition] = {
+    "create": "created",
+    "update": "repaired",
+    "extend": "updated",
+    "keep": "as wanted",
+    "refuse": "foreign",
+}
 
-CHANGED: frozenset[Condition] = frozenset({"created", "repaired", "updated", "unfinished", "given back", "dropped", "released", "restarted"})
+CHANGED: frozenset[Condition] = frozenset(
+    {
+        "created",
+        "repaired",
+        "updated",
+        "unfinished",
+        "given back",
+        "dropped",
+        "released",
+        "restarted",
+    }
+)
 INTERRUPTED = 130
 NOTHING: Mapping[str, Exception] = MappingProxyType({})
 
@@ -57,7 +80,9 @@ class Caller:
     cloud: str
     account: str
     caller: str
-    word: str = field(default="account", metadata={"aside": True})  # what comes before it where people are told
+    word: str = field(
+        default="account", metadata={"aside": True}
+    )  # what comes before it where people are told
 
 
 @dataclass(frozen=True)
@@ -67,7 +92,9 @@ class Row:
     thing: str
     condition: Condition
     differences: tuple[Difference, ...] = ()
-    remarks: tuple[str, ...] = ()  # of what stays though nobody asked for it, or though the rest goes
+    remarks: tuple[
+        str, ...
+    ] = ()  # of what stays though nobody asked for it, or though the rest goes
     problem: str = ""
     remedy: str = ""
     want: Any = None
@@ -103,21 +130,36 @@ class Result:
         conditions = {row.condition for row in self.rows}
         if self.failures:
             kinds = {type(e) for e in self.failures}
-            code = Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
+            code = (
+                Conflict.code if Conflict in kinds else BadInput.code if kinds == {BadInput} else 1
+            )
             return 1 if conditions & CHANGED else code  # 2 and 4 promise that nothing was done
-        undone = {"failed"} if self.awaited else {"failed", "not tried"}  # what is awaited may be needed first
+        undone = (
+            {"failed"} if self.awaited else {"failed", "not tried"}
+        )  # what is awaited may be needed first
         if conditions & undone or (conditions & {"to drop", "to release"} and not self.planned):
             return 1
-        wrong = conditions & {"missing", "incomplete", "drifted", "left over", "to restart"} or any(each.severity == "failed" for each in self.findings)
+        wrong = conditions & {"missing", "incomplete", "drifted", "left over", "to restart"} or any(
+            each.severity == "failed" for each in self.findings
+        )
         return 3 if (self.judged or self.awaited) and wrong else 0
 
     def beside(self, other: Result) -> Result:
         """What came of two questions, as one."""
         both = self.plus(other.rows, other.failures, interrupted=other.interrupted)
-        return replace(both, callers=(*self.callers, *other.callers), hints=(*self.hints, *other.hints))
+        return replace(
+            both, callers=(*self.callers, *other.callers), hints=(*self.hints, *other.hints)
+        )
 
-    def plus(self, rows: Iterable[Row], failures: Iterable[Exception] = (), *, interrupted: bool = False) -> Result:
-        return replace(self, rows=(*self.rows, *rows), failures=(*self.failures, *failures), interrupted=self.interrupted or interrupted)
+    def plus(
+        self, rows: Iterable[Row], failures: Iterable[Exception] = (), *, interrupted: bool = False
+    ) -> Result:
+        return replace(
+            self,
+            rows=(*self.rows, *rows),
+            failures=(*self.failures, *failures),
+            interrupted=self.interrupted or interrupted,
+        )
 
 
 def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[Row]:
@@ -137,10 +179,16 @@ def ran(outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Iterator[
             yield Row(address, "not tried")
 
 
-def _lent(changes: Mapping[str, Change], resource: Resource[Any], words: dict[Verb, Condition]) -> Iterator[Row]:
+def _lent(
+    changes: Mapping[str, Change], resource: Resource[Any], words: dict[Verb, Condition]
+) -> Iterator[Row]:
     """Of what is had only while it is needed."""
     verb = changes[resource.address].verb
-    writes = any(changes[liked.address].verb in {"create", "update"} for liked in resource.likes if liked.address in changes)
+    writes = any(
+        changes[liked.address].verb in {"create", "update"}
+        for liked in resource.likes
+        if liked.address in changes
+    )
     if verb != "keep":
         yield Row(resource.address, words[verb] if words is FOUND else "given back")
     elif writes and words is FOUND:
@@ -150,14 +198,25 @@ def _lent(changes: Mapping[str, Change], resource: Resource[Any], words: dict[Ve
 def _changed(change: Change, outcome: Outcome, plan: Plan, words: dict[Verb, Condition]) -> Row:
     known = outcome.known.get(plan[change.address])
     foretold = words is FOUND and change.verb == "create"
-    return Row(change.address, words[change.verb], change.differing, change.remarks, want=(wanted if foretold else plain)(known) if known else None)
+    return Row(
+        change.address,
+        words[change.verb],
+        change.differing,
+        change.remarks,
+        want=(wanted if foretold else plain)(known) if known else None,
+    )
 
 
 def failure(address: str, e: Exception) -> Row:
     condition: Condition = "foreign" if isinstance(e, Conflict) else "failed"
     if isinstance(e, Problem):
         return Row(address, condition, problem=e.problem, remedy=e.remedy)
-    return Row(address, condition, problem=f"an error in cwiictl itself: {type(e).__name__}: {e}", remedy="run again with --debug and report what it shows")
+    return Row(
+        address,
+        condition,
+        problem=f"an error in cwiictl itself: {type(e).__name__}: {e}",
+        remedy="run again with --debug and report what it shows",
+    )
 
 
 def left_over(holdings: Holdings) -> Iterator[Row]:
@@ -170,7 +229,12 @@ def kept(staying: Mapping[str, Iterable[str]], or_else: str = "") -> Iterator[Ro
     for address, clouds in staying.items():
         names = sorted(clouds)
         flags = " ".join(f"--cloud {name}" for name in names)
-        yield Row(address, "kept", problem=f"{', '.join(names)} may still trust it", remedy=f"give {flags} too{or_else}")
+        yield Row(
+            address,
+            "kept",
+            problem=f"{', '.join(names)} may still trust it",
+            remedy=f"give {flags} too{or_else}",
+        )
 
 
 def trusted(rows: Iterable[Row], staying: Mapping[str, Iterable[str]]) -> Iterator[Row]:
@@ -188,14 +252,20 @@ def staying(holdings: Holdings) -> Iterator[Row]:
 
 def present(holdings: Holdings) -> Iterator[Row]:
     """What other commands made: it is theirs to judge."""
-    yield from (Row(thing.address, "present", problem=f"made by {thing.mark.origin}") for thing in holdings)
+    yield from (
+        Row(thing.address, "present", problem=f"made by {thing.mark.origin}") for thing in holdings
+    )
 
 
 def doomed(holdings: Holdings, against: Mapping[str, Exception] = NOTHING) -> Iterator[Row]:
     """What a removal would do: what was adopted or brought is let go, and stays. And what stands against it."""
     for thing in holdings:
         if thing.address not in against:
-            yield Row(thing.address, "to drop" if thing.mark.hold == "owned" else "to release", remarks=_part(thing.address, holdings.parts))
+            yield Row(
+                thing.address,
+                "to drop" if thing.mark.hold == "owned" else "to release",
+                remarks=_part(thing.address, holdings.parts),
+            )
     for address, e in {**holdings.failed, **against}.items():
         yield failure(address, e)
 
@@ -203,15 +273,24 @@ def doomed(holdings: Holdings, against: Mapping[str, Exception] = NOTHING) -> It
 def stopped(holdings: Holdings, against: Mapping[str, Exception]) -> Iterator[Row]:
     """A removal that something stands against: nothing of it is done."""
     why = "nothing is dropped while something stands against it" if against else "interrupted"
-    yield from (Row(thing.address, "not tried", problem=why) for thing in holdings if thing.address not in against)
+    yield from (
+        Row(thing.address, "not tried", problem=why)
+        for thing in holdings
+        if thing.address not in against
+    )
     yield from (failure(address, e) for address, e in {**holdings.failed, **against}.items())
 
 
 def removed(removal: Removal) -> Iterator[Row]:
-    yield from (Row(address, "dropped", remarks=_part(address, removal.parts)) for address in removal.dropped)
+    yield from (
+        Row(address, "dropped", remarks=_part(address, removal.parts))
+        for address in removal.dropped
+    )
     yield from (Row(address, "released") for address in removal.released)
     yield from (failure(address, e) for address, e in removal.failed.items())
-    yield from (Row(address, "not tried", problem=why) for address, why in sorted(removal.skipped.items()))
+    yield from (
+        Row(address, "not tried", problem=why) for address, why in sorted(removal.skipped.items())
+    )
 
 
 def _part(address: str, parts: Mapping[str, str]) -> tuple[str, ...]:

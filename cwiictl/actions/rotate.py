@@ -14,8 +14,25 @@ from cwiictl.actions.order import Order
 from cwiictl.actions.result import DONE, FOUND, Condition, Result, ran
 from cwiictl.actions.shown import awaiting, late, unshown
 from cwiictl.actions.soak import Soak, Tries, tries
-from cwiictl.actions.stage import BUSY, Site, Stage, connected, expected, giving_back, issuing, signing_keys
-from cwiictl.actions.succession import Cluster, Facing, Step, accepting, forgetting, signing, unpublishing
+from cwiictl.actions.stage import (
+    BUSY,
+    Site,
+    Stage,
+    connected,
+    expected,
+    giving_back,
+    issuing,
+    signing_keys,
+)
+from cwiictl.actions.succession import (
+    Cluster,
+    Facing,
+    Step,
+    accepting,
+    forgetting,
+    signing,
+    unpublishing,
+)
 from cwiictl.engine.pace import Job, Pace
 from cwiictl.engine.pace import run as ran_all
 from cwiictl.engine.resource import Report
@@ -52,7 +69,9 @@ class _Run:
     report: Report
 
     def issuing(self, keys: Keys, turned: Turn | None = None) -> Stage:
-        return issuing(replace(self.order, keys=turned) if turned else self.order, self.sites, self.pace, keys)
+        return issuing(
+            replace(self.order, keys=turned) if turned else self.order, self.sites, self.pace, keys
+        )
 
 
 def rotate(order: Order, ask: Ask, report: Report) -> Result:
@@ -60,7 +79,9 @@ def rotate(order: Order, ask: Ask, report: Report) -> Result:
     _judge_tried(order, ask.stage)
     kid = _signs(order) if ask.stage == "add" else ""
     asked, pace = asks(order), Pace(order.width)
-    sites = tuple(replace(site, asks=asked.wanted[site.cloud.name]) for site in connected(order, pace, report))
+    sites = tuple(
+        replace(site, asks=asked.wanted[site.cloud.name]) for site in connected(order, pace, report)
+    )
     return giving_back(sites, lambda: _turned(_Run(order, ask, sites, pace, report), kid))
 
 
@@ -100,7 +121,9 @@ def _turned(run: _Run, kid: str) -> Result:
     if not foreseen.whole:
         return _result(stage, ask, foreseen, FOUND)
     if problem := unshown(stage, ask.stage, foreseen.known, run.report):
-        return awaiting(Result(stage.callers, stage.checksum(), planned=not ask.writes), stage, problem)
+        return awaiting(
+            Result(stage.callers, stage.checksum(), planned=not ask.writes), stage, problem
+        )
     step = _step(run, stage, stands)
     if not step.reached:
         if ask.writes and stands and stands.stage == ask.stage == "sign" and stands.signed:
@@ -115,7 +138,11 @@ def _fallen(run: _Run, stage: Stage, step: Step, turned: Turn) -> Result:
     """That is noted before anybody brings the server back, after which nobody could tell."""
     noted = run.issuing(_pair(run.order, turned), turned)
     outcome = apply(noted.plan, noted.mark, run.pace, report=run.report)
-    return _awaiting(stage, run.ask, step) if outcome.whole else _with(_result(noted, run.ask, outcome, DONE), step)
+    return (
+        _awaiting(stage, run.ask, step)
+        if outcome.whole
+        else _with(_result(noted, run.ask, outcome, DONE), step)
+    )
 
 
 def _staged(run: _Run, kid: str, records: tuple[Rotation | None, ...]) -> Stage:
@@ -127,18 +154,27 @@ def _records(stage: Stage) -> tuple[Rotation | None, ...]:
     """What is said of a rotation, wherever the cluster's keys are published."""
     sets = {address: thing for address, thing in stage.plan.items() if _turns(thing)}
     if not sets:
-        raise BadInput("nothing of this issuer is published by cwiictl, so there is nothing to rotate", remedy="publish the keys where they are published now")
+        raise BadInput(
+            "nothing of this issuer is published by cwiictl, so there is nothing to rotate",
+            remedy="publish the keys where they are published now",
+        )
     found: dict[str, Rotation | None] = {}
 
     def read(address: str, _tried: int) -> str:
         name = sets[address].name
         have = sets[address].store.get([name]).get(name)
         if have and have.hidden:
-            raise Denied(have.hidden, remedy="have that granted to who runs this: whoever turns keys must have read them")
+            raise Denied(
+                have.hidden,
+                remedy="have that granted to who runs this: whoever turns keys must have read them",
+            )
         found[address] = have.rotation if have else None
         return "read"
 
-    ran_all(Job(dict.fromkeys(sets, ()), read, patience=lambda _address: BUSY, verb="reading"), stage.pace).checked()
+    ran_all(
+        Job(dict.fromkeys(sets, ()), read, patience=lambda _address: BUSY, verb="reading"),
+        stage.pace,
+    ).checked()
     return tuple(found.values())
 
 
@@ -149,7 +185,9 @@ def _turns(thing: object) -> bool:
 
 def _pair(order: Order, turned: Turn) -> KeyPair:
     """Beside all others, and called after the key that it follows: a run that was cut finds the same again."""
-    return KeyPair(order.output / f"{names.AFTER}{turned.old}", order.bits, PAIR - {names.INSTALLER_KEY})
+    return KeyPair(
+        order.output / f"{names.AFTER}{turned.old}", order.bits, PAIR - {names.INSTALLER_KEY}
+    )
 
 
 def _judge_pair(stage: Stage, stands: Rotation) -> None:
@@ -164,9 +202,16 @@ def _judge_pair(stage: Stage, stands: Rotation) -> None:
 
 def _undisturbed(stage: Stage, foreseen: Outcome) -> None:
     """A rotation changes keys, and repairs nothing on the way: then it is known what it has done."""
-    drifted = [change.address for change in foreseen.changes if change.verb != "keep" and not _spared(stage, change.address)]
+    drifted = [
+        change.address
+        for change in foreseen.changes
+        if change.verb != "keep" and not _spared(stage, change.address)
+    ]
     if drifted:
-        raise BadInput(f"{drifted[0]} is not as wanted, and a rotation changes nothing but keys", remedy="mend it first, with create-identity-provider")
+        raise BadInput(
+            f"{drifted[0]} is not as wanted, and a rotation changes nothing but keys",
+            remedy="mend it first, with create-identity-provider",
+        )
 
 
 def _spared(stage: Stage, address: str) -> bool:
@@ -176,7 +221,11 @@ def _spared(stage: Stage, address: str) -> bool:
 
 def _own(stage: Stage, address: str) -> bool:
     thing = stage.plan[address]
-    return _turns(thing) or thing is stage.issuer or (stage.issuer is not None and address == stage.issuer.key.address)
+    return (
+        _turns(thing)
+        or thing is stage.issuer
+        or (stage.issuer is not None and address == stage.issuer.key.address)
+    )
 
 
 def _step(run: _Run, stage: Stage, stands: Rotation | None) -> Step:
@@ -197,13 +246,23 @@ def _step(run: _Run, stage: Stage, stands: Rotation | None) -> Step:
 
 
 def _result(stage: Stage, ask: Ask, outcome: Outcome, words: dict[Verb, Condition]) -> Result:
-    rows = tuple(row for row in ran(outcome, stage.plan, words) if _own(stage, row.thing) or row.problem)
-    result = Result(stage.callers, stage.checksum(), rows, planned=not ask.writes, taker="each API server")
+    rows = tuple(
+        row for row in ran(outcome, stage.plan, words) if _own(stage, row.thing) or row.problem
+    )
+    result = Result(
+        stage.callers, stage.checksum(), rows, planned=not ask.writes, taker="each API server"
+    )
     result = result.plus((), outcome.failed.values(), interrupted=outcome.interrupted)
     if words is DONE and (problem := late(stage, outcome)):
         result = awaiting(result, stage, problem)
     if words is DONE and outcome.whole:
-        result = replace(result, hints=(f"Now {DOES[ask.stage]}: {onward(Rotation(ask.stage, 0, '', ''))}.", *_over(stage, ask)))
+        result = replace(
+            result,
+            hints=(
+                f"Now {DOES[ask.stage]}: {onward(Rotation(ask.stage, 0, '', ''))}.",
+                *_over(stage, ask),
+            ),
+        )
     return _with_pair(result, stage, outcome) if ask.stage == "add" else result
 
 
@@ -211,7 +270,9 @@ def _over(stage: Stage, ask: Ask) -> tuple[str, ...]:
     """Every other command looks for the cluster's pair where the old one is."""
     if ask.stage != "forget" or not isinstance(stage.keys, KeyPair):
         return ()
-    return (f"The cluster's pair is the one in {stage.keys.folder} now: move it to where the old one is, or name its public half with --public-key-file.",)
+    return (
+        f"The cluster's pair is the one in {stage.keys.folder} now: move it to where the old one is, or name its public half with --public-key-file.",
+    )
 
 
 def _with(result: Result, step: Step) -> Result:
@@ -221,7 +282,14 @@ def _with(result: Result, step: Step) -> Result:
 def _awaiting(stage: Stage, ask: Ask, step: Step) -> Result:
     """The clouds' side waits for the API servers'."""
     hint = "It is the API servers' turn: do what README.txt says, and run the same command again."
-    result = Result(stage.callers, stage.checksum(), step.rows, files=step.files, written=step.written, hints=(*step.hints, hint))
+    result = Result(
+        stage.callers,
+        stage.checksum(),
+        step.rows,
+        files=step.files,
+        written=step.written,
+        hints=(*step.hints, hint),
+    )
     return replace(result, planned=not ask.writes, awaited=True, taker="each API server")
 
 
@@ -231,4 +299,9 @@ def _with_pair(result: Result, stage: Stage, outcome: Outcome) -> Result:
         return result
     made = renewed(outcome, stage.issuer.key, pair)
     paths = tuple(sorted(str(pair.folder / name) for name in pair.files)) if outcome.whole else ()
-    return replace(result, taker="the next stage", files=paths, written=frozenset(str(pair.folder / name) for name in made))
+    return replace(
+        result,
+        taker="the next stage",
+        files=paths,
+        written=frozenset(str(pair.folder / name) for name in made),
+    )

@@ -20,7 +20,9 @@ AUDIENCE = "rotation.cwii.dev"  # nobody's: such a token is good for nothing
 SECONDS = 600
 TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - a type of Secret
 LEASES = "apiserver.kubernetes.io/identity=kube-apiserver"
-STALE = SKEW + 60  # seconds behind the freshest; an API server renews its own every ten by its own clock, and takes it away when it ends in peace
+STALE = (
+    SKEW + 60
+)  # seconds behind the freshest; an API server renews its own every ten by its own clock, and takes it away when it ends in peace
 LEAVING = 300  # seconds that an API server may go on signing when the Service names it no more: OpenShift's is given 210 for that, and 60 for its last requests
 SERVICE = "the Service kubernetes"
 UNASKED = (
@@ -32,9 +34,21 @@ _URL = re.compile(r"https://(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::([0-9]+))?/?")
 
 
 class Running:
-    def __init__(self, place: Place, each: Callable[[], Mapping[str, Api]], namer: str = SERVICE, changed: Callable[[], float | None] = lambda: None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        each: Callable[[], Mapping[str, Api]],
+        namer: str = SERVICE,
+        changed: Callable[[], float | None] = lambda: None,
+    ) -> None:
         """`each` are the API servers at their own addresses, as `namer` has them. `changed` says when one came or went last, if anybody noted it."""
-        self.place, self.each, self.namer, self.changed, self.doubt = place, each, namer, changed, ""
+        self.place, self.each, self.namer, self.changed, self.doubt = (
+            place,
+            each,
+            namer,
+            changed,
+            "",
+        )
 
     @property
     def context(self) -> str:
@@ -57,7 +71,11 @@ class Running:
             leases, why = [], e.problem
         else:
             why = "" if leases else "none has a Lease in kube-system"
-        self.doubt = f"Whether API servers run that {self.namer} does not name is not known: {why}." if why else ""
+        self.doubt = (
+            f"Whether API servers run that {self.namer} does not name is not known: {why}."
+            if why
+            else ""
+        )
         return renewing(leases)
 
     def pods(self) -> Sequence[Mapping[str, Any]]:
@@ -82,16 +100,29 @@ class Running:
 
 def renewing(leases: Sequence[Mapping[str, Any]]) -> list[str]:
     """By each other's clocks: who asks has been answered by one that renews."""
-    moments = [(datetime.fromisoformat(lease["spec"]["renewTime"]), _machine(lease)) for lease in leases if lease["spec"].get("renewTime")]
+    moments = [
+        (datetime.fromisoformat(lease["spec"]["renewTime"]), _machine(lease))
+        for lease in leases
+        if lease["spec"].get("renewTime")
+    ]
     newest = max((moment for moment, _ in moments), default=None)
-    return sorted(machine for moment, machine in moments if newest and (newest - moment).total_seconds() < STALE)
+    return sorted(
+        machine
+        for moment, machine in moments
+        if newest and (newest - moment).total_seconds() < STALE
+    )
 
 
 def _machine(lease: Mapping[str, Any]) -> str:
-    return str(lease["metadata"].get("labels", {}).get("kubernetes.io/hostname") or lease["metadata"]["name"])
+    return str(
+        lease["metadata"].get("labels", {}).get("kubernetes.io/hostname")
+        or lease["metadata"]["name"]
+    )
 
 
-def connecting(kubeconfig: Path | None, context: str | None, urls: Iterable[str] = ()) -> Callable[[], Running]:
+def connecting(
+    kubeconfig: Path | None, context: str | None, urls: Iterable[str] = ()
+) -> Callable[[], Running]:
     """`urls` are the API servers' own, of whoever knows them better than the cluster does."""
     addresses = [_address(url) for url in urls]
 
@@ -109,14 +140,20 @@ def connecting(kubeconfig: Path | None, context: str | None, urls: Iterable[str]
 def _address(url: str) -> str:
     found = _URL.fullmatch(url)
     if not found:
-        raise BadInput(f"--api-server {url} is not the address of an API server", remedy="write it like https://10.0.0.11:6443")
+        raise BadInput(
+            f"--api-server {url} is not the address of an API server",
+            remedy="write it like https://10.0.0.11:6443",
+        )
     return f"{found[1]}:{found[2] or 443}"
 
 
 def _started(address: str, api: Api) -> float:
     found = _STARTED.search(api.text("/metrics"))
     if not found:
-        raise Failed(f"the API server {address} does not say in /metrics when it was started", remedy="see what kubectl get --raw /metrics shows")
+        raise Failed(
+            f"the API server {address} does not say in /metrics when it was started",
+            remedy="see what kubectl get --raw /metrics shows",
+        )
     return float(found[1])
 
 
@@ -129,4 +166,9 @@ def _server(address: str, api: Api) -> Server:
         return Server(address, problem=f"it cannot be asked: {e.problem}")
     if not (signs and signs.claims.get("iss")):
         return Server(address, problem="the token that it gives is none that names its issuer")
-    return Server(address, {str(key["kid"]): key for key in keys if "kid" in key}, signs.kid, issuer=str(signs.claims["iss"]))
+    return Server(
+        address,
+        {str(key["kid"]): key for key in keys if "kid" in key},
+        signs.kid,
+        issuer=str(signs.claims["iss"]),
+    )

@@ -25,7 +25,11 @@ def settled(order: Order) -> Order:
 def decided(order: Order, found: Served) -> Order:
     """Which issuer is to be trusted: the cluster's own, or a new one of the same keys."""
     order = replace(order, served=found)
-    return replace(order, issuer_url=found.issuer, issuer_exists=not _uploaded(order)) if _trusted_as_it_is(order, found) else order
+    return (
+        replace(order, issuer_url=found.issuer, issuer_exists=not _uploaded(order))
+        if _trusted_as_it_is(order, found)
+        else order
+    )
 
 
 def judge_audiences(order: Order) -> None:
@@ -65,12 +69,16 @@ def _trusted_as_it_is(order: Order, found: Served) -> bool:
 
 def _published(order: Order, found: Served) -> bool:
     """By us, or to be: in a place of ours, or in one of the user's."""
-    return names.hosted(found.issuer).get("cloud") in order.clouds or any(ALL[name].brings(_spec(order, name)) for name in order.clouds)
+    return names.hosted(found.issuer).get("cloud") in order.clouds or any(
+        ALL[name].brings(_spec(order, name)) for name in order.clouds
+    )
 
 
 def _uploaded(order: Order) -> bool:
     """Of one cloud alone: nobody else has the keys."""
-    return len(order.clouds) == 1 and all(ALL[name].uploads(_spec(order, name)) for name in order.clouds)
+    return len(order.clouds) == 1 and all(
+        ALL[name].uploads(_spec(order, name)) for name in order.clouds
+    )
 
 
 def _spec(order: Order, cloud: str) -> Any:

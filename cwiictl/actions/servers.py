@@ -18,7 +18,12 @@ def beside(result: Result, connect: Callable[[], Cluster]) -> Result:
     return _told(result, cluster, cluster.servers())
 
 
-def outliving(result: Result, connect: Callable[[], Lived], said: float | None, now: Callable[[], float] = time.time) -> Result:
+def outliving(
+    result: Result,
+    connect: Callable[[], Lived],
+    said: float | None,
+    now: Callable[[], float] = time.time,
+) -> Result:
     """And whether they can do without the issuer that they had before. `said` is when the last that signed as it was stopped, if somebody knows."""
     cluster = connect()
     servers = cluster.servers()
@@ -26,7 +31,10 @@ def outliving(result: Result, connect: Callable[[], Lived], said: float | None, 
 
 
 def _told(result: Result, cluster: Cluster, servers: Iterable[Server]) -> Result:
-    rows = [Row(f"k8s/api-server/{server.address}", "present", problem=server.problem or _said(server)) for server in servers]
+    rows = [
+        Row(f"k8s/api-server/{server.address}", "present", problem=server.problem or _said(server))
+        for server in servers
+    ]
     return replace(result.plus(rows), hints=(*result.hints, *filter(None, [cluster.doubt])))
 
 

@@ -29,7 +29,9 @@ from cwiictl.kubernetes import Place, rights
 from cwiictl.kubernetes.objects import Body, resources
 from cwiictl.kubernetes.state import owner
 
-HYPERSHIFT = "hypershift.openshift.io/"  # of whom a kube-apiserver is that HyperShift's operator looks after
+HYPERSHIFT = (
+    "hypershift.openshift.io/"  # of whom a kube-apiserver is that HyperShift's operator looks after
+)
 KEPT = "The kube-apiserver is HyperShift's, whose operator takes out again what others put into it: this is for those that it does not reconcile."
 
 Bodies = Sequence[tuple[Place, Body]]  # each with the cluster that it is for
@@ -62,7 +64,11 @@ class Stage:
         return manifests.dump_all([body for _, body in self.bodies if body["kind"] != "Secret"])
 
     def plan(self, bodies: Bodies) -> Plan:
-        made = [each for place in (self.both.management, self.both.guest) for each in resources(_of(place, bodies), place, (DEPLOYMENT,))]
+        made = [
+            each
+            for place in (self.both.management, self.both.guest)
+            for each in resources(_of(place, bodies), place, (DEPLOYMENT,))
+        ]
         return Plan(made, self.both.walks)
 
 
@@ -84,22 +90,53 @@ def _staged(beside: Beside) -> Generator[tuple[Stage, tuple[str, ...]]]:
     asked = wanted(beside)
     with both(beside) as places:
         deployment = _standing(beside, asked, places.management)
-        rivals.check(msgspec.structs.replace(asked.values, name=asked.flavour.configuration), places.guest.api.list(rollover.CONFIGURATION))
+        rivals.check(
+            msgspec.structs.replace(asked.values, name=asked.flavour.configuration),
+            places.guest.api.list(rollover.CONFIGURATION),
+        )
         api = places.management.api
-        lying = {name: read(api.get("Secret", beside.namespace, name)) for name in (asked.serving, asked.kubeconfig)}
-        root, client = (signer(source, places.management, beside.namespace) for source in (beside.root, beside.client))
+        lying = {
+            name: read(api.get("Secret", beside.namespace, name))
+            for name in (asked.serving, asked.kubeconfig)
+        }
+        root, client = (
+            signer(source, places.management, beside.namespace)
+            for source in (beside.root, beside.client)
+        )
         made, hints = certified(asked, root, client, lying)
-        stage = Stage(beside, asked, places, Pace(beside.order.width), tuple(_bodies(asked, made, deployment, places)))
+        stage = Stage(
+            beside,
+            asked,
+            places,
+            Pace(beside.order.width),
+            tuple(_bodies(asked, made, deployment, places)),
+        )
         _allowed(stage)
-        kept = any(each.get("apiVersion", "").startswith(HYPERSHIFT) for each in deployment["metadata"].get("ownerReferences") or ())
-        yield stage, (*([KEPT] if kept else []), *hints, *foregone(asked.guest(made.authority), served(places.guest)))
+        kept = any(
+            each.get("apiVersion", "").startswith(HYPERSHIFT)
+            for each in deployment["metadata"].get("ownerReferences") or ()
+        )
+        yield (
+            stage,
+            (
+                *([KEPT] if kept else []),
+                *hints,
+                *foregone(asked.guest(made.authority), served(places.guest)),
+            ),
+        )
 
 
 def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:
     """The kube-apiserver's Deployment, which is somebody's, and may have a container of that name that is somebody's too."""
-    live, where = place.api.get(DEPLOYMENT, beside.namespace, beside.deployment), address("Deployment", beside.deployment, beside.namespace)
+    live, where = (
+        place.api.get(DEPLOYMENT, beside.namespace, beside.deployment),
+        address("Deployment", beside.deployment, beside.namespace),
+    )
     if live is None:
-        raise BadInput(f"there is no Deployment {beside.namespace}/{beside.deployment}", remedy="name the kube-apiserver's with --namespace and --deployment")
+        raise BadInput(
+            f"there is no Deployment {beside.namespace}/{beside.deployment}",
+            remedy="name the kube-apiserver's with --namespace and --deployment",
+        )
     mark = owner(live)
     if mark and mark.cluster != beside.name:
         raise Conflict(
@@ -114,20 +151,39 @@ def _standing(beside: Beside, asked: Sidecar, place: Place) -> Body:
     return live
 
 
-def _bodies(asked: Sidecar, made: Certified, deployment: Body, places: Both) -> Iterator[tuple[Place, Body]]:
-    yield from ((places.management, body) for body in (*secrets(asked, made), patch(asked, sized(asked, deployment))))
+def _bodies(
+    asked: Sidecar, made: Certified, deployment: Body, places: Both
+) -> Iterator[tuple[Place, Body]]:
+    yield from (
+        (places.management, body)
+        for body in (*secrets(asked, made), patch(asked, sized(asked, deployment)))
+    )
     yield from ((places.guest, body) for body in guest(asked, made.authority, served(places.guest)))
 
 
 def _allowed(stage: Stage) -> None:
-    waiting = [rights.Right("list", plural, namespace=stage.beside.namespace) for plural in ("pods", "events")]
-    for ground, more in zip(stage.both.grounds, (waiting, [rights.Right("create", "pods")]), strict=True):
-        ground.check([*rights.needed(_of(ground.place, stage.bodies), ground.place.kinds), *ground.finding, *more], "install-webhook")
+    waiting = [
+        rights.Right("list", plural, namespace=stage.beside.namespace)
+        for plural in ("pods", "events")
+    ]
+    for ground, more in zip(
+        stage.both.grounds, (waiting, [rights.Right("create", "pods")]), strict=True
+    ):
+        ground.check(
+            [
+                *rights.needed(_of(ground.place, stage.bodies), ground.place.kinds),
+                *ground.finding,
+                *more,
+            ],
+            "install-webhook",
+        )
 
 
 def _steps(stage: Stage, report: Report) -> Iterator[Step]:
     """The API server is told to ask when there is somebody to answer."""
-    first = [(place, body) for place, body in stage.bodies if body["kind"] != rollover.CONFIGURATION]
+    first = [
+        (place, body) for place, body in stage.bodies if body["kind"] != rollover.CONFIGURATION
+    ]
     unasked: list[str] = []
     yield first, lambda: _ready(stage, report, unasked)
     yield stage.bodies, lambda: (*unasked, *_shown(stage, report))
@@ -136,7 +192,10 @@ def _steps(stage: Stage, report: Report) -> Iterator[Step]:
 def _ready(stage: Stage, report: Report, unasked: list[str]) -> tuple[str, ...]:
     """The API server's pod does not wait for its sidecar, and so says nothing of it. `unasked` is for what is to be told in the end."""
     if stage.order.wait:
-        waiting, where = Waiting(stage.both.management, stage.pace, report, stage.order.timeout), (stage.beside.deployment, stage.beside.namespace)
+        waiting, where = (
+            Waiting(stage.both.management, stage.pace, report, stage.order.timeout),
+            (stage.beside.deployment, stage.beside.namespace),
+        )
         waiting.rolled_out(*where, port=None)
         unasked.extend(waiting.ready(*where, stage.sidecar.flavour.doors.plain))
     return ()
@@ -145,8 +204,14 @@ def _ready(stage: Stage, report: Report, unasked: list[str]) -> tuple[str, ...]:
 def _shown(stage: Stage, report: Report) -> tuple[str, ...]:
     if not stage.order.wait:
         return ()
-    see = f"see kubectl logs of the container {stage.sidecar.flavour.name} beside the kube-apiserver"
-    return Trial(Waiting(stage.both.guest, stage.pace, report, stage.order.timeout), stage.sidecar.values, see).shown()
+    see = (
+        f"see kubectl logs of the container {stage.sidecar.flavour.name} beside the kube-apiserver"
+    )
+    return Trial(
+        Waiting(stage.both.guest, stage.pace, report, stage.order.timeout),
+        stage.sidecar.values,
+        see,
+    ).shown()
 
 
 def _of(place: Place, bodies: Bodies) -> list[Body]:

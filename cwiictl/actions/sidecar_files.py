@@ -27,11 +27,21 @@ def written(beside: Beside, *, dry: bool) -> Result:
     files.ready(folder)
     root, client = _signers(beside)
     made, hints = certified(asked, root, client, _lying(asked, folder, static=beside.static))
-    content = tree.static_tree(asked, made, files.template) if beside.static else tree.sidecar_tree(asked, made, files.template, _deployment(beside.whole))
+    content = (
+        tree.static_tree(asked, made, files.template)
+        if beside.static
+        else tree.sidecar_tree(asked, made, files.template, _deployment(beside.whole))
+    )
     files.ready(folder, content)
     new = files.unlike(folder, content) if dry else files.write(folder, content)
     paths, changed = (tuple(str(folder / name) for name in some) for some in (content, new))
-    return Result(files=paths, written=frozenset(changed), hints=hints, taker="kubeadm" if beside.static else "kubectl", planned=dry)
+    return Result(
+        files=paths,
+        written=frozenset(changed),
+        hints=hints,
+        taker="kubeadm" if beside.static else "kubectl",
+        planned=dry,
+    )
 
 
 def _signers(beside: Beside) -> list[Pair]:
@@ -46,7 +56,12 @@ def _lying(asked: Sidecar, folder: Path, *, static: bool) -> Mapping[str, Mappin
     """What an earlier run has made. It is only kept if nothing is wrong with it, so that what cannot be read is as good as none."""
     with suppress(BadInput, LookupError, TypeError, ValueError):
         if static:
-            return {asked.serving: {name: files.found(folder / tree.FILES / name) for name in (CRT, KEY)}, asked.kubeconfig: _client(folder)}
+            return {
+                asked.serving: {
+                    name: files.found(folder / tree.FILES / name) for name in (CRT, KEY)
+                },
+                asked.kubeconfig: _client(folder),
+            }
         told = _documents(tree.SECRETS, folder)
         return {each["metadata"]["name"]: read(each) for each in told}
     return {}
@@ -54,8 +69,14 @@ def _lying(asked: Sidecar, folder: Path, *, static: bool) -> Mapping[str, Mappin
 
 def _client(folder: Path) -> dict[str, bytes]:
     """The pair in a kubeconfig."""
-    users = [each["users"][0]["user"] for each in _documents(f"{tree.FILES}/{tree.KUBECONFIG}", folder)]
-    return {key: base64.b64decode(user[field]) for user in users for key, field in ((CRT, "client-certificate-data"), (KEY, "client-key-data"))}
+    users = [
+        each["users"][0]["user"] for each in _documents(f"{tree.FILES}/{tree.KUBECONFIG}", folder)
+    ]
+    return {
+        key: base64.b64decode(user[field])
+        for user in users
+        for key, field in ((CRT, "client-certificate-data"), (KEY, "client-key-data"))
+    }
 
 
 def _documents(name: str, folder: Path) -> list[Any]:
@@ -65,7 +86,14 @@ def _documents(name: str, folder: Path) -> list[Any]:
 def _deployment(file: Path | None) -> Mapping[str, Any] | None:
     if file is None:
         return None
-    found = [each for each in documents(str(file), files.read(file, "the Deployment")) if each.value.get("kind") == "Deployment"]
+    found = [
+        each
+        for each in documents(str(file), files.read(file, "the Deployment"))
+        if each.value.get("kind") == "Deployment"
+    ]
     if len(found) != 1:
-        raise BadInput(f"{file} has {len(found)} Deployments", remedy="give the kube-apiserver's alone, as kubectl get deployment kube-apiserver -o yaml")
+        raise BadInput(
+            f"{file} has {len(found)} Deployments",
+            remedy="give the kube-apiserver's alone, as kubectl get deployment kube-apiserver -o yaml",
+        )
     return found[0].value

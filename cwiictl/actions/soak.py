@@ -39,25 +39,49 @@ class Soak:
 
 def soaked(stage: Stage, stands: Rotation, soak: Soak) -> None:
     """No longer than until what was published last is as old as that."""
-    tried(soak.tries(stage, soak.report), lambda: soaking(stands, soak.seconds, int(soak.now())), stage.pace, soak.report)
+    tried(
+        soak.tries(stage, soak.report),
+        lambda: soaking(stands, soak.seconds, int(soak.now())),
+        stage.pace,
+        soak.report,
+    )
 
 
 def tries(stage: Stage, report: Report) -> Mapping[str, Try]:
     """One identity of each cloud: what it takes of one ServiceAccount, it takes of all."""
     if stage.issuer is None or not stage.keys.private:
-        raise BadInput(f"the new key's private half is not in {stage.order.output}", remedy="give the folder that rotate-keys add was told, as --output-dir")
+        raise BadInput(
+            f"the new key's private half is not in {stage.order.output}",
+            remedy="give the folder that rotate-keys add was told, as --output-dir",
+        )
     look = Look(_whole(stage, stage.issuer), stage.issuer, report)
     if look.host():
         look.around()
     for e in look.failed.values():
         raise e
     mint = Mint(stage.keys.private, "the new key", look.url)
-    return {site.cloud.title: partial(_refusal, site, _first(site, look), mint) for site in stage.sites}
+    return {
+        site.cloud.title: partial(_refusal, site, _first(site, look), mint) for site in stage.sites
+    }
 
 
 def _whole(stage: Stage, issuer: Issuer) -> Stage:
-    order, identities = stage.order, (s.cloud.identities(s.spec, stage.order.cluster, s.stores, s.asks, issuer.home) for s in stage.sites)
-    return replace(stage, plan=Plan([*trust(order, stage.sites, issuer), *(thing for things in identities for thing in things)]))
+    order, identities = (
+        stage.order,
+        (
+            s.cloud.identities(s.spec, stage.order.cluster, s.stores, s.asks, issuer.home)
+            for s in stage.sites
+        ),
+    )
+    return replace(
+        stage,
+        plan=Plan(
+            [
+                *trust(order, stage.sites, issuer),
+                *(thing for things in identities for thing in things),
+            ]
+        ),
+    )
 
 
 def _first(site: Site, look: Look) -> Exchange:
@@ -71,7 +95,9 @@ def _first(site: Site, look: Look) -> Exchange:
 
 
 def _refusal(site: Site, asked: Exchange, mint: Mint) -> str:
-    no = site.stores.exchange(asked.target, mint.token(asked.namespace, asked.account, asked.audience, SECONDS))
+    no = site.stores.exchange(
+        asked.target, mint.token(asked.namespace, asked.account, asked.audience, SECONDS)
+    )
     return no.problem if no else ""
 
 
@@ -82,17 +108,38 @@ def tried(tries: Mapping[str, Try], left: Callable[[], int], pace: Pace, report:
     def probe(cloud: str, _tried: int) -> str:
         if why := tries[cloud]():
             good[cloud] = 0
-            raise NotYet(f"{cloud} does not take tokens of the new key yet: {why}", remedy="run it again later: what clouds have read they keep", after=EACH)
+            raise NotYet(
+                f"{cloud} does not take tokens of the new key yet: {why}",
+                remedy="run it again later: what clouds have read they keep",
+                after=EACH,
+            )
         good[cloud] += 1
         if good[cloud] < STEADY:
-            raise NotYet(f"{cloud} has taken tokens of the new key only {good[cloud]} times in a row", remedy="run it again", after=EACH)
+            raise NotYet(
+                f"{cloud} has taken tokens of the new key only {good[cloud]} times in a row",
+                remedy="run it again",
+                after=EACH,
+            )
         if seconds := left():
             told = f"{cloud} takes tokens of the new key, and may still have a machine that does not: --soak goes on for {_about(seconds)}"
-            raise NotYet(told, remedy="run it again: the time that has passed counts", after=min(LATER, float(seconds)))
+            raise NotYet(
+                told,
+                remedy="run it again: the time that has passed counts",
+                after=min(LATER, float(seconds)),
+            )
         return "taken"
 
     whole = left() + PATIENCE
-    run(Job(dict.fromkeys(tries, ()), probe, patience=lambda _cloud: whole, report=report, verb="reading"), pace).checked()
+    run(
+        Job(
+            dict.fromkeys(tries, ()),
+            probe,
+            patience=lambda _cloud: whole,
+            report=report,
+            verb="reading",
+        ),
+        pace,
+    ).checked()
 
 
 def _about(seconds: int) -> str:

@@ -12,23 +12,38 @@ from cwiictl.clouds import ALL
 from cwiictl.documents import documents
 from cwiictl.errors import Problem
 
-TOLD = (("", "stringData"), ("", "data"), ("metadata", "annotations"), ("metadata", "labels"))  # where an object tells a workload something
+TOLD = (
+    ("", "stringData"),
+    ("", "data"),
+    ("metadata", "annotations"),
+    ("metadata", "labels"),
+)  # where an object tells a workload something
 Object = Mapping[str, Any]
 Key = tuple[str, str, str]
 
 
 def spared(order: Order, tree: Mapping[str, bytes], *, whole: bool) -> dict[str, bytes]:
     """The files of a run, with what theirs tell of clouds that are not in it. A run that failed takes nothing away."""
-    words = tuple(word for name, cloud in ALL.items() if name not in order.clouds for word in cloud.TELLS)
+    words = tuple(
+        word for name, cloud in ALL.items() if name not in order.clouds for word in cloud.TELLS
+    )
     there = {path: _lying(order.output / path) for path in tree}
     merged = {path: _merged(there[path], text, words) for path, text in tree.items()}
-    return {path: text for path, text in merged.items() if not (_stays(order, there[path], text) or (not whole and _loses(there[path], text)))}
+    return {
+        path: text
+        for path, text in merged.items()
+        if not (_stays(order, there[path], text) or (not whole and _loses(there[path], text)))
+    }
 
 
 def _merged(have: bytes, text: bytes, words: tuple[str, ...]) -> bytes:
     if not any(word.encode() in have for word in words):
         return text
-    theirs = {key: (body, told) for key, body in _objects(have).items() if any((told := _of(body, words)).values())}
+    theirs = {
+        key: (body, told)
+        for key, body in _objects(have).items()
+        if any((told := _of(body, words)).values())
+    }
     merged = _objects(text)
     for key, (body, told) in theirs.items():
         merged[key] = _with(merged[key], told) if key in merged else _with(body, told, instead=True)
@@ -54,7 +69,9 @@ def _lying(path: Path) -> bytes:
 
 
 def _told(text: bytes) -> set[tuple[Key, str]]:
-    return {(key, word) for key, body in _objects(text).items() for at in TOLD for word in _at(body, at)}
+    return {
+        (key, word) for key, body in _objects(text).items() for at in TOLD for word in _at(body, at)
+    }
 
 
 def _objects(text: bytes) -> dict[Key, Object]:
@@ -68,14 +85,22 @@ def _objects(text: bytes) -> dict[Key, Object]:
 def _read(text: bytes) -> Iterator[tuple[Key, Object]]:
     for document in documents("the file", text):
         meta = _part(document.value, "metadata")
-        yield (str(document.value.get("kind")), str(meta.get("namespace")), str(meta.get("name"))), document.value
+        yield (
+            (str(document.value.get("kind")), str(meta.get("namespace")), str(meta.get("name"))),
+            document.value,
+        )
 
 
 def _of(body: Object, words: tuple[str, ...]) -> dict[tuple[str, str], dict[str, Any]]:
-    return {at: {key: value for key, value in _at(body, at).items() if key.startswith(words)} for at in TOLD}
+    return {
+        at: {key: value for key, value in _at(body, at).items() if key.startswith(words)}
+        for at in TOLD
+    }
 
 
-def _with(body: Object, told: Mapping[tuple[str, str], Mapping[str, Any]], *, instead: bool = False) -> Object:
+def _with(
+    body: Object, told: Mapping[tuple[str, str], Mapping[str, Any]], *, instead: bool = False
+) -> Object:
     """The object with more told in it; or with that `instead` of what it tells."""
     made: dict[str, Any] = {**body, "metadata": dict(_part(body, "metadata"))}
     for (around, key), more in told.items():

@@ -71,7 +71,9 @@ class Stage:
     plan: Plan
     keys: Keys
     issuer: Issuer | None = None
-    identities: Mapping[str, tuple[Resource[Any], ...]] = field(default_factory=dict[str, tuple[Resource[Any], ...]])
+    identities: Mapping[str, tuple[Resource[Any], ...]] = field(
+        default_factory=dict[str, tuple[Resource[Any], ...]]
+    )
     spared: frozenset[str] = frozenset()  # what belongs to requests that are not followed today
     skipped: tuple[Row, ...] = ()
 
@@ -86,7 +88,14 @@ class Stage:
     def checksum(self, doomed: Iterable[str] = ()) -> str:
         """Of what is wanted, taken over and dropped, by whom and where: not of what is there, nor of the key."""
         who = {"callers": self.callers, "cluster": self.order.cluster.name}
-        return checksum({**who, "wants": foretold(self.plan), "adopts": self.order.adopt, "drops": sorted(doomed)})
+        return checksum(
+            {
+                **who,
+                "wants": foretold(self.plan),
+                "adopts": self.order.adopt,
+                "drops": sorted(doomed),
+            }
+        )
 
     @property
     def facts(self) -> dict[str, str]:
@@ -94,10 +103,24 @@ class Stage:
 
     def sight(self, known: Known) -> Sight:
         key = self.issuer.key if self.issuer else None
-        sides = tuple(Side(site.cloud.name, site.cloud.title, tuple(site.cloud.acting(self.plan.values(), known))) for site in self.sites)
-        texts = known[self.issuer].url if self.issuer and self.issuer in known else "", known[key].kid if key and key in known else ""
+        sides = tuple(
+            Side(
+                site.cloud.name,
+                site.cloud.title,
+                tuple(site.cloud.acting(self.plan.values(), known)),
+            )
+            for site in self.sites
+        )
+        texts = (
+            known[self.issuer].url if self.issuer and self.issuer in known else "",
+            known[key].kid if key and key in known else "",
+        )
         url, kid = ("" if known.vague(text) else text for text in texts)
-        behind = frozenset(thing.address for thing in (self.issuer, key, *self.issuer.behind)) if self.issuer and key else frozenset[str]()
+        behind = (
+            frozenset(thing.address for thing in (self.issuer, key, *self.issuer.behind))
+            if self.issuer and key
+            else frozenset[str]()
+        )
         return Sight(self.order.cluster.name, url, kid, behind, sides)
 
     def bindings(self, known: Known) -> Iterator[Binding]:
@@ -108,7 +131,9 @@ class Stage:
 def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     """Bad input is found here, before the first call to a cloud, but for what only a cloud can judge."""
     folder.judge(order, writes=writes)
-    order = settled(order if writes or order.keys != "published" else replace(order, keys="looked at"))
+    order = settled(
+        order if writes or order.keys != "published" else replace(order, keys="looked at")
+    )
     if writes:
         judge_audiences(order)
     keys = signing_keys(order, writes=writes)
@@ -118,21 +143,37 @@ def staged(order: Order, pace: Pace, report: Report, *, writes: bool) -> Stage:
     if order.issuer_url:
         checked(order.issuer_url)
     if writes:
-        paths = [path for installer in order.installers for path in INSTALLERS[installer].paths(asked.workloads)]
+        paths = [
+            path
+            for installer in order.installers
+            for path in INSTALLERS[installer].paths(asked.workloads)
+        ]
         if order.summary:
             files.ready(order.summary.parent, [order.summary.name])
-        files.ready(order.output, (*paths, *keys.files, folder.NOTE, *([webhook.FILE] if order.installers else [])))
+        files.ready(
+            order.output,
+            (*paths, *keys.files, folder.NOTE, *([webhook.FILE] if order.installers else [])),
+        )
     sites = connected(order, pace, report)
-    sites = tuple(replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name]) for site in sites)
+    sites = tuple(
+        replace(site, asks=asked.wanted[site.cloud.name], gated=asked.gated[site.cloud.name])
+        for site in sites
+    )
     stage = replace(_planned(order, pace, sites, keys, writes=writes), skipped=asked.skipped)
     if strange := sorted(order.adopt - stage.plan.keys() - {names.CCOCTL}):
-        raise BadInput(f"--adopt {strange[0]} is nothing that this run makes", remedy="name a thing as --dry-run shows it, such as aws/role/NAME")
+        raise BadInput(
+            f"--adopt {strange[0]} is nothing that this run makes",
+            remedy="name a thing as --dry-run shows it, such as aws/role/NAME",
+        )
     return stage
 
 
 def expected(order: Order, checksum: str) -> None:
     if order.expect and order.expect != checksum:
-        raise BadInput(f"the plan is {checksum}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+        raise BadInput(
+            f"the plan is {checksum}, and not {order.expect} that was expected",
+            remedy="look at it again with --dry-run, and expect what it says",
+        )
 
 
 def giving_back(sites: Iterable[Site], act: Callable[[], Result]) -> Result:
@@ -167,24 +208,45 @@ def connected(order: Order, pace: Pace, report: Report) -> tuple[Site, ...]:
         stores[name] = clouds[name].connect(specs[name], order.cluster, order.width)
         return "connected"
 
-    run(Job(dict.fromkeys(clouds, ()), connect, patience=lambda _name: BUSY, report=report, verb="reading"), pace).checked()
+    run(
+        Job(
+            dict.fromkeys(clouds, ()),
+            connect,
+            patience=lambda _name: BUSY,
+            report=report,
+            verb="reading",
+        ),
+        pace,
+    ).checked()
     return tuple(Site(cloud, specs[name], stores[name]) for name, cloud in clouds.items())
 
 
 def issuing(order: Order, sites: tuple[Site, ...], pace: Pace, keys: Keys) -> Stage:
     """Of the issuer and its keys alone, wherever they are: for whoever changes no more than these, and needs no right for more."""
     issuer = _issuer(order, sites, SigningKey(KEY, keys))
-    keeping = (thing for thing in trust(order, sites, issuer) if isinstance(thing, KeySet | KnownIssuers))
+    keeping = (
+        thing for thing in trust(order, sites, issuer) if isinstance(thing, KeySet | KnownIssuers)
+    )
     return Stage(order, sites, pace, Plan([issuer, *keeping]), keys, issuer)
 
 
 def trust(order: Order, sites: tuple[Site, ...], issuer: Issuer) -> Iterator[Resource[Any]]:
     yield issuer
-    yield from (thing for s in sites for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers))
-    yield from (KnownIssuers(order.cluster.name, s.stores.known_issuers, issuer.home) for s in sites if not order.move_issuer)
+    yield from (
+        thing
+        for s in sites
+        for thing in s.cloud.trusting(s.spec, order.cluster, s.stores, issuer, s.askers)
+    )
+    yield from (
+        KnownIssuers(order.cluster.name, s.stores.known_issuers, issuer.home)
+        for s in sites
+        if not order.move_issuer
+    )
 
 
-def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, writes: bool) -> Stage:
+def _planned(
+    order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, writes: bool
+) -> Stage:
     issuer = _issuer(order, sites, SigningKey(KEY, keys)) if "issuer" in order.parts else None
     home = issuer.home if issuer else _standing(order, sites, pace)
     if issuer and writes:
@@ -192,12 +254,29 @@ def _planned(order: Order, pace: Pace, sites: tuple[Site, ...], keys: Keys, *, w
     roots = list(trust(order, sites, issuer)) if issuer else []
     identities: dict[str, tuple[Resource[Any], ...]] = {}
     if "identities" in order.parts:
-        identities = {s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home)) for s in sites}
+        identities = {
+            s.cloud.name: tuple(s.cloud.identities(s.spec, order.cluster, s.stores, s.asks, home))
+            for s in sites
+        }
     walks = [site.walk for site in sites] if order.parts == WHOLE or not writes else ()
     plan = Plan([*roots, *(thing for things in identities.values() for thing in things)], walks)
     if writes:
-        plan = Plan([*plan.values(), *(asked for s in sites for asked in s.cloud.permitted(s.stores, tuple(plan.values())))], walks)
-    spared = Plan(thing for s in sites for thing in s.cloud.identities(s.spec, order.cluster, s.stores, s.gated, home))
+        plan = Plan(
+            [
+                *plan.values(),
+                *(
+                    asked
+                    for s in sites
+                    for asked in s.cloud.permitted(s.stores, tuple(plan.values()))
+                ),
+            ],
+            walks,
+        )
+    spared = Plan(
+        thing
+        for s in sites
+        for thing in s.cloud.identities(s.spec, order.cluster, s.stores, s.gated, home)
+    )
     return Stage(order, sites, pace, plan, keys, issuer, identities, frozenset(spared))
 
 
@@ -218,7 +297,9 @@ def _standing(order: Order, sites: tuple[Site, ...], pace: Pace) -> Home:
         found[name] = ask(site.spec, order.cluster, site.stores, url)
         return "read"
 
-    run(Job(dict.fromkeys(asked, ()), look, patience=lambda _name: BUSY, verb="reading"), pace).checked()
+    run(
+        Job(dict.fromkeys(asked, ()), look, patience=lambda _name: BUSY, verb="reading"), pace
+    ).checked()
     return _agreed(host, [(site, home) for name, site in asked.items() if (home := found[name])])
 
 
@@ -239,12 +320,28 @@ def _issuer(order: Order, sites: tuple[Site, ...], key: SigningKey) -> Issuer:
     host = _host(order, sites)
     if order.issuer_url and (order.issuer_exists or not host.cloud.brings(host.spec)):
         home = order.output / ISSUER_FOLDER
-        served = "see that it is served there, or give the cluster another with --move-issuer" if order.served else "see that it is served there"
-        remedy = served if order.issuer_exists else f"serve the files of {home} there, and run again"
+        served = (
+            "see that it is served there, or give the cluster another with --move-issuer"
+            if order.served
+            else "see that it is served there"
+        )
+        remedy = (
+            served if order.issuer_exists else f"serve the files of {home} there, and run again"
+        )
         web = Web(0.0, remedy)  # nobody but the user can make it readable
-        shelves = Shelves(FolderDocuments(home), FolderKeySets(home, partial(web.keys, order.issuer_url)), web)
-        return existing(order.issuer_url, shelves, key) if order.issuer_exists else own(order.issuer_url, shelves, key, order.keys)
-    front = Web(0.0, "have that host serve what was published, and run again") if order.issuer_url else None
+        shelves = Shelves(
+            FolderDocuments(home), FolderKeySets(home, partial(web.keys, order.issuer_url)), web
+        )
+        return (
+            existing(order.issuer_url, shelves, key)
+            if order.issuer_exists
+            else own(order.issuer_url, shelves, key, order.keys)
+        )
+    front = (
+        Web(0.0, "have that host serve what was published, and run again")
+        if order.issuer_url
+        else None
+    )
     how = Hosting(order.keys, order.issuer_url, frozenset(order.clouds) - {host.cloud.name}, front)
     return host.cloud.host(host.spec, order.cluster, host.stores, key, how)
 
@@ -258,7 +355,9 @@ def signing_keys(order: Order, *, writes: bool) -> Keys:
     public = _public_alone(order.output, writes=writes)
     if public:
         return PublicKey(public)
-    copied = writes and openshift.name in order.installers  # whoever only looks does not know whom the folder was written for
+    copied = (
+        writes and openshift.name in order.installers
+    )  # whoever only looks does not know whom the folder was written for
     return KeyPair(order.output, order.bits, PAIR if copied else PAIR - {names.INSTALLER_KEY})
 
 
@@ -268,10 +367,21 @@ def _public_alone(output: Path, *, writes: bool) -> Path | None:
         return None
     if (output / names.PUBLIC_KEY).exists():
         return output / names.PUBLIC_KEY
-    given = [] if writes else [path for each in INSTALLERS.values() if each.public_in and (path := output / each.public_in).exists() and not _several(path)]
+    given = (
+        []
+        if writes
+        else [
+            path
+            for each in INSTALLERS.values()
+            if each.public_in and (path := output / each.public_in).exists() and not _several(path)
+        ]
+    )
     for path in given[1:]:
         if files.read(path, "the public key") != files.read(given[0], "the public key"):
-            raise BadInput(f"{given[0]} and {path} are not the same key", remedy="say with --public-key-file which is the cluster's")
+            raise BadInput(
+                f"{given[0]} and {path} are not the same key",
+                remedy="say with --public-key-file which is the cluster's",
+            )
     return given[0] if given else None
 
 

@@ -31,7 +31,9 @@ class Cluster(Protocol):
     def context(self) -> str: ...  # by which it is reached
 
     @property
-    def doubt(self) -> str: ...  # why there may be more API servers than those that were asked last, if that is not known
+    def doubt(
+        self,
+    ) -> str: ...  # why there may be more API servers than those that were asked last, if that is not known
 
     def servers(self) -> Sequence[Server]: ...  # each asked at its own address
     def pods(self) -> Sequence[Mapping[str, Any]]: ...
@@ -75,9 +77,14 @@ def _stranger(servers: Sequence[Server], at: Facing) -> BadInput | None:
         return problem
     if silent := next((server for server in servers if server.problem), None):
         told = f"which keys the API server {silent.address} accepts is not known: {silent.problem}"
-        return BadInput(told, remedy=f"see that it is ready, and can be reached from here; {remedy}")
+        return BadInput(
+            told, remedy=f"see that it is ready, and can be reached from here; {remedy}"
+        )
     if not any(begin(kid) == at.stands.old for server in servers for kid in server.keys):
-        return BadInput(f"no API server accepts the key {at.stands.old}... that is to be followed", remedy=remedy)
+        return BadInput(
+            f"no API server accepts the key {at.stands.old}... that is to be followed",
+            remedy=remedy,
+        )
     return None
 
 
@@ -120,8 +127,14 @@ def forgetting(at: Facing, now: int, *, force: bool) -> Step:
     legacy = _legacy(at.cluster.token_secrets(), at.stands)
     if problem := None if force else too_early or legacy:
         raise problem
-    forced = (broken("forget", at.stands, found, now) if too_early else "", legacy.problem if legacy else "")
-    return replace(_given("forget", at, servers), hints=(*(f"By --force: {each}." for each in forced if each), *_extended(pods, at.stands)))
+    forced = (
+        broken("forget", at.stands, found, now) if too_early else "",
+        legacy.problem if legacy else "",
+    )
+    return replace(
+        _given("forget", at, servers),
+        hints=(*(f"By --force: {each}." for each in forced if each), *_extended(pods, at.stands)),
+    )
 
 
 def _legacy(secrets: Sequence[Mapping[str, Any]], stands: Rotation) -> BadInput | None:
@@ -130,8 +143,16 @@ def _legacy(secrets: Sequence[Mapping[str, Any]], stands: Rotation) -> BadInput 
     if not found:
         return None
     late = tuple(bearing((each for each in secrets if filled(each) >= since), stands.old))
-    lags = f", and that of {_named(late, 'Secret')} since {since}: a controller manager may have the old key yet" if late else ""
-    first = "restart each controller manager with the new key, as README.txt of sign says; then " if late else ""
+    lags = (
+        f", and that of {_named(late, 'Secret')} since {since}: a controller manager may have the old key yet"
+        if late
+        else ""
+    )
+    first = (
+        "restart each controller manager with the new key, as README.txt of sign says; then "
+        if late
+        else ""
+    )
     return BadInput(
         f"the old key {stands.old}... has signed the token of {_named(found, 'Secret')}, which would be refused{lags}",
         remedy=f"{first}delete these Secrets, or have their tokens made anew by deleting their data.token; --force breaks them",
@@ -142,7 +163,13 @@ def _extended(pods: Sequence[Mapping[str, Any]], stands: Rotation) -> tuple[str,
     """The API server makes tokens of its own audience good for a year, for who never reads them again."""
     found = tuple(lasting(pods, moment(stands.signed)))
     told = "that reads its token once and not again is refused from then on, though the token is good for a year: restart such a one"
-    return (f"What has run since before the new key was signed with, and {told}. It may be one of {_named(found, 'pod')}.",) if found else ()
+    return (
+        (
+            f"What has run since before the new key was signed with, and {told}. It may be one of {_named(found, 'pod')}.",
+        )
+        if found
+        else ()
+    )
 
 
 def _named(names: Sequence[str], word: str) -> str:
@@ -156,9 +183,18 @@ def _still(stage: rotation.Stage, at: Facing) -> Sequence[Server]:
         raise problem
     for server in servers:
         lack = lacking(stage, server, stands.old, stands.new)
-        if lack and not (stage == "unpublish" and not lacking("forget", server, stands.old, stands.new)):
-            again = f"run rotate-keys {stage}, and bring it there" if stands.stage == stage else "bring it there"
-            raise BadInput(f"the API server {server.address} is not where {stage} had brought it: {lack}", remedy=f"{again} again as its README.txt says")
+        if lack and not (
+            stage == "unpublish" and not lacking("forget", server, stands.old, stands.new)
+        ):
+            again = (
+                f"run rotate-keys {stage}, and bring it there"
+                if stands.stage == stage
+                else "bring it there"
+            )
+            raise BadInput(
+                f"the API server {server.address} is not where {stage} had brought it: {lack}",
+                remedy=f"{again} again as its README.txt says",
+            )
     return servers
 
 
@@ -166,14 +202,28 @@ def unasked(servers: Sequence[Server]) -> BadInput | None:
     """Why more may run than those that were asked."""
     if not servers:
         told = "the Service kubernetes names no API server, so none could be asked"
-        return BadInput(told, remedy="see that it has endpoints: kubectl get endpointslices; or give each API server's own address as --api-server URL")
-    return next((BadInput(f"of the API servers {server.problem}", remedy=server.remedy) for server in servers if server.remedy), None)
+        return BadInput(
+            told,
+            remedy="see that it has endpoints: kubectl get endpointslices; or give each API server's own address as --api-server URL",
+        )
+    return next(
+        (
+            BadInput(f"of the API servers {server.problem}", remedy=server.remedy)
+            for server in servers
+            if server.remedy
+        ),
+        None,
+    )
 
 
 def _rows(stage: rotation.Stage, servers: Iterable[Server], stands: Rotation) -> Iterator[Row]:
     for server in servers:
         lack = lacking(stage, server, stands.old, stands.new)
-        yield Row(f"k8s/api-server/{server.address}", "incomplete" if lack else "as wanted", remarks=(lack,) if lack else ())
+        yield Row(
+            f"k8s/api-server/{server.address}",
+            "incomplete" if lack else "as wanted",
+            remarks=(lack,) if lack else (),
+        )
 
 
 def _given(name: rotation.Stage, at: Facing, servers: Sequence[Server]) -> Step:
@@ -185,15 +235,39 @@ def _given(name: rotation.Stage, at: Facing, servers: Sequence[Server]) -> Step:
     files.ready(root, tree)
     written = files.write(root, tree) if at.writes else files.unlike(root, tree)
     paths = tuple(str(root / path) for path in sorted(tree))
-    return Step(reached=False, rows=rows, files=paths, written=frozenset(str(root / path) for path in written))
+    return Step(
+        reached=False,
+        rows=rows,
+        files=paths,
+        written=frozenset(str(root / path) for path in written),
+    )
 
 
 def _tree(name: rotation.Stage, at: Facing, servers: Iterable[Server]) -> dict[str, bytes]:
     """Whatever they accept today they go on accepting, but for the key that goes: they may have others."""
-    published, pair = {kid: jwk for server in servers for kid, jwk in server.keys.items()}, at.stage.keys
+    published, pair = (
+        {kid: jwk for server in servers for kid, jwk in server.keys.items()},
+        at.stage.keys,
+    )
     new = pair.get([KEY])[KEY]
-    kept = [oidc.pem(jwk) for kid, jwk in sorted(published.items()) if kid != new.kid and not (name == "forget" and begin(kid) == at.stands.old)]
-    old = next((oidc.pem(jwk) for kid, jwk in published.items() if begin(kid) == at.stands.old), b"")
-    succession = Succession(name, b"".join([*kept, new.pem.encode()]), old, at.stands.new, new.pem.encode(), pair.private or b"")
-    each = (INSTALLERS[installer].succeeded(succession, files.template) for installer in at.stage.order.installers)
+    kept = [
+        oidc.pem(jwk)
+        for kid, jwk in sorted(published.items())
+        if kid != new.kid and not (name == "forget" and begin(kid) == at.stands.old)
+    ]
+    old = next(
+        (oidc.pem(jwk) for kid, jwk in published.items() if begin(kid) == at.stands.old), b""
+    )
+    succession = Succession(
+        name,
+        b"".join([*kept, new.pem.encode()]),
+        old,
+        at.stands.new,
+        new.pem.encode(),
+        pair.private or b"",
+    )
+    each = (
+        INSTALLERS[installer].succeeded(succession, files.template)
+        for installer in at.stage.order.installers
+    )
     return {path: text for tree in each for path, text in tree.items()}

@@ -14,9 +14,7 @@ from cwiictl.kubernetes import Place
 from cwiictl.kubernetes.place import Body
 
 Below = Mapping[str, Any]
-UNBUDGETED = (
-    "Its pods have one node alone to be on, which a PodDisruptionBudget would keep from being drained: none is made. --set disruptionBudget=true makes one."
-)
+UNBUDGETED = "Its pods have one node alone to be on, which a PodDisruptionBudget would keep from being drained: none is made. --set disruptionBudget=true makes one."
 
 
 def suited(order: Installation, place: Place) -> tuple[Values, tuple[str, ...]]:

@@ -42,7 +42,9 @@ def _tree(look: Look) -> dict[str, bytes]:
 
 def _differing(path: Path, want: bytes) -> Iterator[Finding]:
     try:
-        problem = next((f"{path}: {wrong}" for wrong in differing(str(path), files.found(path), want)), "")
+        problem = next(
+            (f"{path}: {wrong}" for wrong in differing(str(path), files.found(path), want)), ""
+        )
     except Problem as e:
         problem = e.problem
     if problem:
@@ -53,4 +55,8 @@ def _issuer(look: Look) -> Iterator[Finding]:
     """A cluster may be told of an issuer that it had before, too."""
     for path, issuers in folder.issuers(look.stage.order.output).items():
         wrong = f"{path} tells the cluster to sign tokens as {', '.join(issuers)}, and not as {look.url}"
-        yield from whole(str(path), TOLD, [] if look.url in issuers else [Finding(str(path), TOLD, "failed", wrong, AGAIN)])
+        yield from whole(
+            str(path),
+            TOLD,
+            [] if look.url in issuers else [Finding(str(path), TOLD, "failed", wrong, AGAIN)],
+        )

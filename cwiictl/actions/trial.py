@@ -47,7 +47,9 @@ class Trial:
         if spared(self.values, SPACE):
             return f"those of the namespace {SPACE} are none of its business."
         otherwise = f"a pod that asks for an identity in the words of {dialect} is not given it"
-        return self._learned(dialect, lambda: self._sent(dialect, {otherwise: smoke.pod(dialect, SPACE)}))
+        return self._learned(
+            dialect, lambda: self._sent(dialect, {otherwise: smoke.pod(dialect, SPACE)})
+        )
 
     def _learned(self, dialect: Dialect, look: Callable[[], str]) -> str:
         """API servers learn of a configuration a moment after it was written. What is against it beside us may pass too, and is no failure of ours if not."""
@@ -64,7 +66,9 @@ class Trial:
             except NotYet as e:
                 if clock.now() >= end:
                     return e.problem
-                raise NotYet(e.problem, remedy=e.remedy) from e  # who is told to wait for longer than there is time would end as a failure
+                raise NotYet(
+                    e.problem, remedy=e.remedy
+                ) from e  # who is told to wait for longer than there is time would end as a failure
 
         return replace(self.waiting, timeout=patience).until(f"the dialect {dialect}", once)
 
@@ -84,13 +88,22 @@ class Trial:
 
     def _pods(self, dialect: Dialect, asking: Iterable[Body]) -> dict[str, Body]:
         """Of those that our own deciding gives what they ask for, each in a namespace of its own: what others refuse they mostly refuse all in it."""
-        route = next(each.route for each in understood(self.values) if each.route.dialect == dialect)
+        route = next(
+            each.route for each in understood(self.values) if each.route.dialect == dialect
+        )
         spaces: dict[str, tuple[str, Body]] = {}
         for account in asking:
             space, name = account["metadata"]["namespace"], account["metadata"]["name"]
             pod = smoke.pod(dialect, space, name)
-            if len(spaces) < MOST and space not in spaces and smoke.given(dialect, _foretold(route, account, pod)):
-                spaces[space] = f"a pod of the ServiceAccount {_name(account)} is not given the identity that it asks for in the words of {dialect}", pod
+            if (
+                len(spaces) < MOST
+                and space not in spaces
+                and smoke.given(dialect, _foretold(route, account, pod))
+            ):
+                spaces[space] = (
+                    f"a pod of the ServiceAccount {_name(account)} is not given the identity that it asks for in the words of {dialect}",
+                    pod,
+                )
         return dict(spaces.values())
 
     def _sent(self, dialect: Dialect, pods: Mapping[str, Body]) -> str:
@@ -113,7 +126,9 @@ class Trial:
                 raise Ungiven(e.problem, remedy=self.see) from e
             raise
         if not smoke.given(dialect, made):
-            raise Ungiven(otherwise, remedy=f"{self.see}: the pod was let through as failurePolicy says")
+            raise Ungiven(
+                otherwise, remedy=f"{self.see}: the pod was let through as failurePolicy says"
+            )
 
 
 def _foretold(route: Route, account: Body, pod: Body) -> Body:

@@ -38,13 +38,19 @@ class Where:
 def uninstall(order: Installation, name: str, report: Report, agreed: Agreed | None) -> Result:
     """`agreed` is shown what would go, and asked; without it this is a dry run."""
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
-        return _instead(_uninstalled(order, Where(name, (Ground(place),)), report, agreed), name, place)
+        return _instead(
+            _uninstalled(order, Where(name, (Ground(place),)), report, agreed), name, place
+        )
 
 
 def uninstall_sidecar(beside: Beside, report: Report, agreed: Agreed | None) -> Result:
     """From both clusters. Nobody is asked any more before there is nobody to answer."""
     with both(beside) as places:
-        return _instead(_uninstalled(beside.order, Where(beside.name, places.grounds, SIDECAR), report, agreed), beside.name, places.guest)
+        return _instead(
+            _uninstalled(beside.order, Where(beside.name, places.grounds, SIDECAR), report, agreed),
+            beside.name,
+            places.guest,
+        )
 
 
 def _instead(result: Result, name: str, place: Place) -> Result:
@@ -52,29 +58,61 @@ def _instead(result: Result, name: str, place: Place) -> Result:
     return result if there else replace(result, hints=tuple(_others(name, place)))
 
 
-def _uninstalled(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
+def _uninstalled(
+    order: Installation, where: Where, report: Report, agreed: Agreed | None
+) -> Result:
     return replace(_taken_out(order, where, report, agreed), whole="installation")
 
 
 def _taken_out(order: Installation, where: Where, report: Report, agreed: Agreed | None) -> Result:
-    pace, who, name = Pace(order.width), tuple(ground.caller for ground in where.grounds), where.name
+    pace, who, name = (
+        Pace(order.width),
+        tuple(ground.caller for ground in where.grounds),
+        where.name,
+    )
     for ground in where.grounds:
         ground.check(ground.finding, COMMAND)
     found = holdings([ground.walk for ground in where.grounds], name, pace, report)
     for ground in where.grounds:
-        ground.check(rights.removing(ground.place.kinds, _things(found, ground.place.name)), COMMAND)
-    total = checksum({"callers": who, "name": name, "drops": [(thing.address, thing.mark.hold) for thing in found]}) if list(found) else ""
+        ground.check(
+            rights.removing(ground.place.kinds, _things(found, ground.place.name)), COMMAND
+        )
+    total = (
+        checksum(
+            {
+                "callers": who,
+                "name": name,
+                "drops": [(thing.address, thing.mark.hold) for thing in found],
+            }
+        )
+        if list(found)
+        else ""
+    )
     against = inspect(found, pace, report)
-    shown = Result(who, total, tuple(doomed(found, against.failed)), interrupted=found.interrupted or against.interrupted)
+    shown = Result(
+        who,
+        total,
+        tuple(doomed(found, against.failed)),
+        interrupted=found.interrupted or against.interrupted,
+    )
     shown = shown.plus((), (*found.failed.values(), *against.failed.values()))
     if agreed is None:
         return replace(shown, planned=True)
     if against.failed or shown.interrupted:
-        return Result(who, total, tuple(stopped(found, against.failed)), failures=shown.failures, interrupted=shown.interrupted)
+        return Result(
+            who,
+            total,
+            tuple(stopped(found, against.failed)),
+            failures=shown.failures,
+            interrupted=shown.interrupted,
+        )
     if not list(found):
         return shown
     if order.expect and order.expect != total:
-        raise BadInput(f"the plan is {total}, and not {order.expect} that was expected", remedy="look at it again with --dry-run, and expect what it says")
+        raise BadInput(
+            f"the plan is {total}, and not {order.expect} that was expected",
+            remedy="look at it again with --dry-run, and expect what it says",
+        )
     if not agreed(shown):
         return shown
     return replace(_removed(found, where.first, pace, report), callers=who, checksum=total)
@@ -86,7 +124,10 @@ def _others(name: str, place: Place) -> Iterator[str]:
         other, mark = each["metadata"]["name"], owner(each)
         what, way = _ours(mark.cluster) if mark else _anothers(release(each))
         if other == name:
-            raise Conflict(f"the webhook {name} {what}{'' if mark else ': cwiictl has not installed it'}", remedy=f"take it out with {way}")
+            raise Conflict(
+                f"the webhook {name} {what}{'' if mark else ': cwiictl has not installed it'}",
+                remedy=f"take it out with {way}",
+            )
         yield f"There is {other}, which {what}: take it out with {way}."
 
 
@@ -97,13 +138,19 @@ def _ours(whose: str) -> tuple[str, str]:
     flavour, namespace = told
     where = f"--flavour {flavour} --namespace {namespace or 'NAMESPACE'}"
     clusters = "the management cluster's --kubeconfig, and this one's as --guest-kubeconfig"
-    return f"is of the sidecar {whose}, beside its kube-apiserver", f"uninstall-webhook --mode sidecar {where}, {clusters}"
+    return (
+        f"is of the sidecar {whose}, beside its kube-apiserver",
+        f"uninstall-webhook --mode sidecar {where}, {clusters}",
+    )
 
 
 def _anothers(helms: Release | None) -> tuple[str, str]:
     if helms:
         return f"is {helms}", helms.ending
-    return "bears no mark of ours", "what has put it there: as README.txt beside its files says, by kubectl delete -f, or by whoever applies it from Git"
+    return (
+        "bears no mark of ours",
+        "what has put it there: as README.txt beside its files says, by kubectl delete -f, or by whoever applies it from Git",
+    )
 
 
 def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) -> Result:
@@ -114,7 +161,9 @@ def _removed(found: Holdings, first: Sequence[str], pace: Pace, report: Report) 
         if result.failures or result.interrupted:
             return result.plus(stopped(found.only(left), {}))
         removal = remove(found.only(now), pace, report)
-        result = result.plus(removed(removal), removal.failed.values(), interrupted=removal.interrupted)
+        result = result.plus(
+            removed(removal), removal.failed.values(), interrupted=removal.interrupted
+        )
         left -= now
     return result
 

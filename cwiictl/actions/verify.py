@@ -26,7 +26,9 @@ def _verified(stage: Stage, report: Report, source: Source | None) -> Result:
         return result
     look = Look(stage, stage.issuer, report)
     hosted = look.host()
-    with source(stage, look.url) if source and hosted else nullcontext() as tokens:  # bad input is found before anything is judged
+    with (
+        source(stage, look.url) if source and hosted else nullcontext() as tokens
+    ):  # bad input is found before anything is judged
         return judged(look, result, tokens, hosted=hosted)
 
 
@@ -36,8 +38,12 @@ def judged(look: Look, result: Result, tokens: Tokens | None = None, *, hosted: 
         look.around()
         look.beyond()
     found = (*look.findings(), *(told(look) if hosted and not look.interrupted else ()))
-    result = replace(result, findings=found).plus((), look.failed.values(), interrupted=look.interrupted)
+    result = replace(result, findings=found).plus(
+        (), look.failed.values(), interrupted=look.interrupted
+    )
     if tokens is None or look.interrupted:
         return result
     proof = exchanged(look, tokens, {each.thing for each in found if each.severity == "failed"})
-    return replace(result, findings=(*found, *proof.findings)).plus((), proof.failed, interrupted=proof.interrupted)
+    return replace(result, findings=(*found, *proof.findings)).plus(
+        (), proof.failed, interrupted=proof.interrupted
+    )

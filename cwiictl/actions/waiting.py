@@ -20,7 +20,9 @@ KEPT = 3600  # seconds that a Job of ours is there when it has ended: nobody els
 LEARNING = 20.0  # seconds until every API server has seen a configuration
 GO_ON = "mend what hinders it, and run the same command again to go on"
 BEHIND = "see kubectl logs of the webhook, and whether the API servers reach its Service"
-UNREACHED = "error trying to reach service"  # an API server's own words, of a pod that it is kept from
+UNREACHED = (
+    "error trying to reach service"  # an API server's own words, of a pod that it is kept from
+)
 REFUSED = ":{port}: connect: connection refused"  # the same, of a pod that it reaches: in the first seconds nobody listens there yet
 
 
@@ -47,7 +49,14 @@ class Waiting:
         def look() -> str:
             deployment = self._deployment(name, namespace)
             pods = self._pods(namespace, _selector(deployment))
-            answers = {pod: self.place.api.answer(namespace, pod, port, "/readyz") for pod in unready(pods)} if port else {}
+            answers = (
+                {
+                    pod: self.place.api.answer(namespace, pod, port, "/readyz")
+                    for pod in unready(pods)
+                }
+                if port
+                else {}
+            )
             now = rollout(deployment, pods, self._events(namespace), answers)
             if not now.whole:
                 hindrances = "; ".join(now.hindrances)
@@ -62,12 +71,24 @@ class Waiting:
         def look() -> str:
             pods = running(self._pods(namespace, _selector(self._deployment(name, namespace))))
             accounts = {pod: self._account(namespace, pod, port) for pod in pods}
-            if hindrances := [f"the webhook in pod {pod} is not ready: {one.hindrance}" for pod, one in accounts.items() if one.hindrance]:
+            if hindrances := [
+                f"the webhook in pod {pod} is not ready: {one.hindrance}"
+                for pod, one in accounts.items()
+                if one.hindrance
+            ]:
                 raise NotYet("; ".join(hindrances), remedy=GO_ON)
-            return "; ".join(f"{pod}: {one.unasked}" for pod, one in accounts.items() if one.unasked)
+            return "; ".join(
+                f"{pod}: {one.unasked}" for pod, one in accounts.items() if one.unasked
+            )
 
         unasked = self.until(address("Deployment", name, namespace), look)
-        return (f"Whether the webhook is ready in its pods could not be asked, and was not waited for ({unasked}).",) if unasked else ()
+        return (
+            (
+                f"Whether the webhook is ready in its pods could not be asked, and was not waited for ({unasked}).",
+            )
+            if unasked
+            else ()
+        )
 
     def _account(self, namespace: str, pod: str, port: int) -> Account:
         try:
@@ -84,7 +105,10 @@ class Waiting:
         """A Job of the CronJob, as `kubectl create job --from` makes it, and what it said in the end."""
         cron = self.place.api.get("CronJob.batch", namespace, f"{name}-renew")
         if cron is None:
-            raise Failed(f"there is no CronJob {namespace}/{name}-renew to renew certificates with", remedy="run install-webhook, with certificates.by=renewer")
+            raise Failed(
+                f"there is no CronJob {namespace}/{name}-renew to renew certificates with",
+                remedy="run install-webhook, with certificates.by=renewer",
+            )
         made = self.place.api.create(_job(cron))["metadata"]["name"]
         return self.until(address("Job", made, namespace), lambda: self._ended(made, namespace))
 
@@ -102,18 +126,30 @@ class Waiting:
 
     def _ended(self, job: str, namespace: str) -> str:
         status = (self.place.api.get("Job.batch", namespace, job) or {}).get("status", {})
-        ended = {condition["type"]: condition for condition in status.get("conditions", ()) if condition["status"] == "True"}
+        ended = {
+            condition["type"]: condition
+            for condition in status.get("conditions", ())
+            if condition["status"] == "True"
+        }
         pods = self._pods(namespace, f"batch.kubernetes.io/job-name={job}")
         if "Failed" in ended:
-            raise Failed(f"the renewer has failed: {_said(pods) or ended['Failed'].get('message', '')}", remedy=GO_ON)
+            raise Failed(
+                f"the renewer has failed: {_said(pods) or ended['Failed'].get('message', '')}",
+                remedy=GO_ON,
+            )
         if "Complete" not in ended:
-            raise NotYet(f"Job {namespace}/{job} has not ended: {_hindrance(pods, self._events(namespace))}", remedy=GO_ON)
+            raise NotYet(
+                f"Job {namespace}/{job} has not ended: {_hindrance(pods, self._events(namespace))}",
+                remedy=GO_ON,
+            )
         return _said(pods)
 
     def _deployment(self, name: str, namespace: str) -> Body:
         deployment = self.place.api.get("Deployment.apps", namespace, name)
         if deployment is None:
-            raise Failed(f"the Deployment {namespace}/{name} has gone", remedy="run the same command again")
+            raise Failed(
+                f"the Deployment {namespace}/{name} has gone", remedy="run the same command again"
+            )
         return deployment
 
     def _pods(self, namespace: str, selector: str) -> list[Body]:
@@ -129,26 +165,51 @@ class Waiting:
             said.append(look())
             return "ready"
 
-        run(Job({what: ()}, do, patience=lambda _address: self.timeout, report=self.report, verb="reading"), self.pace).checked()
+        run(
+            Job(
+                {what: ()},
+                do,
+                patience=lambda _address: self.timeout,
+                report=self.report,
+                verb="reading",
+            ),
+            self.pace,
+        ).checked()
         return said[-1]
 
 
 def _selector(deployment: Body) -> str:
-    return ",".join(f"{key}={value}" for key, value in deployment["spec"]["selector"].get("matchLabels", {}).items())
+    return ",".join(
+        f"{key}={value}"
+        for key, value in deployment["spec"]["selector"].get("matchLabels", {}).items()
+    )
 
 
 def _job(cron: Body) -> dict[str, Any]:
     about, template = cron["metadata"], cron["spec"]["jobTemplate"]
-    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": about["name"], "uid": about["uid"]}
+    owner = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "name": about["name"],
+        "uid": about["uid"],
+    }
     words: Mapping[str, Any] = template.get("metadata", {})
     metadata: dict[str, Any] = {
         "generateName": f"{about['name']}-",
         "namespace": about["namespace"],
         "labels": dict(words.get("labels") or {}),
-        "annotations": {**(words.get("annotations") or {}), "cronjob.kubernetes.io/instantiate": "manual"},
+        "annotations": {
+            **(words.get("annotations") or {}),
+            "cronjob.kubernetes.io/instantiate": "manual",
+        },
         "ownerReferences": [owner],
     }
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**template["spec"], "ttlSecondsAfterFinished": KEPT}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {**template["spec"], "ttlSecondsAfterFinished": KEPT},
+    }
 
 
 def _said(pods: list[Body]) -> str:

@@ -49,7 +49,11 @@ def status(question: Question, agreed: Agreed | None) -> Result:
     order = question.order
     with closing(connect(order.kubeconfig, order.context, order.width)) as place:
         those = installed(place)
-        result = Result((caller(place),), rows=tuple(row for one in those for row in _rows(place, one)), judged=True)
+        result = Result(
+            (caller(place),),
+            rows=tuple(row for one in those for row in _rows(place, one)),
+            judged=True,
+        )
         if not question.pods:
             return result
         try:
@@ -72,11 +76,21 @@ def _rows(place: Place, one: Installed) -> Iterator[Row]:
     space, replicas = one.namespace, _replicas(place, one)
     said = {pod["metadata"]["name"]: _said(place, pod) for pod in replicas}
     versions = health.versions(each.metrics for each in said.values() if isinstance(each, Said))
-    yield _row("Deployment", one.name, space, lambda: running(one.deployment, replicas, place.api.list("Event", space), versions))
+    yield _row(
+        "Deployment",
+        one.name,
+        space,
+        lambda: running(one.deployment, replicas, place.api.list("Event", space), versions),
+    )
     yield _row(CONFIGURATION, one.name, "", lambda: _asking(place, one))
     if deployment := one.deployment:
         name = secret(deployment)
-        yield _row("Secret", name, space, lambda: certificate(place.api.get("Secret", space, name), time.time()))
+        yield _row(
+            "Secret",
+            name,
+            space,
+            lambda: certificate(place.api.get("Secret", space, name), time.time()),
+        )
         yield _row("ClusterRole", one.name, "", lambda: permitted(_lacking(place, one, deployment)))
     for name, told in said.items():
         yield _row("Pod", name, space, lambda told=told: _replica(told))
@@ -85,7 +99,9 @@ def _rows(place: Place, one: Installed) -> Iterator[Row]:
 def _replicas(place: Place, one: Installed) -> list[Body]:
     """Without those on their way out, which are not ready by right. Who may not list them learns of the Deployment, which has them counted."""
     try:
-        found = place.api.list("Pod", one.namespace, f"{SELECTOR},app.kubernetes.io/instance={one.name}")
+        found = place.api.list(
+            "Pod", one.namespace, f"{SELECTOR},app.kubernetes.io/instance={one.name}"
+        )
     except Denied:
         return []
     return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
@@ -96,25 +112,43 @@ def _row(kind: str, name: str, namespace: str, judged: Callable[[], Finding]) ->
         found = judged()
     except Problem as e:
         return failure(address(kind, name, namespace), e)
-    return Row(address(kind, name, namespace), found.word, remarks=found.remarks, problem=found.problem, remedy=found.remedy)
+    return Row(
+        address(kind, name, namespace),
+        found.word,
+        remarks=found.remarks,
+        problem=found.problem,
+        remedy=found.remedy,
+    )
 
 
 def _asking(place: Place, one: Installed) -> Finding:
     found = bundled(one.configuration, _served_with(place, one))
-    return replace(found, remarks=(*found.remarks, *_let_through(place, one.configuration))) if one.configuration else found
+    return (
+        replace(found, remarks=(*found.remarks, *_let_through(place, one.configuration)))
+        if one.configuration
+        else found
+    )
 
 
 def _elsewhere(place: Place, one: Installed) -> Finding:
     found = _asking(place, one)
     return replace(
-        found, remarks=(*found.remarks, "it runs in the pod of whichever API server asks: kubectl logs of its container, where that pod is, tell how it is")
+        found,
+        remarks=(
+            *found.remarks,
+            "it runs in the pod of whichever API server asks: kubectl logs of its container, where that pod is, tell how it is",
+        ),
     )
 
 
 def _served_with(place: Place, one: Installed) -> Body | None:
     """Who may not read it learns so of the Secret itself."""
     try:
-        return place.api.get("Secret", one.namespace, secret(one.deployment)) if one.deployment else None
+        return (
+            place.api.get("Secret", one.namespace, secret(one.deployment))
+            if one.deployment
+            else None
+        )
     except Denied:
         return None
 
@@ -132,16 +166,23 @@ def _let_through(place: Place, configuration: Body) -> Iterator[str]:
 def _lacking(place: Place, one: Installed, deployment: Body) -> tuple[Right, ...]:
     asked = {kind for each in services(deployment, version(place)) for kind in each.kinds}
     kinds = [kind for group, name in sorted(asked) if (kind := served(place, group, name))]
-    return place.api.lacking((Right(verb, kind.plural, kind.group) for kind in kinds for verb in READS), f"{ACCOUNTS}{one.namespace}:{account(deployment)}")
+    return place.api.lacking(
+        (Right(verb, kind.plural, kind.group) for kind in kinds for verb in READS),
+        f"{ACCOUNTS}{one.namespace}:{account(deployment)}",
+    )
 
 
 def _said(place: Place, pod: Body) -> Said | Problem:
     space, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
     try:
-        ready, metrics = (place.api.through(space, name, PLAIN, path) for path in ("/readyz", "/metrics"))
+        ready, metrics = (
+            place.api.through(space, name, PLAIN, path) for path in ("/readyz", "/metrics")
+        )
     except Problem as e:
         return e
-    return Said("" if ready.status == 200 else ready.text, metrics.text if metrics.status == 200 else "")
+    return Said(
+        "" if ready.status == 200 else ready.text, metrics.text if metrics.status == 200 else ""
+    )
 
 
 def _replica(said: Said | Problem) -> Finding:

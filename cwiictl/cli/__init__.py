@@ -15,22 +15,61 @@ import click
 from cwiictl.errors import Problem
 
 COMMANDS = {
-    "create-all": ("cwiictl.cli.create:create_all", "Make the clouds trust a cluster: key, issuer and identities."),
-    "create-key-pair": ("cwiictl.cli.create:create_key_pair", "Make the key that signs the cluster's ServiceAccount tokens."),
-    "create-identity-provider": ("cwiictl.cli.create:create_identity_provider", "Publish the issuer's documents and have them trusted."),
-    "create-identities": ("cwiictl.cli.create:create_identities", "Make an identity for each CredentialsRequest."),
-    "create-identity": ("cwiictl.cli.identity:create_identity", "Make an identity for one workload."),
-    "rotate-keys": ("cwiictl.cli.rotate:rotate_keys", "Change the key that signs the cluster's tokens, in stages that nobody notices."),
+    "create-all": (
+        "cwiictl.cli.create:create_all",
+        "Make the clouds trust a cluster: key, issuer and identities.",
+    ),
+    "create-key-pair": (
+        "cwiictl.cli.create:create_key_pair",
+        "Make the key that signs the cluster's ServiceAccount tokens.",
+    ),
+    "create-identity-provider": (
+        "cwiictl.cli.create:create_identity_provider",
+        "Publish the issuer's documents and have them trusted.",
+    ),
+    "create-identities": (
+        "cwiictl.cli.create:create_identities",
+        "Make an identity for each CredentialsRequest.",
+    ),
+    "create-identity": (
+        "cwiictl.cli.identity:create_identity",
+        "Make an identity for one workload.",
+    ),
+    "rotate-keys": (
+        "cwiictl.cli.rotate:rotate_keys",
+        "Change the key that signs the cluster's tokens, in stages that nobody notices.",
+    ),
     "status": ("cwiictl.cli.status:status", "Say whether all is as wanted, and what is not."),
-    "verify": ("cwiictl.cli.verify:verify", "Say whether the clouds would believe the cluster's tokens, and why not."),
+    "verify": (
+        "cwiictl.cli.verify:verify",
+        "Say whether the clouds would believe the cluster's tokens, and why not.",
+    ),
     "delete": ("cwiictl.cli.delete:delete", "Take down everything that bears the cluster's mark."),
-    "install-webhook": ("cwiictl.cli.webhook:install_webhook", "Install the webhook in a cluster, or change what is installed."),
-    "uninstall-webhook": ("cwiictl.cli.webhook:uninstall_webhook", "Take the webhook out of a cluster."),
-    "renew-certificates": ("cwiictl.cli.webhook:renew_certificates", "Have the webhook's certificates renewed, if it is time."),
-    "explain": ("cwiictl.cli.explain:explain", "Show what the webhook would make of a pod, and why."),
+    "install-webhook": (
+        "cwiictl.cli.webhook:install_webhook",
+        "Install the webhook in a cluster, or change what is installed.",
+    ),
+    "uninstall-webhook": (
+        "cwiictl.cli.webhook:uninstall_webhook",
+        "Take the webhook out of a cluster.",
+    ),
+    "renew-certificates": (
+        "cwiictl.cli.webhook:renew_certificates",
+        "Have the webhook's certificates renewed, if it is time.",
+    ),
+    "explain": (
+        "cwiictl.cli.explain:explain",
+        "Show what the webhook would make of a pod, and why.",
+    ),
     "image": ("cwiictl.cli.image:image", "Make the webhook's image, as a file or in a registry."),
-    "permissions": ("cwiictl.cli.permissions:permissions", "Print the least policy with which a command works."),
-    "sandbox": ("cwiictl.cli.sandbox:sandbox", "The clouds on loopback, to try all of it without an account."),
+    "permissions": (
+        "cwiictl.cli.permissions:permissions",
+        "Print the least policy with which a command works.",
+    ),
+    "sandbox": (
+        "cwiictl.cli.sandbox:sandbox",
+        "The clouds on loopback, to try all of it without an account.",
+    ),
 }
 
 
@@ -70,8 +109,12 @@ class Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(None, "-V", "--version", package_name="cwiictl", message="%(prog)s %(version)s")
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(
+    None, "-V", "--version", package_name="cwiictl", message="%(prog)s %(version)s"
+)
 def cwiictl() -> None:
     """Make AWS, Azure and Google Cloud trust a Kubernetes cluster that you run yourself, with no long-lived key anywhere.
 
@@ -86,8 +129,12 @@ def cwiictl() -> None:
 def main() -> None:
     """Mistakes of the user's are told in two sentences; only an error of our own shows where it was made, and only on request."""
     signal.signal(signal.SIGTERM, _stop)
-    warnings.filterwarnings("ignore", "SOCKS support in urllib3")  # two SDKs that are loaded at once undo each other's silence
-    gc.set_threshold(50_000, 20, 100)  # of all that is loaded to begin with nothing is ever thrown away: looking for that takes a tenth of the time
+    warnings.filterwarnings(
+        "ignore", "SOCKS support in urllib3"
+    )  # two SDKs that are loaded at once undo each other's silence
+    gc.set_threshold(
+        50_000, 20, 100
+    )  # of all that is loaded to begin with nothing is ever thrown away: looking for that takes a tenth of the time
     try:
         sys.exit(cwiictl.main(prog_name="cwiictl", standalone_mode=False, color=_colour()))
     except click.ClickException as e:
@@ -99,7 +146,12 @@ def main() -> None:
     except Problem as e:
         _fail(e.problem, e.remedy, e.code, e)
     except Exception as e:  # noqa: BLE001 - the last place where anything can be told
-        _fail(f"cwiictl itself has failed: {type(e).__name__}: {e}", "run it again with --debug and report what it shows", 1, e)
+        _fail(
+            f"cwiictl itself has failed: {type(e).__name__}: {e}",
+            "run it again with --debug and report what it shows",
+            1,
+            e,
+        )
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
@@ -120,7 +172,10 @@ def _colour() -> bool | None:
 def _wants_json(arguments: list[str]) -> bool:
     """Asked of the words themselves: what went wrong may be that they could not be read."""
     pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(word in {"--output=json", "-ojson"} or (word in {"--output", "-o"} and value == "json") for word, value in pairs)
+    return any(
+        word in {"--output=json", "-ojson"} or (word in {"--output", "-o"} and value == "json")
+        for word, value in pairs
+    )
 
 
 def _fail(problem: str, remedy: str, code: int, e: BaseException) -> None:

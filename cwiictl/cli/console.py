@@ -36,7 +36,9 @@ class Console:
     for machines a line for each thing that changes is told at once.
     """
 
-    def __init__(self, form: str, *, yes: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, form: str, *, yes: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.form, self.yes, self.clock = form, yes, clock
         self.told = clock()
         self.moving = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -47,7 +49,12 @@ class Console:
     def __enter__(self) -> Console:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._wipe()
 
     # --- while it goes on ---
@@ -90,7 +97,10 @@ class Console:
         if self.yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise BadInput("nobody can be asked whether to do this", remedy="look at them with --dry-run, and say --yes")
+            raise BadInput(
+                "nobody can be asked whether to do this",
+                remedy="look at them with --dry-run, and say --yes",
+            )
         for line in lines(shown):
             click.echo(line, err=True)
         if click.confirm("Do this?", err=True):
@@ -109,11 +119,15 @@ class Console:
             self._print(result)
             if sys.stdout:
                 sys.stdout.flush()
-        except BrokenPipeError:  # who reads no further has seen enough; what was done is told by the exit code
+        except (
+            BrokenPipeError
+        ):  # who reads no further has seen enough; what was done is told by the exit code
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as e:
             sys.stdout = None
-            raise Failed(f"what came of it cannot be printed: {e.strerror}", remedy="run status to see it") from e
+            raise Failed(
+                f"what came of it cannot be printed: {e.strerror}", remedy="run status to see it"
+            ) from e
         for line in problems(result) if self.form != "json" else ():
             click.echo(line, err=True)
         if result.code:

@@ -15,11 +15,17 @@ from cwiictl.cli.order import order
 from cwiictl.model import Cluster
 
 
-def _create(parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]) -> None:
+def _create(
+    parts: frozenset[Part], command: str, clouds: tuple[str, ...], given: dict[str, Any]
+) -> None:
     preset.judge(given)
     what = declaring.ordered(preset.ordered(order(parts, clouds, given, command), given), given)
     with Console(given["form"], yes=given.get("yes", False)) as console:
-        result = create.planned(what, console.report) if given["dry_run"] else create.create(what, console.report, console.agreed)
+        result = (
+            create.planned(what, console.report)
+            if given["dry_run"]
+            else create.create(what, console.report, console.agreed)
+        )
         console.show(cloud_options.told(result, command, what.clouds))
 
 

@@ -18,12 +18,18 @@ def ordered(what: Order, given: Mapping[str, Any]) -> Order:
     if not given.get("declare"):
         if secret:
             operators, flags = (" or ".join(words) for words in zip(*_offered(), strict=True))
-            raise BadInput(f"--credential-from is for resources of {operators}", remedy=f"give {flags}, or leave it out")
+            raise BadInput(
+                f"--credential-from is for resources of {operators}",
+                remedy=f"give {flags}, or leave it out",
+            )
         return what
     name: str = given["declare"]
     _judge(name, formats()[name][0], what, given)
     if secret and not SUBDOMAIN.fullmatch(secret):
-        raise BadInput(f"--credential-from {secret} is not the name of a Secret", remedy="give the name of one in the namespace that the resources are put in")
+        raise BadInput(
+            f"--credential-from {secret} is not the name of a Secret",
+            remedy="give the name of one in the namespace that the resources are put in",
+        )
     return replace(what, declare=name, credential_from=secret, installers=())
 
 
@@ -33,10 +39,15 @@ def _offered() -> Iterator[tuple[str, str]]:
 
 def _judge(name: str, cloud: Cloud, what: Order, given: Mapping[str, Any]) -> None:
     if set(what.clouds) != {cloud.name}:
-        raise BadInput(f"--output-format {name} is for {cloud.title} alone", remedy=f"run the command for --cloud {cloud.name} by itself")
+        raise BadInput(
+            f"--output-format {name} is for {cloud.title} alone",
+            remedy=f"run the command for --cloud {cloud.name} by itself",
+        )
     for option, (flag, why) in _without(cloud.title).items():
         if given.get(option):
-            raise BadInput(f"{flag} does not go with --output-format {name}: {why}", remedy=f"leave {flag} out")
+            raise BadInput(
+                f"{flag} does not go with --output-format {name}: {why}", remedy=f"leave {flag} out"
+            )
 
 
 def _without(title: str) -> dict[str, tuple[str, str]]:

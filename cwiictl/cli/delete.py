@@ -32,4 +32,6 @@ def delete(clouds: tuple[str, ...], **given: Any) -> None:
     """
     what = order(WHOLE, clouds, given, "delete")
     with Console(given["form"], yes=given["yes"]) as console:
-        console.show(action.delete(what, console.report, None if given["dry_run"] else console.agreed))
+        console.show(
+            action.delete(what, console.report, None if given["dry_run"] else console.agreed)
+        )

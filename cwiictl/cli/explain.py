@@ -36,7 +36,14 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
     metavar="FILE",
     help="Pods, workloads, and what they refer to. - is standard input. Repeatable.",
 )
-@click.option("--namespace", "-n", default="default", show_default=True, metavar="NAME", help="Namespace of what names none.")
+@click.option(
+    "--namespace",
+    "-n",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Namespace of what names none.",
+)
 @click.option(
     "--dialect",
     type=click.Choice(list(ALL)),
@@ -46,7 +53,14 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @options.output
 @options.debug
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[KIND/NAME]... [-- FLAG...]")
-def explain(paths: tuple[Path, ...], namespace: str, dialect: str | None, form: str, words: tuple[str, ...], **cluster: Any) -> None:
+def explain(
+    paths: tuple[Path, ...],
+    namespace: str,
+    dialect: str | None,
+    form: str,
+    words: tuple[str, ...],
+    **cluster: Any,
+) -> None:
     """Show what the webhook would make of a pod, and why. Flags behind -- are the webhook's own.
 
     With KIND/NAME, such as pod/web or deployment/web, it looks at the cluster of the kubeconfig, and decides as the webhook is told to that is
@@ -63,7 +77,11 @@ def explain(paths: tuple[Path, ...], namespace: str, dialect: str | None, form: 
     """
     things = list(takewhile(lambda word: not word.startswith("-"), words))
     texts = {_name(path): _text(path) for path in paths}
-    answer = ask(Question(texts, things, namespace, dialect or "", words[len(things) :], os.environ, **cluster))
+    answer = ask(
+        Question(
+            texts, things, namespace, dialect or "", words[len(things) :], os.environ, **cluster
+        )
+    )
     if form == "json":
         click.echo(json.dumps(_data(answer), indent=2, ensure_ascii=True))
     else:
@@ -78,13 +96,22 @@ def _name(path: Path) -> str:
 
 
 def _text(path: Path) -> bytes:
-    return sys.stdin.buffer.read(files.MAX_SIZE + 1) if str(path) == "-" else files.read(path, "the file")
+    return (
+        sys.stdin.buffer.read(files.MAX_SIZE + 1)
+        if str(path) == "-"
+        else files.read(path, "the file")
+    )
 
 
 def _data(answer: Answer) -> dict[str, Any]:
     unseen = [{"object": ref, "near": near} for ref, near in answer.unseen.items()]
     by = {"by": list(answer.by)} if answer.by else {}
-    return {**by, "pods": [plain(each) for each in answer.explanations], "unseen": unseen, "warnings": list(answer.warnings)}
+    return {
+        **by,
+        "pods": [plain(each) for each in answer.explanations],
+        "unseen": unseen,
+        "warnings": list(answer.warnings),
+    }
 
 
 def _lines(answer: Answer) -> Iterator[str]:

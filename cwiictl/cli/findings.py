@@ -10,7 +10,9 @@ from cwiictl.cli.wording import coloured, sentence, shown, wrapped
 from cwiictl.verify.finding import Finding
 
 COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "not tried": "red"}
-NARROW = 20  # characters of a check: one that is longer makes its own line longer, and not all lines
+NARROW = (
+    20  # characters of a check: one that is longer makes its own line longer, and not all lines
+)
 
 
 def lines(found: Sequence[Finding]) -> Iterator[str]:
@@ -38,16 +40,28 @@ def junit(found: Sequence[Finding]) -> bytes:
     What was published may be any text, and XML has no way to say all of it.
     """
     counts = Counter(each.severity for each in found)
-    told = {"name": "cwiictl verify", "tests": len(found), "failures": counts["failed"], "skipped": counts["not tried"], "errors": 0}
+    told = {
+        "name": "cwiictl verify",
+        "tests": len(found),
+        "failures": counts["failed"],
+        "skipped": counts["not tried"],
+        "errors": 0,
+    }
     suite = Element("testsuite", {key: str(value) for key, value in told.items()})
     for each in found:
-        _case(SubElement(suite, "testcase", {"classname": shown(each.thing), "name": each.check}), each)
+        _case(
+            SubElement(suite, "testcase", {"classname": shown(each.thing), "name": each.check}),
+            each,
+        )
     indent(suite)
     return tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
 def _case(case: Element, each: Finding) -> None:
-    problem, text = shown(each.problem), "\n".join(sentence(shown(part)) for part in (each.problem, each.remedy) if part)
+    problem, text = (
+        shown(each.problem),
+        "\n".join(sentence(shown(part)) for part in (each.problem, each.remedy) if part),
+    )
     match each.severity:
         case "failed":
             SubElement(case, "failure", {"message": problem}).text = text

@@ -21,16 +21,43 @@ from cwiictl.clouds import ALL
 @cloud_options.of_clouds("create-identity")
 @options.issuer
 @options.user_tags
-@click.option("--namespace", "-n", required=True, metavar="NAME", help="Namespace of the ServiceAccounts.")
-@click.option("--service-account", "service_accounts", multiple=True, required=True, metavar="NAME", help="Whose tokens are trusted. Repeatable.")
-@click.option("--identity", default="", metavar="NAME", help="What the identity is called, after cluster and namespace.  [default: the first ServiceAccount]")
+@click.option(
+    "--namespace", "-n", required=True, metavar="NAME", help="Namespace of the ServiceAccounts."
+)
+@click.option(
+    "--service-account",
+    "service_accounts",
+    multiple=True,
+    required=True,
+    metavar="NAME",
+    help="Whose tokens are trusted. Repeatable.",
+)
+@click.option(
+    "--identity",
+    default="",
+    metavar="NAME",
+    help="What the identity is called, after cluster and namespace.  [default: the first ServiceAccount]",
+)
 @cloud_options.wishes
 @options.declaring
 @options.planning
 @options.concurrency
-@click.option("--write", type=options.PATH, metavar="FILE", help="Write the annotated ServiceAccounts to this file.")
+@click.option(
+    "--write",
+    type=options.PATH,
+    metavar="FILE",
+    help="Write the annotated ServiceAccounts to this file.",
+)
 @click.option("--apply", is_flag=True, help="Apply the annotated ServiceAccounts with kubectl.")
-@click.option("--output", "-o", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True, help="yaml: the ServiceAccounts alone.")
+@click.option(
+    "--output",
+    "-o",
+    "form",
+    type=click.Choice(["text", "json", "yaml"]),
+    default="text",
+    show_default=True,
+    help="yaml: the ServiceAccounts alone.",
+)
 @options.debug
 def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **given: Any) -> None:  # noqa: FBT001 - click's signature
     """Make an identity for one workload, and show the ServiceAccounts that use it.
@@ -43,7 +70,11 @@ def create_identity(clouds: tuple[str, ...], write: Path | None, apply: bool, **
     """
     what = declaring.ordered(order(clouds, given), given)
     with Console(given["form"]) as console:
-        result = identity.planned(what, console.report) if given["dry_run"] else identity.create_identity(what, console.report, write=write, apply=apply)
+        result = (
+            identity.planned(what, console.report)
+            if given["dry_run"]
+            else identity.create_identity(what, console.report, write=write, apply=apply)
+        )
         console.show(cloud_options.told(result, "create-identity", what.clouds))
     for line in _given_nothing(what):
         click.echo(line, err=True)

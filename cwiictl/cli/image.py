@@ -52,8 +52,19 @@ def save(file: Path, mirrors: tuple[str, ...], form: str) -> None:
 
 @image.command(short_help="Push the image to a registry.")
 @click.argument("ref")
-@click.option("--sign-key", "key", type=options.PATH, metavar="FILE", help="Sign with this key, so that `cosign verify --key` accepts the image.")
-@click.option("--plain-http", "plain", is_flag=True, help="The registry is on this machine's loopback, and speaks no TLS.")
+@click.option(
+    "--sign-key",
+    "key",
+    type=options.PATH,
+    metavar="FILE",
+    help="Sign with this key, so that `cosign verify --key` accepts the image.",
+)
+@click.option(
+    "--plain-http",
+    "plain",
+    is_flag=True,
+    help="The registry is on this machine's loopback, and speaks no TLS.",
+)
 @_mirrors
 @options.output
 @options.debug
@@ -101,4 +112,6 @@ def _show(image: Image, form: str) -> None:
     for platform, size in image.sizes.items():
         click.echo(f"  {platform}  {size / 1e6:.1f} MB")
     signed = ", signed" if image.signed else ""
-    click.echo(f"{image.writes} written{signed}" if image.writes else f"all was there already{signed}")
+    click.echo(
+        f"{image.writes} written{signed}" if image.writes else f"all was there already{signed}"
+    )

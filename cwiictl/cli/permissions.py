@@ -22,8 +22,13 @@ class _Policy(click.Choice[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
-            begun = SAME.get(value) or next((choice for choice in self.choices if value.startswith(f"{choice}-")), "")
-            raise BadInput(f"there is no policy for {value!r}", remedy=f"did you mean {begun}?" if begun else nearest(value, tuple(self.choices)))
+            begun = SAME.get(value) or next(
+                (choice for choice in self.choices if value.startswith(f"{choice}-")), ""
+            )
+            raise BadInput(
+                f"there is no policy for {value!r}",
+                remedy=f"did you mean {begun}?" if begun else nearest(value, tuple(self.choices)),
+            )
         return super().convert(value, param, ctx)
 
 
@@ -42,4 +47,6 @@ def permissions(command: str, clouds: tuple[str, ...], **given: Any) -> None:
       cwiictl permissions create --cloud aws --name prod --region eu-west-1 > policy.json
     """
     policies = least(order(WHOLE, clouds, given, "permissions"), command)
-    click.echo(json.dumps(policies if len(policies) > 1 else next(iter(policies.values())), indent=2))
+    click.echo(
+        json.dumps(policies if len(policies) > 1 else next(iter(policies.values())), indent=2)
+    )

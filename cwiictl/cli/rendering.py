@@ -14,8 +14,35 @@ from cwiictl.engine.plain import plain
 from cwiictl.errors import BadInput, Conflict, few
 
 COLOURS = {
-    **dict.fromkeys(("as wanted", "present", "created", "repaired", "updated", "given back", "declared", "restarted", "dropped", "released"), "green"),
-    **dict.fromkeys(("drifted", "incomplete", "missing", "left over", "to drop", "to release", "to restart", "may be lent", "kept"), "yellow"),
+    **dict.fromkeys(
+        (
+            "as wanted",
+            "present",
+            "created",
+            "repaired",
+            "updated",
+            "given back",
+            "declared",
+            "restarted",
+            "dropped",
+            "released",
+        ),
+        "green",
+    ),
+    **dict.fromkeys(
+        (
+            "drifted",
+            "incomplete",
+            "missing",
+            "left over",
+            "to drop",
+            "to release",
+            "to restart",
+            "may be lent",
+            "kept",
+        ),
+        "yellow",
+    ),
     **dict.fromkeys(("foreign", "failed", "unfinished", "not tried"), "red"),
 }
 
@@ -45,7 +72,11 @@ def lines(result: Result) -> Iterator[str]:
 
 def _files(result: Result) -> Iterator[str]:
     """Where something stands against everything, no file is worth a word."""
-    if not result.files or (result.failures and not result.written) or (result.planned and not (result.written and not result.failures)):
+    if (
+        not result.files
+        or (result.failures and not result.written)
+        or (result.planned and not (result.written and not result.failures))
+    ):
         return
     yield "These files would be written:" if result.planned else f"What {result.taker} takes:"
     for path in result.files:
@@ -75,7 +106,10 @@ def _one_mistake(result: Result) -> bool:
 
 def _at_once(result: Result) -> bool:
     """Whether it stands against everything: then that is all there is to say."""
-    return _one_mistake(result) and {row.condition for row in result.rows} <= {"failed", "not tried"}
+    return _one_mistake(result) and {row.condition for row in result.rows} <= {
+        "failed",
+        "not tried",
+    }
 
 
 def data(result: Result) -> dict[str, Any]:
@@ -96,8 +130,14 @@ def data(result: Result) -> dict[str, Any]:
 
 
 def _thing(row: Row) -> dict[str, Any]:
-    differences = [{"field": d.field, "have": plain(d.have), "want": plain(d.want)} for d in row.differences]
-    told: dict[str, Any] = {"thing": row.thing, "condition": row.condition, "differences": differences}
+    differences = [
+        {"field": d.field, "have": plain(d.have), "want": plain(d.want)} for d in row.differences
+    ]
+    told: dict[str, Any] = {
+        "thing": row.thing,
+        "condition": row.condition,
+        "differences": differences,
+    }
     if row.remarks:
         told |= {"remarks": list(row.remarks)}
     if row.problem:
@@ -108,10 +148,16 @@ def _thing(row: Row) -> dict[str, Any]:
 def _row(row: Row, result: Result) -> Iterator[str]:
     if _hidden(row, result):
         return
-    why = f": {row.problem}" if row.condition in {"not tried", "kept", "present", "may be lent"} and row.problem else ""
+    why = (
+        f": {row.problem}"
+        if row.condition in {"not tried", "kept", "present", "may be lent"} and row.problem
+        else ""
+    )
     yield f"  {coloured(f'{row.condition:<10}', COLOURS[row.condition])}  {row.thing}{why}"
     for difference in row.differences:
-        yield from wrapped(f"{difference.field}: {changed(plain(difference.have), plain(difference.want))}")
+        yield from wrapped(
+            f"{difference.field}: {changed(plain(difference.have), plain(difference.want))}"
+        )
     for remark in row.remarks:
         yield from wrapped(remark)
     if result.planned and row.condition == "missing" and row.want:
@@ -127,7 +173,9 @@ def _hidden(row: Row, result: Result) -> bool:
 
 def changed(have: Any, want: Any) -> str:
     """Of two lists what comes and what goes, of two documents what differs in them: whoever had to find that would overlook it."""
-    return "; ".join(f"{'.'.join(path)}: {told}" if path else told for path, told in _within((), have, want))
+    return "; ".join(
+        f"{'.'.join(path)}: {told}" if path else told for path, told in _within((), have, want)
+    )
 
 
 def _within(path: tuple[str, ...], have: Any, want: Any) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -153,7 +201,9 @@ def _members(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 def _moved(old: list[Any], new: list[Any]) -> str:
     comes: list[Any] = [each for each in new if each not in old]
     goes: list[Any] = [each for each in old if each not in new]
-    return ", ".join(f"{verb} {_short(some)}" for verb, some in (("add", comes), ("take away", goes)) if some)
+    return ", ".join(
+        f"{verb} {_short(some)}" for verb, some in (("add", comes), ("take away", goes)) if some
+    )
 
 
 def _begun(value: object) -> str:
@@ -166,13 +216,19 @@ def _short(value: object) -> str:
     data = plain(value)
     if isinstance(data, str):
         return data or "nothing"
-    return "nothing" if data is None else json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
+    return (
+        "nothing"
+        if data is None
+        else json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
+    )
 
 
 def _summary(result: Result) -> str:
     counts = Counter(row.condition for row in result.rows if not _hidden(row, result))
     things = ", ".join(f"{count} {condition}" for condition, count in counts.items())
-    told = [things or f"Nothing of this {result.whole} is there"] if things or not result.files else []
+    told = (
+        [things or f"Nothing of this {result.whole} is there"] if things or not result.files else []
+    )
     if result.code == INTERRUPTED:
         told.append("Interrupted: run the same command again to go on")
     elif result.code in {BadInput.code, Conflict.code} and not CHANGED & counts.keys():
@@ -181,7 +237,9 @@ def _summary(result: Result) -> str:
         told.append(
             f"What was made stays{', also what is unfinished' if 'unfinished' in counts else ''}: mend what failed, and run the same command again to go on"
         )
-    elif way := next((row.remedy for row in result.rows if row.condition == "kept" and row.remedy), ""):
+    elif way := next(
+        (row.remedy for row in result.rows if row.condition == "kept" and row.remedy), ""
+    ):
         told.append(f"To drop what is kept, {way}")
     elif "left over" in counts:
         told.append(f"What is left over goes with {result.maker} --prune")

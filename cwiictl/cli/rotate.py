@@ -23,7 +23,11 @@ soak = click.option(
     callback=options.seconds,
     help="How long a cloud may go on with keys that it has read: before the new one signs, and before the old one goes.",
 )
-force = click.option("--force", is_flag=True, help="Of unpublish and forget: go on although tokens of the old key are good yet. What will break is told.")
+force = click.option(
+    "--force",
+    is_flag=True,
+    help="Of unpublish and forget: go on although tokens of the old key are good yet. What will break is told.",
+)
 
 
 @click.command("rotate-keys", cls=cloud_options.Command)
@@ -66,8 +70,14 @@ def rotate_keys(clouds: tuple[str, ...], **given: Any) -> None:
     """
     stage = given["stage"]
     preset.judge(given)
-    what = preset.ordered(order(WHOLE if stage == "sign" else ISSUER, clouds, given, "rotate-keys"), given)
+    what = preset.ordered(
+        order(WHOLE if stage == "sign" else ISSUER, clouds, given, "rotate-keys"), given
+    )
     cluster = connecting(given["kubeconfig"], given["context"] or None, given["api_servers"])
-    ask = action.Ask(stage, cluster, int(given["soak"]), given["force"], writes=not given["dry_run"])
+    ask = action.Ask(
+        stage, cluster, int(given["soak"]), given["force"], writes=not given["dry_run"]
+    )
     with Console(given["form"]) as console:
-        console.show(cloud_options.told(action.rotate(what, ask, console.report), "rotate-keys", what.clouds))
+        console.show(
+            cloud_options.told(action.rotate(what, ask, console.report), "rotate-keys", what.clouds)
+        )

@@ -34,33 +34,89 @@ def sandbox() -> None:
     """
 
 
-def _hosts(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+def _hosts(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Path]:
     del context, parameter
     pairs = {host: Path(folder) for host, _, folder in (value.partition("=") for value in values)}
     for host, folder in pairs.items():
         if not host or str(folder) in {"", "."}:
-            raise BadInput(f"--serve {host} names no folder", remedy="write --serve HOST=FOLDER, such as --serve oidc.example.org=./public")
+            raise BadInput(
+                f"--serve {host} names no folder",
+                remedy="write --serve HOST=FOLDER, such as --serve oidc.example.org=./public",
+            )
     return pairs
 
 
-def _set_of(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+def _set_of(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> frozenset[str]:
     del context, parameter
     return frozenset(values)
 
 
 _OPTIONS = (
-    click.option("--address", default="127.0.0.1", show_default=True, help="Where to listen. Other machines can use the sandbox when it is not loopback."),
-    click.option("--port", type=click.IntRange(0, 65535), default=0, help="The door's port. Any free one when it is not given."),
-    click.option("--serve", multiple=True, metavar="HOST=FOLDER", callback=_hosts, help="Be this https host too, with the files of a folder. Repeatable."),
     click.option(
-        "--let", multiple=True, metavar="ADDRESS", help="Let this private address or network be reached: that of a cluster of your own, by its IP. Repeatable."
+        "--address",
+        default="127.0.0.1",
+        show_default=True,
+        help="Where to listen. Other machines can use the sandbox when it is not loopback.",
     ),
-    click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Write every request to this file, a JSON object per line."),
-    click.option("--latency", type=_SECONDS, default=0.0, metavar="SECONDS", help="Wait this long before every request."),
-    click.option("--failures", type=click.FloatRange(0, 1), default=0.0, metavar="RATE", help="Throttle or fail this part of all requests, 0 to 1."),
-    click.option("--seed", type=int, default=0, help="Which requests fail: the same seed, the same ones."),
-    click.option("--lag", type=_SECONDS, default=0.0, metavar="SECONDS", help="Show what was written only after this time, as IAM does."),
-    click.option("--deny", multiple=True, metavar="ACTION", callback=_set_of, help="Refuse what needs this permission, such as iam:Get*. Repeatable."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        help="The door's port. Any free one when it is not given.",
+    ),
+    click.option(
+        "--serve",
+        multiple=True,
+        metavar="HOST=FOLDER",
+        callback=_hosts,
+        help="Be this https host too, with the files of a folder. Repeatable.",
+    ),
+    click.option(
+        "--let",
+        multiple=True,
+        metavar="ADDRESS",
+        help="Let this private address or network be reached: that of a cluster of your own, by its IP. Repeatable.",
+    ),
+    click.option(
+        "--record",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write every request to this file, a JSON object per line.",
+    ),
+    click.option(
+        "--latency",
+        type=_SECONDS,
+        default=0.0,
+        metavar="SECONDS",
+        help="Wait this long before every request.",
+    ),
+    click.option(
+        "--failures",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        metavar="RATE",
+        help="Throttle or fail this part of all requests, 0 to 1.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, help="Which requests fail: the same seed, the same ones."
+    ),
+    click.option(
+        "--lag",
+        type=_SECONDS,
+        default=0.0,
+        metavar="SECONDS",
+        help="Show what was written only after this time, as IAM does.",
+    ),
+    click.option(
+        "--deny",
+        multiple=True,
+        metavar="ACTION",
+        callback=_set_of,
+        help="Refuse what needs this permission, such as iam:Get*. Repeatable.",
+    ),
     click.option(
         "--deploy",
         type=_SECONDS,
@@ -78,8 +134,18 @@ _OPTIONS = (
         callback=_set_of,
         help="This name of a bucket or a storage account is somebody else's. Repeatable.",
     ),
-    click.option("--jwks-cache", type=_SECONDS, default=0.0, metavar="SECONDS", help="Keep an issuer's keys this long before they are read again."),
-    click.option("--jwks-refetch/--no-jwks-refetch", default=True, help="Read an issuer's keys again when a token names an unknown one."),
+    click.option(
+        "--jwks-cache",
+        type=_SECONDS,
+        default=0.0,
+        metavar="SECONDS",
+        help="Keep an issuer's keys this long before they are read again.",
+    ),
+    click.option(
+        "--jwks-refetch/--no-jwks-refetch",
+        default=True,
+        help="Read an issuer's keys again when a token names an unknown one.",
+    ),
 )
 
 
@@ -92,7 +158,10 @@ def _options(command: F) -> F:
 def _check_installed() -> None:
     missing = [name for name in ("h11", "jwt", "moto") if find_spec(name) is None]
     if missing:
-        raise BadInput(f"the sandbox needs {' and '.join(missing)}, which this installation does not have", remedy='pip install "cwiictl[sandbox]"')
+        raise BadInput(
+            f"the sandbox needs {' and '.join(missing)}, which this installation does not have",
+            remedy='pip install "cwiictl[sandbox]"',
+        )
 
 
 def _settings(**options: Any) -> Settings:
@@ -104,7 +173,12 @@ def _settings(**options: Any) -> Settings:
 
 @sandbox.command(context_settings={"ignore_unknown_options": True})
 @_options
-@click.option("--end-after", type=click.IntRange(min=1), metavar="N", help="Kill the command after its Nth write was carried out, before it hears so.")
+@click.option(
+    "--end-after",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Kill the command after its Nth write was carried out, before it hears so.",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(command: tuple[str, ...], **options: Any) -> None:
     """Run COMMAND in a fresh sandbox that ends with it.
@@ -126,7 +200,10 @@ def run(command: tuple[str, ...], **options: Any) -> None:
         code = launch.wait()
         ended = running.faults.end_after == 0
     if ended:
-        click.echo(f"The sandbox ended the command after its write number {options['end_after']}, as it was told.", err=True)
+        click.echo(
+            f"The sandbox ended the command after its write number {options['end_after']}, as it was told.",
+            err=True,
+        )
     sys.exit(code)
 
 
@@ -146,7 +223,9 @@ def start(**options: Any) -> None:
 
     over = _interruption()
     with Sandbox(settings) as running, told(running.variables()):
-        click.echo(f"The sandbox's door is {running.proxy}; its certificate authority is {running.ca_file}")
+        click.echo(
+            f"The sandbox's door is {running.proxy}; its certificate authority is {running.ca_file}"
+        )
         click.echo('In another terminal:  eval "$(cwiictl sandbox env)"')
         click.echo("Ctrl-C ends it.")
         sys.stdout.flush()
@@ -189,22 +268,58 @@ def env(unset: bool) -> None:  # noqa: FBT001 - an option of the command line
     from cwiictl.sandbox.whereabouts import running  # noqa: PLC0415 - help is quick without it
 
     if unset:
-        return click.echo("\n".join([*(f"unset {name}" for name in SET if name != "HOME"), f"export HOME={shlex.quote(_home())}"]))
+        return click.echo(
+            "\n".join(
+                [
+                    *(f"unset {name}" for name in SET if name != "HOME"),
+                    f"export HOME={shlex.quote(_home())}",
+                ]
+            )
+        )
     try:
         variables = running()
     except BadInput:
         click.echo("false")  # so that whoever evaluates this hears that it is in no sandbox
         raise
-    click.echo("\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables))
-    return click.echo("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
+    click.echo(
+        "\n".join(f"unset {name}" for name in dangerous(os.environ) if name not in variables)
+    )
+    return click.echo(
+        "\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items())
+    )
 
 
 @sandbox.command()
-@click.option("--key", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The private key that create-key-pair has made.")
-@click.option("--issuer", required=True, metavar="URL", help="The issuer, as the Authentication resource names it.")
-@click.option("--service-account", required=True, metavar="NAMESPACE/NAME", help="Whose token it is.")
-@click.option("--audience", default="sts.amazonaws.com", show_default=True, metavar="TEXT", help="Whom it is meant for.")
-@click.option("--seconds", type=click.IntRange(min=-86400), default=3600, show_default=True, help="How long it is good for. Below 0, it has expired already.")
+@click.option(
+    "--key",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The private key that create-key-pair has made.",
+)
+@click.option(
+    "--issuer",
+    required=True,
+    metavar="URL",
+    help="The issuer, as the Authentication resource names it.",
+)
+@click.option(
+    "--service-account", required=True, metavar="NAMESPACE/NAME", help="Whose token it is."
+)
+@click.option(
+    "--audience",
+    default="sts.amazonaws.com",
+    show_default=True,
+    metavar="TEXT",
+    help="Whom it is meant for.",
+)
+@click.option(
+    "--seconds",
+    type=click.IntRange(min=-86400),
+    default=3600,
+    show_default=True,
+    help="How long it is good for. Below 0, it has expired already.",
+)
 def token(key: Path, issuer: str, service_account: str, audience: str, seconds: int) -> None:
     """Print a ServiceAccount token as the cluster's API server would sign it.
 
@@ -220,6 +335,11 @@ def token(key: Path, issuer: str, service_account: str, audience: str, seconds: 
 
     namespace, _, name = service_account.partition("/")
     if not (namespace and name):
-        raise BadInput(f"--service-account {service_account} is not NAMESPACE/NAME", remedy="write it like openshift-ingress-operator/ingress-operator")
+        raise BadInput(
+            f"--service-account {service_account} is not NAMESPACE/NAME",
+            remedy="write it like openshift-ingress-operator/ingress-operator",
+        )
     mint = Mint(files.read(key, "the private key"), "the file that --key names", issuer)
-    click.echo(mint.token(namespace, name, audience, seconds), nl=sys.stdout.isatty())  # the kubelet's files end without a new line, too
+    click.echo(
+        mint.token(namespace, name, audience, seconds), nl=sys.stdout.isatty()
+    )  # the kubelet's files end without a new line, too

@@ -42,12 +42,31 @@ IN_CLUSTER = ("webhook", "pods", "namespaces", "restart")
 @options.running_already
 @options.product
 @options.api_servers
-@click.option("--former-issuer", is_flag=True, help="Say whether the API servers can do without the issuer that they had before the one they sign as.")
+@click.option(
+    "--former-issuer",
+    is_flag=True,
+    help="Say whether the API servers can do without the issuer that they had before the one they sign as.",
+)
 @options.since
-@click.option("--webhook", is_flag=True, help="Judge the webhook in the cluster: beside the clouds, or alone.")
-@click.option("--pods", is_flag=True, help="And name the pods that run without what they ask for, or with other values than they would be given now.")
-@click.option("--namespace", "-n", "namespaces", multiple=True, metavar="NAME", help="Namespace of these pods. Repeatable.  [default: all]")
-@click.option("--restart", is_flag=True, help="And restart whoever made these pods: shows it, and asks.")
+@click.option(
+    "--webhook", is_flag=True, help="Judge the webhook in the cluster: beside the clouds, or alone."
+)
+@click.option(
+    "--pods",
+    is_flag=True,
+    help="And name the pods that run without what they ask for, or with other values than they would be given now.",
+)
+@click.option(
+    "--namespace",
+    "-n",
+    "namespaces",
+    multiple=True,
+    metavar="NAME",
+    help="Namespace of these pods. Repeatable.  [default: all]",
+)
+@click.option(
+    "--restart", is_flag=True, help="And restart whoever made these pods: shows it, and asks."
+)
 @click.option("--dry-run", is_flag=True, help="Show what --restart would do; change nothing.")
 @options.yes
 @options.drawing
@@ -76,14 +95,23 @@ def status(clouds: tuple[str, ...], **given: Any) -> None:
     """
     html, mermaid = given["html"], given["mermaid"]
     if mermaid and given["form"] != "text":
-        raise BadInput("--mermaid prints the diagram and nothing else", remedy="leave --output out, or write a page with --html")
+        raise BadInput(
+            "--mermaid prints the diagram and nothing else",
+            remedy="leave --output out, or write a page with --html",
+        )
     outside = bool(clouds or given["file"] or html or mermaid)
     alone = _of_each(given) and not outside
     inside = any(given[word] for word in IN_CLUSTER) or (_led(given) and not (outside or alone))
     if (given["dry_run"] or given["yes"]) and not given["restart"]:
-        raise BadInput("--dry-run and --yes are of --restart, which is not given", remedy="add --restart, or leave them out: status changes nothing by itself")
+        raise BadInput(
+            "--dry-run and --yes are of --restart, which is not given",
+            remedy="add --restart, or leave them out: status changes nothing by itself",
+        )
     if given["since"] is not None and not given["former_issuer"]:
-        raise BadInput("--since is of --former-issuer, which is not given", remedy="add it, or leave --since out")
+        raise BadInput(
+            "--since is of --former-issuer, which is not given",
+            remedy="add it, or leave --since out",
+        )
     with Console("mermaid" if mermaid else given["form"], yes=given["yes"]) as console:
         results = [_of_clouds(clouds, given, console)] if outside or not (inside or alone) else []
         results += [_of_servers(Result(judged=True), given)] if alone else []
@@ -99,7 +127,11 @@ def _of_clouds(clouds: tuple[str, ...], given: dict[str, Any], console: Console)
     html, mermaid = given["html"], given["mermaid"]
     if html:
         files.ready(html.parent, [html.name])
-    result = _drawn(what, given, console.report) if html or mermaid else create.status(what, console.report)
+    result = (
+        _drawn(what, given, console.report)
+        if html or mermaid
+        else create.status(what, console.report)
+    )
     result = _of_servers(result, given) if _led(given) or _of_each(given) else result
     return _shown(cloud_options.told(result, "status", what.clouds), html, mermaid=mermaid)
 
@@ -116,13 +148,19 @@ def _of_each(given: Mapping[str, Any]) -> bool:
 
 def _of_servers(result: Result, given: Mapping[str, Any]) -> Result:
     cluster = connecting(given["kubeconfig"], given["context"] or None, given["api_servers"])
-    return servers.outliving(result, cluster, given["since"]) if given["former_issuer"] else servers.beside(result, cluster)
+    return (
+        servers.outliving(result, cluster, given["since"])
+        if given["former_issuer"]
+        else servers.beside(result, cluster)
+    )
 
 
 def _of_cluster(given: dict[str, Any], console: Console) -> Result:
     from cwiictl.actions import webhook  # noqa: PLC0415 - who asks of clouds alone needs nothing of the webhook's deciding
 
-    where = Installation(kubeconfig=given["kubeconfig"], context=given["context"], width=given["width"])
+    where = Installation(
+        kubeconfig=given["kubeconfig"], context=given["context"], width=given["width"]
+    )
     about_pods = given["pods"] or given["restart"] or bool(given["namespaces"])
     question = webhook.Question(where, about_pods, given["restart"], given["namespaces"])
     return webhook.status(question, None if given["dry_run"] else console.agreed)
@@ -138,11 +176,20 @@ def _shown(result: Result, html: Path | None, *, mermaid: bool) -> Result:
     """Drawn is all; told beside it is what is not as it should be."""
     if result.sight is None or not (html or mermaid):
         return result
-    map_ = drawn(result, result.sight, f"Read {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by cwiictl status.")
-    result = replace(result, findings=tuple(each for each in result.findings if each.severity != "ok"))
+    map_ = drawn(
+        result, result.sight, f"Read {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by cwiictl status."
+    )
+    result = replace(
+        result, findings=tuple(each for each in result.findings if each.severity != "ok")
+    )
     if html:
         wrote = files.write(html.parent, {html.name: _page(map_)})
-        result = replace(result, files=(*result.files, str(html)), written=frozenset({str(html)} if wrote else ()), taker="a browser")
+        result = replace(
+            result,
+            files=(*result.files, str(html)),
+            written=frozenset({str(html)} if wrote else ()),
+            taker="a browser",
+        )
     return replace(result, manifest=diagram(map_) if mermaid else result.manifest)
 
 

@@ -49,7 +49,9 @@ def verify(clouds: tuple[str, ...], junit: Path | None, **given: Any) -> None:
       cwiictl verify --file cluster.yaml --exchange --mint
     """
     preset.judge(given)
-    source = _source(**{word: given.pop(word) for word in ("exchange", "mint", "kubeconfig", "context")})
+    source = _source(
+        **{word: given.pop(word) for word in ("exchange", "mint", "kubeconfig", "context")}
+    )
     what = preset.ordered(order(WHOLE, clouds, given, "verify"), given)
     if not (what.requests or what.workloads):
         what = replace(what, parts=ISSUER)
@@ -64,7 +66,13 @@ def verify(clouds: tuple[str, ...], junit: Path | None, **given: Any) -> None:
 
 def _source(*, exchange: bool, mint: bool, kubeconfig: Path | None, context: str) -> Source | None:
     if mint and not exchange:
-        raise BadInput("--mint signs tokens that nobody would be shown", remedy="give --exchange too, or leave --mint out")
+        raise BadInput(
+            "--mint signs tokens that nobody would be shown",
+            remedy="give --exchange too, or leave --mint out",
+        )
     if (kubeconfig or context) and (mint or not exchange):
-        raise BadInput("no cluster is asked for tokens", remedy="give --exchange without --mint, or leave --kubeconfig and --context out")
+        raise BadInput(
+            "no cluster is asked for tokens",
+            remedy="give --exchange without --mint, or leave --kubeconfig and --context out",
+        )
     return None if not exchange else minted if mint else requested(kubeconfig, context)

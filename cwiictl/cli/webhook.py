@@ -14,18 +14,61 @@ from cwiictl.cli import options
 from cwiictl.cli import sidecar as beside
 from cwiictl.cli.console import Console
 
-name = click.option("--name", default="cwii-webhook", show_default=True, metavar="NAME", help="What the installation is called.")
-timeout = click.option("--timeout", default="5m", show_default=True, callback=options.seconds, metavar="TIME", help="How long to wait for each step.")
+name = click.option(
+    "--name",
+    default="cwii-webhook",
+    show_default=True,
+    metavar="NAME",
+    help="What the installation is called.",
+)
+timeout = click.option(
+    "--timeout",
+    default="5m",
+    show_default=True,
+    callback=options.seconds,
+    metavar="TIME",
+    help="How long to wait for each step.",
+)
 
 
 @click.command("install-webhook")
 @options.reaching
 @beside.mode
-@click.option("--output-dir", type=options.PATH, default=Path(), metavar="DIR", help="Where create-all has left its ids, in webhook.yaml.  [default: this one]")
-@click.option("--values", "-f", "file", type=options.PATH, metavar="FILE", help="Values, as the chart takes them; they go before those ids.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="One value, such as replicas=3; it goes before the file's. Repeatable.")
-@click.option("--image", default="", metavar="REF", help="The image, best with its digest: cwiictl image push makes one, and prints it.")
-@click.option("--image-pull-secret", "pull_secrets", multiple=True, metavar="SECRET", help="Secret of its namespace to pull it with. Repeatable.")
+@click.option(
+    "--output-dir",
+    type=options.PATH,
+    default=Path(),
+    metavar="DIR",
+    help="Where create-all has left its ids, in webhook.yaml.  [default: this one]",
+)
+@click.option(
+    "--values",
+    "-f",
+    "file",
+    type=options.PATH,
+    metavar="FILE",
+    help="Values, as the chart takes them; they go before those ids.",
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="One value, such as replicas=3; it goes before the file's. Repeatable.",
+)
+@click.option(
+    "--image",
+    default="",
+    metavar="REF",
+    help="The image, best with its digest: cwiictl image push makes one, and prints it.",
+)
+@click.option(
+    "--image-pull-secret",
+    "pull_secrets",
+    multiple=True,
+    metavar="SECRET",
+    help="Secret of its namespace to pull it with. Repeatable.",
+)
 @click.option(
     "--dialect",
     "dialects",
@@ -43,14 +86,27 @@ timeout = click.option("--timeout", default="5m", show_default=True, callback=op
     is_flag=True,
     help="Install it beside another webhook that hears the same annotations; beside one of this name, with --set name=NAME --set namespace=NAMESPACE.",
 )
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it until every replica is ready, and show with a dry-run pod that it works.")
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help="Follow it until every replica is ready, and show with a dry-run pod that it works.",
+)
 @timeout
 @beside.beside
 @options.planning
 @options.prune
 @options.yes
 @options.concurrency
-@click.option("--output", "-o", "form", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True, help="yaml: the objects.")
+@click.option(
+    "--output",
+    "-o",
+    "form",
+    type=click.Choice(["text", "json", "yaml"]),
+    default="text",
+    show_default=True,
+    help="yaml: the objects.",
+)
 @options.debug
 def install_webhook(**given: Any) -> None:
     """Install the webhook in a running cluster, with the ids that create-all has left; or change what is installed, for it may be run again at any time.
@@ -80,11 +136,19 @@ def install_webhook(**given: Any) -> None:
 def _installed(order: Installation, given: dict[str, Any], console: Console) -> Result:
     dry = given["dry_run"]
     if given["mode"] == "deployment":
-        return install.planned(order, console.report) if dry else install.install(order, console.report, console.agreed)
+        return (
+            install.planned(order, console.report)
+            if dry
+            else install.install(order, console.report, console.agreed)
+        )
     asked = beside.order(order, given)
     if not given["apply"]:
         return sidecar_files.written(asked, dry=dry)
-    return sidecar.planned(asked, console.report) if dry else sidecar.install(asked, console.report, console.agreed)
+    return (
+        sidecar.planned(asked, console.report)
+        if dry
+        else sidecar.install(asked, console.report, console.agreed)
+    )
 
 
 @click.command("uninstall-webhook")
@@ -105,11 +169,18 @@ def uninstall_webhook(name: str, **given: Any) -> None:
     Example:
       cwiictl uninstall-webhook --dry-run
     """
-    order = Installation(kubeconfig=given["kubeconfig"], context=given["context"], expect=given["expect"], width=given["width"])
+    order = Installation(
+        kubeconfig=given["kubeconfig"],
+        context=given["context"],
+        expect=given["expect"],
+        width=given["width"],
+    )
     with Console(given["form"], yes=given["yes"]) as console:
         agreed = None if given["dry_run"] else console.agreed
         if given["mode"] == "sidecar":
-            console.show(uninstall.uninstall_sidecar(beside.removal(order, given), console.report, agreed))
+            console.show(
+                uninstall.uninstall_sidecar(beside.removal(order, given), console.report, agreed)
+            )
         else:
             console.show(uninstall.uninstall(order, name, console.report, agreed))
 
@@ -117,7 +188,14 @@ def uninstall_webhook(name: str, **given: Any) -> None:
 @click.command("renew-certificates")
 @options.reaching
 @name
-@click.option("--namespace", "-n", default="cwii-system", show_default=True, metavar="NAME", help="Where the webhook runs.")
+@click.option(
+    "--namespace",
+    "-n",
+    default="cwii-system",
+    show_default=True,
+    metavar="NAME",
+    help="Where the webhook runs.",
+)
 @timeout
 @options.output
 @options.debug
@@ -128,14 +206,20 @@ def renew_certificates(name: str, namespace: str, **given: Any) -> None:
     Example:
       cwiictl renew-certificates
     """
-    order = Installation(kubeconfig=given["kubeconfig"], context=given["context"], timeout=given["timeout"])
+    order = Installation(
+        kubeconfig=given["kubeconfig"], context=given["context"], timeout=given["timeout"]
+    )
     with Console(given["form"]) as console:
         console.show(renewal.renew(order, name, namespace, console.report))
 
 
 def _sets(given: dict[str, Any]) -> list[str]:
     """Flags are short for values."""
-    told = {"image": given["image"], "imagePullSecrets": _listed(given["pull_secrets"]), "dialects": _listed(given["dialects"])}
+    told = {
+        "image": given["image"],
+        "imagePullSecrets": _listed(given["pull_secrets"]),
+        "dialects": _listed(given["dialects"]),
+    }
     switches = [f"{word}=true" for word in ("require", "beside") if given[word]]
     return [*(f"{word}={text}" for word, text in told.items() if text), *switches]
 

@@ -19,7 +19,14 @@ def error(problem: str, remedy: str) -> Iterator[str]:
     first, *listed = sentence(problem).splitlines()
     yield f"{click.style('Error:', fg='red')} {first}"
     for line in listed:
-        yield from textwrap.wrap(line, _width(), initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False, break_long_words=False)
+        yield from textwrap.wrap(
+            line,
+            _width(),
+            initial_indent="    ",
+            subsequent_indent="      ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
     if remedy:
         yield f"  {sentence(remedy)}"
 
@@ -32,7 +39,14 @@ def sentence(text: str) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _width(), initial_indent=" " * 14, subsequent_indent=" " * 16, break_on_hyphens=False, break_long_words=False)
+    return textwrap.wrap(
+        text,
+        _width(),
+        initial_indent=" " * 14,
+        subsequent_indent=" " * 16,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _width() -> int:
@@ -41,4 +55,7 @@ def _width() -> int:
 
 def shown(text: str) -> str:
     """Characters that would move the terminal, or hide among others, are shown and not sent."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode()
+        for c in text
+    )

@@ -32,12 +32,18 @@ class Connected(Protocol):
     @property
     def caller(self) -> str: ...
     @property
-    def facts(self) -> Mapping[str, str]: ...  # what a cluster must be told of the account itself, in the words of a Secret
+    def facts(
+        self,
+    ) -> Mapping[
+        str, str
+    ]: ...  # what a cluster must be told of the account itself, in the words of a Secret
     @property
     def known_issuers(self) -> Store[KnownIssuersState]: ...
     @property
     def identities(self) -> Store[Any]: ...  # what workloads act as
-    def exchange(self, target: Any, token: str, /) -> Refusal | None: ...  # a workload's token, for what an SDK makes of it in a pod
+    def exchange(
+        self, target: Any, token: str, /
+    ) -> Refusal | None: ...  # a workload's token, for what an SDK makes of it in a pod
     def close(self) -> None: ...  # gives back what was lent for the run, whatever became of it
 
 
@@ -70,20 +76,46 @@ class Cloud(Protocol):
     def connect(self, spec: Any, cluster: Cluster, width: int, /) -> Connected: ...
     def brings(self, spec: Any, /) -> bool: ...
     def uploads(self, spec: Any, /) -> bool: ...
-    def host(self, spec: Any, cluster: Cluster, stores: Any, key: SigningKey, how: Hosting, /) -> Issuer: ...
+    def host(
+        self, spec: Any, cluster: Cluster, stores: Any, key: SigningKey, how: Hosting, /
+    ) -> Issuer: ...
     def standing(self, spec: Any, cluster: Cluster, stores: Any, url: str, /) -> Home: ...
-    def trusted(self, spec: Any, cluster: Cluster, stores: Any, url: str, /) -> Home | None: ...  # by its own provider, whoever hosts; None if it has none
-    def trusting(self, spec: Any, cluster: Cluster, stores: Any, issuer: Issuer, askers: Collection[Asker], /) -> Iterator[Resource[Any]]: ...
-    def identities(self, spec: Any, cluster: Cluster, stores: Any, asks: Iterable[tuple[Workload, Any]], home: Home, /) -> Iterator[Resource[Any]]: ...
-    def permitted(self, stores: Any, things: Sequence[Resource[Any]], /) -> Iterator[Resource[Any]]: ...
-    def leaving(self, stores: Any, things: Sequence[Thing], /) -> Leave | None: ...  # whether who asks may take these down, if that can be asked
+    def trusted(
+        self, spec: Any, cluster: Cluster, stores: Any, url: str, /
+    ) -> Home | None: ...  # by its own provider, whoever hosts; None if it has none
+    def trusting(
+        self, spec: Any, cluster: Cluster, stores: Any, issuer: Issuer, askers: Collection[Asker], /
+    ) -> Iterator[Resource[Any]]: ...
+    def identities(
+        self,
+        spec: Any,
+        cluster: Cluster,
+        stores: Any,
+        asks: Iterable[tuple[Workload, Any]],
+        home: Home,
+        /,
+    ) -> Iterator[Resource[Any]]: ...
+    def permitted(
+        self, stores: Any, things: Sequence[Resource[Any]], /
+    ) -> Iterator[Resource[Any]]: ...
+    def leaving(
+        self, stores: Any, things: Sequence[Thing], /
+    ) -> Leave | None: ...  # whether who asks may take these down, if that can be asked
     def least(self, command: str, spec: Any, cluster: Cluster, /) -> Any: ...
     def walk(self, stores: Any, /) -> Walk: ...
-    def believers(self, things: Iterable[Resource[Any]], /) -> Iterator[Resource[Any]]: ...  # of a plan, what says whose tokens are believed
-    def believed(self, thing: Resource[Any], have: Any, expected: Expected, /) -> Iterator[Finding]: ...  # what is wrong with it
-    def recognised(self, cluster: Cluster, name: str, have: Any, /) -> tuple[Workload, Any] | None: ...  # what was asked for an identity, by what it says
+    def believers(
+        self, things: Iterable[Resource[Any]], /
+    ) -> Iterator[Resource[Any]]: ...  # of a plan, what says whose tokens are believed
+    def believed(
+        self, thing: Resource[Any], have: Any, expected: Expected, /
+    ) -> Iterator[Finding]: ...  # what is wrong with it
+    def recognised(
+        self, cluster: Cluster, name: str, have: Any, /
+    ) -> tuple[Workload, Any] | None: ...  # what was asked for an identity, by what it says
     def exchanges(self, things: Iterable[Resource[Any]], found: Known, /) -> Iterator[Exchange]: ...
-    def acting(self, things: Iterable[Resource[Any]], known: Known, /) -> Iterator[Acting]: ...  # of a plan, who may act as what
+    def acting(
+        self, things: Iterable[Resource[Any]], known: Known, /
+    ) -> Iterator[Acting]: ...  # of a plan, who may act as what
     def bindings(self, identities: Iterable[Any], known: Known, /) -> Iterator[Binding]: ...
 
 

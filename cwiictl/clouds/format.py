@@ -13,8 +13,12 @@ from cwiictl.model import Cluster
 
 
 class Words(Protocol):
-    def unconnected(self, spec: Any, cluster: Cluster, connected: Callable[[], Any], /) -> Any: ...  # stores for a plan that nobody acts on
-    def objects(self, plan: Plan, secret: str, template: Template, /) -> Mapping[str, list[dict[str, Any]]]: ...  # by the names of files
+    def unconnected(
+        self, spec: Any, cluster: Cluster, connected: Callable[[], Any], /
+    ) -> Any: ...  # stores for a plan that nobody acts on
+    def objects(
+        self, plan: Plan, secret: str, template: Template, /
+    ) -> Mapping[str, list[dict[str, Any]]]: ...  # by the names of files
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ class Rights:
 
     bulk, patience = False, 30.0
 
-    def put(self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /) -> PermissionsState:
+    def put(
+        self, _caller: str, want: PermissionsState, _have: PermissionsState | None, /
+    ) -> PermissionsState:
         return want
 
     def drop(self, _caller: str, /) -> None:
@@ -59,7 +61,15 @@ class Permissions(Resource[PermissionsState]):
         if any(thing not in found for thing in self.things):
             return lacking
         written = tuple(each for each in lacking if each in self.write)
-        return written if written and any(each not in found or each.differing(each.want(found), found[each]) for each in self.shared) else ()
+        return (
+            written
+            if written
+            and any(
+                each not in found or each.differing(each.want(found), found[each])
+                for each in self.shared
+            )
+            else ()
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,11 @@ class Leave(Permissions):
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
-        return _denied(self.who, have.lacking, "taking these things down") if have and have.lacking else None
+        return (
+            _denied(self.who, have.lacking, "taking these things down")
+            if have and have.lacking
+            else None
+        )
 
 
 def _denied(who: str, lacking: tuple[str, ...], what: str) -> Denied:
@@ -76,7 +90,10 @@ def _denied(who: str, lacking: tuple[str, ...], what: str) -> Denied:
     every = tuple(dict.fromkeys(lacking))
     if len(every) <= MANY:
         return Denied(f"{who} may not do {', '.join(every)}, which {what} needs", remedy=remedy)
-    return Denied(f"{who} may not do {len(every)} things, which {what} needs:{listed(map(_divided, every))}", remedy=remedy)
+    return Denied(
+        f"{who} may not do {len(every)} things, which {what} needs:{listed(map(_divided, every))}",
+        remedy=remedy,
+    )
 
 
 def _divided(action: str) -> tuple[str, str]:

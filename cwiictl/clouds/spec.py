@@ -36,7 +36,9 @@ class Wish:
         return self.flag.removeprefix("--").replace("-", "_")
 
 
-def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = (), required: bool = False) -> Any:
+def asked(
+    flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = (), required: bool = False
+) -> Any:
     """A text that the user gives with `flag`; empty if not."""
     option = Option(flag, text, metavar, frozenset(of), required)
     return field(default="", metadata={"option": option})
@@ -44,12 +46,18 @@ def asked(flag: str, text: str, *, metavar: str = "TEXT", of: tuple[str, ...] = 
 
 def spared(wanted: Any, *commands: str) -> Any:
     """The same, but that these commands do not need it."""
-    return field(default="", metadata={"option": replace(wanted.metadata["option"], spared=frozenset(commands))})
+    return field(
+        default="",
+        metadata={"option": replace(wanted.metadata["option"], spared=frozenset(commands))},
+    )
 
 
 def switched(flag: str, text: str, *, of: tuple[str, ...] = ()) -> Any:
     """On if the user gives `flag`."""
-    return field(default=False, metadata={"option": Option(flag, text, "", frozenset(of), required=False, switch=True)})
+    return field(
+        default=False,
+        metadata={"option": Option(flag, text, "", frozenset(of), required=False, switch=True)},
+    )
 
 
 def options(spec: type[Any]) -> dict[str, Option]:

@@ -9,7 +9,15 @@ from typing import Any, cast
 
 import msgspec
 
-from cwiictl.cluster_file.words import KIND, VERSION, CloudWords, FileShape, IssuerShape, Words, shape
+from cwiictl.cluster_file.words import (
+    KIND,
+    VERSION,
+    CloudWords,
+    FileShape,
+    IssuerShape,
+    Words,
+    shape,
+)
 from cwiictl.cluster_file.workloads import WorkloadAsk, workloads
 from cwiictl.documents import Document, documents
 from cwiictl.errors import BadInput
@@ -24,7 +32,9 @@ class ClusterFile:
     """What the file says; what it does not say is empty. Paths are as written: seen from the folder of the file."""
 
     cluster: Cluster
-    clouds: Mapping[str, Mapping[str, Any]]  # by name, in the file's order: the given fields of each one's Spec
+    clouds: Mapping[
+        str, Mapping[str, Any]
+    ]  # by name, in the file's order: the given fields of each one's Spec
     host: str = ""  # the cloud that hosts the issuer
     url: str = ""
     exists: bool = False
@@ -69,9 +79,13 @@ def load(name: str, text: bytes, words: Words) -> ClusterFile:
 def _only(name: str, found: Iterator[Document]) -> Document:
     every = list(found)
     if not every:
-        raise BadInput(f"{name} is empty", remedy=f"begin with apiVersion: {VERSION} and kind: {KIND}")
+        raise BadInput(
+            f"{name} is empty", remedy=f"begin with apiVersion: {VERSION} and kind: {KIND}"
+        )
     if len(every) > 1:
-        raise BadInput(f"{every[1].source} begins another object", remedy="write one cluster in one file")
+        raise BadInput(
+            f"{every[1].source} begins another object", remedy="write one cluster in one file"
+        )
     return every[0]
 
 
@@ -100,20 +114,35 @@ def _cluster(document: Document, file: FileShape) -> Cluster:
 def _clouds(document: Document, words: Words) -> dict[str, dict[str, Any]]:
     clouds = cast("Mapping[str, Mapping[str, Any]]", document.at("clouds"))
     if not clouds:
-        raise BadInput(f"clouds in {document.where('clouds')} names no cloud", remedy=f"name one or more of: {', '.join(words.clouds)}")
+        raise BadInput(
+            f"clouds in {document.where('clouds')} names no cloud",
+            remedy=f"name one or more of: {', '.join(words.clouds)}",
+        )
     return {cloud: words.given(cloud, section) for cloud, section in clouds.items()}
 
 
 def _issuer(document: Document, issuer: IssuerShape) -> IssuerShape:
     clouds = cast("Mapping[str, object]", document.at("clouds"))
     if issuer.in_ and issuer.in_ not in clouds:
-        raise BadInput(f"issuer.in in {document.where('issuer', 'in')} is {issuer.in_}, which is not under clouds", remedy=nearest(issuer.in_, tuple(clouds)))
+        raise BadInput(
+            f"issuer.in in {document.where('issuer', 'in')} is {issuer.in_}, which is not under clouds",
+            remedy=nearest(issuer.in_, tuple(clouds)),
+        )
     if issuer.url and not issuer.url.startswith("https://"):
-        raise BadInput(f"issuer.url in {document.where('issuer', 'url')} is not https", remedy="serve the documents over https: clouds read nothing else")
+        raise BadInput(
+            f"issuer.url in {document.where('issuer', 'url')} is not https",
+            remedy="serve the documents over https: clouds read nothing else",
+        )
     if issuer.in_ and issuer.url:
-        raise BadInput(f"{document.where_key('issuer', 'url')} names a host of your own, and issuer.in a cloud", remedy="leave one of the two")
+        raise BadInput(
+            f"{document.where_key('issuer', 'url')} names a host of your own, and issuer.in a cloud",
+            remedy="leave one of the two",
+        )
     if issuer.exists and not issuer.url:
-        raise BadInput(f"{document.where_key('issuer', 'exists')} says that the issuer exists, and not where", remedy="add issuer.url")
+        raise BadInput(
+            f"{document.where_key('issuer', 'exists')} says that the issuer exists, and not where",
+            remedy="add issuer.url",
+        )
     return issuer
 
 

@@ -55,7 +55,9 @@ class Preset:
     parts: tuple[Part, ...]
 
 
-def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known: Mapping[str, str]) -> Preset:
+def preset(
+    name: str, text: bytes, words: Words, given: Mapping[str, str], known: Mapping[str, str]
+) -> Preset:
     """`given` is what the user sets of its variables; `known` are further ones that are not the user's to set here."""
     title = f"the preset {name}"
     (document,) = documents(title, text)
@@ -64,8 +66,16 @@ def preset(name: str, text: bytes, words: Words, given: Mapping[str, str], known
     wanted: list[dict[str, Any]] = filled([_asked(each) for each in shape.workloads], variables)
     (asked,) = documents(title, json.dumps({"workloads": wanted}, indent=2).encode())
     found = workloads(asked, told(asked, asking(words)).workloads, words, shape.asker)
-    outputs = {(each["namespace"], each["name"]): each.get("output", {}) for each in shape.workloads}
-    return Preset(found, tuple(Part(each.workload, outputs[each.workload.namespace, each.workload.name], variables) for each in found))
+    outputs = {
+        (each["namespace"], each["name"]): each.get("output", {}) for each in shape.workloads
+    }
+    return Preset(
+        found,
+        tuple(
+            Part(each.workload, outputs[each.workload.namespace, each.workload.name], variables)
+            for each in found
+        ),
+    )
 
 
 def clouds(name: str, text: bytes, words: Words) -> tuple[str, ...]:

@@ -17,18 +17,33 @@ def schema(words: Words) -> dict[str, Any]:
     _, shapes = msgspec.json.schema_components([shape(words)], ref_template="#/$defs/{name}")
     shapes = {name: _tidy(each) for name, each in shapes.items()}
     shapes["Clouds"] |= {"minProperties": 1}
-    shapes["Issuer"] |= {"dependentRequired": {"exists": ["url"]}, "not": {"required": ["in", "url"]}}
+    shapes["Issuer"] |= {
+        "dependentRequired": {"exists": ["url"]},
+        "not": {"required": ["in", "url"]},
+    }
     shapes["Issuer"]["properties"]["url"] |= {"pattern": "^https://"}
     shapes["Workload"] |= {"anyOf": [{"required": [cloud]} for cloud in words.clouds]}
     top = shapes.pop("Cluster")
-    return {"$schema": DRAFT, "title": "cluster.yaml of cwiictl", **top, "$defs": dict(sorted(shapes.items()))}
+    return {
+        "$schema": DRAFT,
+        "title": "cluster.yaml of cwiictl",
+        **top,
+        "$defs": dict(sorted(shapes.items())),
+    }
 
 
 def _tidy(shape: Mapping[str, Any]) -> dict[str, Any]:
     """Without what says nothing: our names for shapes, their descriptions for programmers, and defaults that mean "not given"."""
-    kept = {word: value for word, value in shape.items() if word not in {"title", "default"} and value != [] and not _is_ours(word, shape)}
+    kept = {
+        word: value
+        for word, value in shape.items()
+        if word not in {"title", "default"} and value != [] and not _is_ours(word, shape)
+    }
     if "properties" in kept:
-        kept["properties"] = {name: _tidy(each) for name, each in cast("Mapping[str, Any]", kept["properties"]).items()}
+        kept["properties"] = {
+            name: _tidy(each)
+            for name, each in cast("Mapping[str, Any]", kept["properties"]).items()
+        }
     return kept
 
 

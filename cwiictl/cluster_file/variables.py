@@ -43,15 +43,24 @@ class Variables:
     def __post_init__(self) -> None:
         for name, value in self.given.items():
             if name not in self.shapes:
-                raise BadInput(f"{self.title} has no variable {name!r}", remedy=nearest(name, tuple(self.shapes), key="--set "))
+                raise BadInput(
+                    f"{self.title} has no variable {name!r}",
+                    remedy=nearest(name, tuple(self.shapes), key="--set "),
+                )
             self._judge(name, value)
 
     def _judge(self, name: str, value: str) -> None:
         shape = self.shapes[name]
         if isinstance(shape.default, bool) and value not in SWITCH:
-            raise BadInput(f"--set {name}={value} is neither true nor false", remedy=f"give one of the two: {shape.help}")
+            raise BadInput(
+                f"--set {name}={value} is neither true nor false",
+                remedy=f"give one of the two: {shape.help}",
+            )
         if not re.fullmatch(shape.pattern, value):
-            raise BadInput(f"--set {name}={value} cannot be meant: it does not match {shape.pattern}", remedy=f"give the {shape.help}")
+            raise BadInput(
+                f"--set {name}={value} cannot be meant: it does not match {shape.pattern}",
+                remedy=f"give the {shape.help}",
+            )
 
     def __getitem__(self, name: str, /) -> str | bool:
         if name in self.known:
@@ -60,7 +69,10 @@ class Variables:
         if name in self.given:
             return SWITCH[self.given[name]] if isinstance(default, bool) else self.given[name]
         if isinstance(default, UnsetType):
-            raise BadInput(f"{self.title} needs {name}", remedy=f"give --set {name}=VALUE: {self.shapes[name].help}")
+            raise BadInput(
+                f"{self.title} needs {name}",
+                remedy=f"give --set {name}=VALUE: {self.shapes[name].help}",
+            )
         return filled(default, self)
 
 
@@ -69,10 +81,16 @@ def filled(value: Any, meaning: Meaning) -> Any:
         case str():
             return _text(value, meaning)
         case list():
-            return [filled(each, meaning) for each in cast("list[Any]", value) if _wanted(each, meaning)]
+            return [
+                filled(each, meaning) for each in cast("list[Any]", value) if _wanted(each, meaning)
+            ]
         case dict():
             items = cast("dict[str, Any]", value).items()
-            return {key: filled(each, meaning) for key, each in items if key != WHEN and _wanted(each, meaning)}
+            return {
+                key: filled(each, meaning)
+                for key, each in items
+                if key != WHEN and _wanted(each, meaning)
+            }
         case _:
             return value
 

@@ -18,7 +18,9 @@ LOOK = 30.0  # seconds: how long it is believed that a thing is still ours
 class Roomy(Protocol):
     """A store of what others may have put theirs into, with which that would go."""
 
-    def inspect(self, name: str, /) -> None: ...  # raises Conflict over what is not ours. Nobody is given anything to look
+    def inspect(
+        self, name: str, /
+    ) -> None: ...  # raises Conflict over what is not ours. Nobody is given anything to look
 
 
 @runtime_checkable
@@ -26,7 +28,9 @@ class Keeping(Protocol):
     """A store of which not all that is ours goes."""
 
     @property
-    def staying(self) -> Mapping[str, str]: ...  # by name, and why: known once it was asked what is owned
+    def staying(
+        self,
+    ) -> Mapping[str, str]: ...  # by name, and why: known once it was asked what is owned
 
 
 @dataclass(frozen=True)
@@ -55,26 +59,50 @@ class Holdings:
     def staying(self) -> dict[str, str]:
         """What is ours and was not found to go, by address, and why."""
         stores = [store for walk in self.walks for store in walk if isinstance(store, Keeping)]
-        return {f"{store.kind}/{name}": why for store in stores for name, why in store.staying.items()}
+        return {
+            f"{store.kind}/{name}": why for store in stores for name, why in store.staying.items()
+        }
 
     @property
     def parts(self) -> dict[str, str]:
         """Of what goes only in part, by address, what that is."""
-        return {thing.address: walk.shared[thing.store.kind] for walk in self.walks for thing in self.of(list(walk)) if thing.store.kind in walk.shared}
+        return {
+            thing.address: walk.shared[thing.store.kind]
+            for walk in self.walks
+            for thing in self.of(list(walk))
+            if thing.store.kind in walk.shared
+        }
 
     def __iter__(self) -> Iterator[Thing]:
-        return (thing for walk in self.walks for store in walk for thing in self.things.get(store.kind, ()))
+        return (
+            thing
+            for walk in self.walks
+            for store in walk
+            for thing in self.things.get(store.kind, ())
+        )
 
     def only(self, addresses: Collection[str]) -> Holdings:
-        things = {kind: tuple(t for t in things if t.address in addresses) for kind, things in self.things.items()}
+        things = {
+            kind: tuple(t for t in things if t.address in addresses)
+            for kind, things in self.things.items()
+        }
         return replace(self, things=things, failed={})
 
     def kept(self, clouds: Collection[str]) -> dict[str, frozenset[str]]:
         """What serves an issuer that clouds were made to trust which are not among these, and which they are."""
         kept: dict[str, frozenset[str]] = {}
         for walk in self.walks:
-            others = frozenset(cloud for thing in self.of(walk.hosting) for cloud in thing.mark.clouds if cloud not in clouds)
-            kept |= {thing.address: others for thing in self.of([*walk.around, *walk.hosting, *walk.lent]) if others}
+            others = frozenset(
+                cloud
+                for thing in self.of(walk.hosting)
+                for cloud in thing.mark.clouds
+                if cloud not in clouds
+            )
+            kept |= {
+                thing.address: others
+                for thing in self.of([*walk.around, *walk.hosting, *walk.lent])
+                if others
+            }
         return kept
 
     def of(self, stores: Sequence[Store[Any]]) -> list[Thing]:
@@ -89,7 +117,9 @@ class Removal:
     skipped: Mapping[str, str]  # and why
     interrupted: bool = False
     called: frozenset[str] = frozenset()  # what was dropped, in files that tell of it
-    parts: Mapping[str, str] = field(default_factory=dict[str, str])  # what went of what did not go as a whole
+    parts: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # what went of what did not go as a whole
 
     @property
     def whole(self) -> bool:
@@ -111,21 +141,36 @@ class Listing:
         return "read"
 
     def holdings(self, failed: Mapping[str, Exception], *, interrupted: bool) -> Holdings:
-        return Holdings(self.walks, self.found, {key.removesuffix(ALL): e for key, e in failed.items()}, interrupted)
+        return Holdings(
+            self.walks,
+            self.found,
+            {key.removesuffix(ALL): e for key, e in failed.items()},
+            interrupted,
+        )
 
 
 def holdings(walks: Sequence[Walk], cluster: str, pace: Pace, report: Report = silent) -> Holdings:
     """All stores are asked at once what they own."""
     listing = Listing(walks, cluster)
     patience = {key: store.patience for key, store in listing.stores.items()}
-    job = Job(dict.fromkeys(patience, ()), lambda key, _tried: listing.look(key), patience=patience.__getitem__, report=report, verb="reading")
+    job = Job(
+        dict.fromkeys(patience, ()),
+        lambda key, _tried: listing.look(key),
+        patience=patience.__getitem__,
+        report=report,
+        verb="reading",
+    )
     ran = run(job, pace)
     return listing.holdings(ran.failed, interrupted=ran.interrupted)
 
 
 def inspect(held: Holdings, pace: Pace, report: Report = silent) -> Ran:
     """Whether what is ours holds what is not, looked at before anything goes. Where nobody may look, it is seen when its turn comes."""
-    rooms = {thing.address: (thing.store, thing.name) for thing in held if thing.mark.hold == "owned" and isinstance(thing.store, Roomy)}
+    rooms = {
+        thing.address: (thing.store, thing.name)
+        for thing in held
+        if thing.mark.hold == "owned" and isinstance(thing.store, Roomy)
+    }
 
     def look(address: str, _tried: int) -> str:
         store, name = rooms[address]
@@ -133,8 +178,20 @@ def inspect(held: Holdings, pace: Pace, report: Report = silent) -> Ran:
         return "read"
 
     patience = {address: held_in.patience for address, (held_in, _) in rooms.items()}
-    ran = run(Job(dict.fromkeys(rooms, ()), look, patience=patience.__getitem__, report=report, verb="reading"), pace)
-    return Ran({address: e for address, e in ran.failed.items() if not isinstance(e, Denied)}, interrupted=ran.interrupted)
+    ran = run(
+        Job(
+            dict.fromkeys(rooms, ()),
+            look,
+            patience=patience.__getitem__,
+            report=report,
+            verb="reading",
+        ),
+        pace,
+    )
+    return Ran(
+        {address: e for address, e in ran.failed.items() if not isinstance(e, Denied)},
+        interrupted=ran.interrupted,
+    )
 
 
 def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
@@ -145,7 +202,9 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
     done: dict[str, str] = {}
     left: dict[str, str] = {}
     called: dict[str, frozenset[str]] = {}
-    ours: dict[str, float] = {}  # what was looked at and may be dropped, and when: a drop that is soon tried again does not ask again
+    ours: dict[
+        str, float
+    ] = {}  # what was looked at and may be dropped, and when: a drop that is soon tried again does not ask again
 
     def do(address: str, _tried: int) -> str:
         now = pace.clock.now()
@@ -161,16 +220,43 @@ def remove(held: Holdings, pace: Pace, report: Report = silent) -> Removal:
         return done[address]
 
     def skip(address: str, bad: Collection[str]) -> str:
-        reason = _trusted(things[address], held, bad, done) or _needed(things[address], held, bad) or _filled(things[address], held, bad)
+        reason = (
+            _trusted(things[address], held, bad, done)
+            or _needed(things[address], held, bad)
+            or _filled(things[address], held, bad)
+        )
         if reason:
             left[address] = reason
         return reason
 
-    ran = run(Job(_backwards(held), do, skip, patience=lambda address: things[address].store.patience, report=report, verb="removing"), pace)
-    skipped = {address: left.get(address, "interrupted") for address in things.keys() - done.keys() - ran.failed.keys()}
-    dropped, released = (tuple(sorted(a for a, word in done.items() if word == verb)) for verb in ("drop", "release"))
+    ran = run(
+        Job(
+            _backwards(held),
+            do,
+            skip,
+            patience=lambda address: things[address].store.patience,
+            report=report,
+            verb="removing",
+        ),
+        pace,
+    )
+    skipped = {
+        address: left.get(address, "interrupted")
+        for address in things.keys() - done.keys() - ran.failed.keys()
+    }
+    dropped, released = (
+        tuple(sorted(a for a, word in done.items() if word == verb)) for verb in ("drop", "release")
+    )
     words = frozenset(word for address in dropped for word in called.get(address, ()))
-    return Removal(dropped, released, {**held.failed, **ran.failed}, skipped, ran.interrupted, words, held.parts)
+    return Removal(
+        dropped,
+        released,
+        {**held.failed, **ran.failed},
+        skipped,
+        ran.interrupted,
+        words,
+        held.parts,
+    )
 
 
 def _let_go(thing: Thing, have: State | None) -> bool:
@@ -185,11 +271,17 @@ def _let_go(thing: Thing, have: State | None) -> bool:
 
 def _trusted(thing: Thing, held: Holdings, bad: Collection[str], done: Mapping[str, str]) -> str:
     """Why it must stay: whoever takes the place of an issuer's host is believed by all that still trust it."""
-    if thing.mark.hold != "owned" or all(store.kind != thing.store.kind for walk in held.walks for store in walk.hosting):
+    if thing.mark.hold != "owned" or all(
+        store.kind != thing.store.kind for walk in held.walks for store in walk.hosting
+    ):
         return ""
     trusting = [store for walk in held.walks for store in walk.trusting]
     unread = [store.kind for store in trusting if store.kind in held.failed]
-    staying = [each.address for each in held.of(trusting) if each.address in bad or done.get(each.address) == "release"]
+    staying = [
+        each.address
+        for each in held.of(trusting)
+        if each.address in bad or done.get(each.address) == "release"
+    ]
     return f"{(unread + staying)[0]} may still trust it" if unread + staying else ""
 
 
@@ -200,10 +292,19 @@ def _needed(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
     if reason := _found_by(thing, held, bad):
         return reason
     stuck = [address for address in _given_back(held) if address in bad]
-    hosts = [each.address for walk in held.walks for each in held.of(walk.hosting) if each.mark.hold == "owned"]
+    hosts = [
+        each.address
+        for walk in held.walks
+        for each in held.of(walk.hosting)
+        if each.mark.hold == "owned"
+    ]
     if stuck:
         return f"{stuck[0]} is found by it"
-    return f"it trusts {hosts[0]}, whose name anybody could take then: delete it first" if hosts and thing.mark.hold != "owned" else ""
+    return (
+        f"it trusts {hosts[0]}, whose name anybody could take then: delete it first"
+        if hosts and thing.mark.hold != "owned"
+        else ""
+    )
 
 
 def _found_by(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
@@ -217,16 +318,30 @@ def _filled(thing: Thing, held: Holdings, bad: Collection[str]) -> str:
     """Why what others are in must stay: with it would go what could not go by itself, or the mark by which that is found."""
     for walk in held.walks:
         inside = [*walk.around, *walk.hosting] if walk.around else []
-        unseen = [f"{store.kind} could not be read, and" for store in walk.lent if store.kind in held.failed]
+        unseen = [
+            f"{store.kind} could not be read, and"
+            for store in walk.lent
+            if store.kind in held.failed
+        ]
         lent = [*unseen, *(each.address for each in held.of(walk.lent) if each.address in bad)]
-        if lent and thing.mark.hold != "owned" and any(store.kind == thing.store.kind for store in inside):
+        if (
+            lent
+            and thing.mark.hold != "owned"
+            and any(store.kind == thing.store.kind for store in inside)
+        ):
             return f"{lent[0]} is found by it"
         stuck = [each.address for each in held.of(inside) if each.address in bad]
         if stuck and any(store.kind == thing.store.kind for store in inside):
             return f"{stuck[0]} is still there"
         if any(store.kind == thing.store.kind for store in (*walk.around, *walk.within)):
-            unread = [f"{store.kind} could not be read" for store in walk if store.kind in held.failed]
-            staying = [f"{each.address} is still there" for each in held.of([*walk.trusting, *walk.using]) if each.address in bad]
+            unread = [
+                f"{store.kind} could not be read" for store in walk if store.kind in held.failed
+            ]
+            staying = [
+                f"{each.address} is still there"
+                for each in held.of([*walk.trusting, *walk.using])
+                if each.address in bad
+            ]
             return next(iter(unread + staying), "")
     return ""
 
@@ -242,8 +357,22 @@ def inherit(held: Holdings, mark: Mark, pace: Pace, report: Report = silent) -> 
             thing.store.put(thing.name, replace(have, owner=mark), have)
         return "update"
 
-    ran = run(Job(dict.fromkeys(things, ()), do, patience=lambda address: things[address].store.patience, report=report), pace)
-    return Removal((), (), {**held.failed, **ran.failed}, dict.fromkeys(ran.skipped, ""), ran.interrupted or held.interrupted)
+    ran = run(
+        Job(
+            dict.fromkeys(things, ()),
+            do,
+            patience=lambda address: things[address].store.patience,
+            report=report,
+        ),
+        pace,
+    )
+    return Removal(
+        (),
+        (),
+        {**held.failed, **ran.failed},
+        dict.fromkeys(ran.skipped, ""),
+        ran.interrupted or held.interrupted,
+    )
 
 
 def _backwards(held: Holdings) -> dict[str, list[str]]:
@@ -267,14 +396,27 @@ def _backwards(held: Holdings) -> dict[str, list[str]]:
 
 def _given_back(held: Holdings) -> list[str]:
     lent = [thing.address for walk in held.walks for thing in held.of(walk.lent)]
-    return [*lent, *(thing.address for walk in held.walks for thing in held.of([*walk.around, *walk.hosting]) if thing.mark.hold != "owned")]
+    return [
+        *lent,
+        *(
+            thing.address
+            for walk in held.walks
+            for thing in held.of([*walk.around, *walk.hosting])
+            if thing.mark.hold != "owned"
+        ),
+    ]
 
 
 def _theirs(held: Holdings) -> dict[str, tuple[Thing, ...]]:
-    return {kind: tuple(thing for thing in things if thing.mark.hold != "owned") for kind, things in held.things.items()}
+    return {
+        kind: tuple(thing for thing in things if thing.mark.hold != "owned")
+        for kind, things in held.things.items()
+    }
 
 
-def _chained(held: Holdings, stores: Sequence[Store[Any]], before: list[str], graph: dict[str, list[str]]) -> list[str]:
+def _chained(
+    held: Holdings, stores: Sequence[Store[Any]], before: list[str], graph: dict[str, list[str]]
+) -> list[str]:
     """All things of a store after all of the next one's. Returns every address that was added."""
     added: list[str] = []
     for store in reversed(stores):

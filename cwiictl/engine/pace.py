@@ -78,9 +78,15 @@ class Job:
     """What to run: each node of the graph once, what it needs first."""
 
     graph: Mapping[str, Collection[str]]
-    do: Callable[[str, int], str]  # in a worker; the second argument counts the tries from 1; says in a word what it did
-    skip: Callable[[str, Collection[str]], str] = lambda _address, _bad: ""  # why, seeing what failed or was skipped
-    failed: Mapping[str, Exception] = field(default_factory=dict[str, Exception])  # already, before they are tried
+    do: Callable[
+        [str, int], str
+    ]  # in a worker; the second argument counts the tries from 1; says in a word what it did
+    skip: Callable[[str, Collection[str]], str] = lambda _address, _bad: (
+        ""
+    )  # why, seeing what failed or was skipped
+    failed: Mapping[str, Exception] = field(
+        default_factory=dict[str, Exception]
+    )  # already, before they are tried
     patience: Callable[[str], float] = lambda _address: 120.0
     report: Report = silent
     verb: Phase = "writing"
@@ -104,7 +110,9 @@ class _Turn:
         self.sorter = TopologicalSorter(job.graph)
         self.height = _heights(job.graph)
         self.waiting: list[tuple[float, str, int]] = []  # until when
-        self.ready: list[tuple[int, float, int, str, int]] = []  # the longest way behind it first, and since when, and of each kind one in turn
+        self.ready: list[
+            tuple[int, float, int, str, int]
+        ] = []  # the longest way behind it first, and since when, and of each kind one in turn
         self.turn = _turns(job.graph)
         self.running: set[str] = set()
         self.until: dict[str, float] = {}  # when the patience with it ends
@@ -135,7 +143,9 @@ class _Turn:
     def tell(self, what: What, address: str, why: str = "") -> None:
         if REPORT not in self.ran.failed:
             try:
-                self.job.report(Event(what, address, why, len(self.ended), len(self.job.graph), self.job.verb))
+                self.job.report(
+                    Event(what, address, why, len(self.ended), len(self.job.graph), self.job.verb)
+                )
             except Exception as e:  # noqa: BLE001 - whatever it is, the calls under way are not forgotten for it
                 self.ran.failed[REPORT] = e
 
@@ -167,14 +177,20 @@ class _Turn:
     def wake(self) -> None:
         while self.waiting and self.waiting[0][0] <= self.pace.clock.now():
             due, address, tried = heapq.heappop(self.waiting)
-            heapq.heappush(self.ready, (-self.height[address], due, self.turn[address], address, tried))
+            heapq.heappush(
+                self.ready, (-self.height[address], due, self.turn[address], address, tried)
+            )
 
     def listen(self) -> None:
         """Wait for an ended call, or the next that is due; then take in all that came."""
         if not self.running and (self.stopping or not (self.ready or self.waiting)):
             return
         full = len(self.running) >= self.width
-        due = None if full or self.stopping or not self.waiting else max(0.0, self.waiting[0][0] - self.pace.clock.now())
+        due = (
+            None
+            if full or self.stopping or not self.waiting
+            else max(0.0, self.waiting[0][0] - self.pace.clock.now())
+        )
         self.pace.clock.listen(self.news, due, running=bool(self.running))
         with suppress(Empty):
             while True:

@@ -15,7 +15,11 @@ from cwiictl.engine.resource import State
 def plain(value: object) -> Any:
     """Text, numbers, lists and dicts; sets in order; of a State, and of what it is made of, what is ours to say and no secret."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value) if not {"secret", "aside", "bookkeeping"} & f.metadata.keys()}
+        return {
+            f.name: plain(getattr(value, f.name))
+            for f in fields(value)
+            if not {"secret", "aside", "bookkeeping"} & f.metadata.keys()
+        }
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in cast("Mapping[object, object]", value).items()}
     if isinstance(value, AbstractSet):

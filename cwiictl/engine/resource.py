@@ -24,7 +24,9 @@ class Mark:
     origin: str = "create-all"
     tool: str = ""  # of another tool that made it for this very cluster: all of that can be taken over by its name
     whole: bool = True  # whether it is as we write it
-    clouds: frozenset[str] = field(default=frozenset(), compare=False)  # others than its own, that were made to trust the issuer it hosts
+    clouds: frozenset[str] = field(
+        default=frozenset(), compare=False
+    )  # others than its own, that were made to trust the issuer it hosts
 
 
 def assigned() -> Any:
@@ -65,7 +67,9 @@ class State:
 
     markless: ClassVar[bool] = False  # it cannot bear a mark: its parent's speaks for it
     owner: Mark | None = field(default=None, compare=False, metadata={"bookkeeping": True})
-    remnant: bool = field(default=False, compare=False, metadata={"bookkeeping": True})  # unmarked, of our name, empty and unused: a cut run's
+    remnant: bool = field(
+        default=False, compare=False, metadata={"bookkeeping": True}
+    )  # unmarked, of our name, empty and unused: a cut run's
 
     @property
     def called(self) -> frozenset[str]:
@@ -79,7 +83,9 @@ S = TypeVar("S", bound=State)
 def differences(want: State, have: State) -> tuple[Difference, ...]:
     """Field by field; of a `part` only the keys that are wanted."""
     return tuple(
-        Difference(f.name, _ours(f, want, have), getattr(want, f.name)) for f in fields(want) if f.compare and _ours(f, want, have) != getattr(want, f.name)
+        Difference(f.name, _ours(f, want, have), getattr(want, f.name))
+        for f in fields(want)
+        if f.compare and _ours(f, want, have) != getattr(want, f.name)
     )
 
 
@@ -131,9 +137,17 @@ class Known:
     def foretell(self, resource: Resource[S], want: S, have: S | None) -> None:
         """What will be there after a run: as wanted, with what the cloud has assigned or a word for it."""
         if have:
-            told = {f.name: getattr(have, f.name) for f in fields(want) if {"assigned", "secret"} & f.metadata.keys()}
+            told = {
+                f.name: getattr(have, f.name)
+                for f in fields(want)
+                if {"assigned", "secret"} & f.metadata.keys()
+            }
         else:
-            told = {f.name: f"<{f.name} of {resource.address}>" for f in fields(want) if "assigned" in f.metadata}
+            told = {
+                f.name: f"<{f.name} of {resource.address}>"
+                for f in fields(want)
+                if "assigned" in f.metadata
+            }
             self._words |= set(told.values())
         self.learn(resource, replace(want, **told))
 
@@ -255,16 +269,26 @@ class Walk:
     """The stores of a cloud, in the order of making."""
 
     hosting: Sequence[Store[Any]]  # what serves an issuer to the world
-    lent: Sequence[Store[Any]]  # what we put in places of the user's own; in a place of ours it is that place's
+    lent: Sequence[
+        Store[Any]
+    ]  # what we put in places of the user's own; in a place of ours it is that place's
     trusting: Sequence[Store[Any]]  # what believes whoever serves it
     using: Sequence[Store[Any]]
-    around: Sequence[Store[Any]] = ()  # what everything is in, each in the one before; no host itself
+    around: Sequence[
+        Store[Any]
+    ] = ()  # what everything is in, each in the one before; no host itself
     within: Sequence[Store[Any]] = ()  # what those that trust are in; it trusts nobody itself
-    finds: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is found only by a thing of the same name
-    shared: Mapping[str, str] = field(default_factory=dict[str, str])  # by kinds: what is everybody's, and which part of it goes
+    finds: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # by kinds: what is found only by a thing of the same name
+    shared: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # by kinds: what is everybody's, and which part of it goes
 
     def __iter__(self) -> Iterator[Store[Any]]:
-        return iter((*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using))
+        return iter(
+            (*self.around, *self.hosting, *self.lent, *self.within, *self.trusting, *self.using)
+        )
 
 
 class Plan(Mapping[str, Resource[Any]]):
@@ -281,7 +305,10 @@ class Plan(Mapping[str, Resource[Any]]):
                 self._all[resource.address] = resource
                 todo += resource.needs + resource.likes
             elif known is not resource and (known != resource or known.store is not resource.store):
-                raise BadInput(f"two different things would be {resource.address}", remedy="rename one of what asks for them")
+                raise BadInput(
+                    f"two different things would be {resource.address}",
+                    remedy="rename one of what asks for them",
+                )
 
     def __getitem__(self, address: str) -> Resource[Any]:
         return self._all[address]

@@ -12,7 +12,19 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from cwiictl.engine.holdings import Holdings, Listing
 from cwiictl.engine.pace import Job, Pace, Ran, run
-from cwiictl.engine.resource import Difference, Hold, Known, Mark, Phase, Plan, Report, Resource, State, Store, silent
+from cwiictl.engine.resource import (
+    Difference,
+    Hold,
+    Known,
+    Mark,
+    Phase,
+    Plan,
+    Report,
+    Resource,
+    State,
+    Store,
+    silent,
+)
 from cwiictl.engine.workers import listening
 from cwiictl.errors import Conflict, Denied
 
@@ -25,7 +37,11 @@ Verb = Literal["create", "update", "extend", "keep", "refuse"]
 class Rehearsing(Protocol):
     """A store of a place that makes something of its own of what it is told: in defaults, units, and what others hold."""
 
-    def rehearse(self, name: str, want: Any, have: Any, /) -> Any: ...  # what would be found after `put`, and nothing is written; raises what `put` would
+    def rehearse(
+        self, name: str, want: Any, have: Any, /
+    ) -> (
+        Any
+    ): ...  # what would be found after `put`, and nothing is written; raises what `put` would
 
 
 @dataclass(frozen=True)
@@ -47,14 +63,18 @@ class Outcome:
     interrupted: bool = False
     held: Holdings = NOBODYS  # what was ours in the plan's walks before anything was written
     unfinished: Collection[str] = ()  # of what failed, what was not there before, and is now
-    seen: Mapping[str, State | None] = field(default_factory=dict[str, State | None])  # of what could be read, what was there before this run
+    seen: Mapping[str, State | None] = field(
+        default_factory=dict[str, State | None]
+    )  # of what could be read, what was there before this run
 
     @property
     def whole(self) -> bool:
         return not (self.failed or self.skipped or self.interrupted)
 
 
-Act = Callable[[Resource[Any], Change, State, State, State | None], None]  # what is wanted, what the place would make of it, and what is there
+Act = Callable[
+    [Resource[Any], Change, State, State, State | None], None
+]  # what is wanted, what the place would make of it, and what is there
 
 
 @dataclass
@@ -66,7 +86,9 @@ class _Run:
     report: Report
     known: Known = field(default_factory=Known)
     found: Known = field(default_factory=Known)
-    decided: dict[str, Change] = field(default_factory=dict[str, Change])  # at the first try: a retry would call a create a keep
+    decided: dict[str, Change] = field(
+        default_factory=dict[str, Change]
+    )  # at the first try: a retry would call a create a keep
     done: set[str] = field(default_factory=set[str])
     seen: dict[str, State | None] = field(default_factory=dict[str, State | None])
     held: Holdings = NOBODYS
@@ -88,42 +110,83 @@ class _Run:
                     self.found.learn(resource, states[resource.name])
             return "read"
 
-        patience = {key: store.patience for key, store in [*((key, store) for key, (store, _) in asks.items()), *listing.stores.items()]}
-        ran = run(Job(dict.fromkeys(patience, ()), ask, patience=patience.__getitem__, report=self.report, verb="reading"), self.pace)
+        patience = {
+            key: store.patience
+            for key, store in [
+                *((key, store) for key, (store, _) in asks.items()),
+                *listing.stores.items(),
+            ]
+        }
+        ran = run(
+            Job(
+                dict.fromkeys(patience, ()),
+                ask,
+                patience=patience.__getitem__,
+                report=self.report,
+                verb="reading",
+            ),
+            self.pace,
+        )
         unlisted = {key: e for key, e in ran.failed.items() if key in listing.stores}
         self.held = listing.holdings(unlisted, interrupted=ran.interrupted)
-        unread = {key: [r.address for r in asks[key][1]] if key in asks else [key] for key in ran.failed.keys() - unlisted.keys()}
-        return Ran({address: ran.failed[key] for key, addresses in unread.items() for address in addresses}, interrupted=ran.interrupted)
+        unread = {
+            key: [r.address for r in asks[key][1]] if key in asks else [key]
+            for key in ran.failed.keys() - unlisted.keys()
+        }
+        return Ran(
+            {
+                address: ran.failed[key]
+                for key, addresses in unread.items()
+                for address in addresses
+            },
+            interrupted=ran.interrupted,
+        )
 
     def asks(self) -> dict[str, tuple[Store[Any], list[Resource[Any]]]]:
         """Whom, for what: once for all of a kind where a store reads so."""
         asks: dict[str, tuple[Store[Any], list[Resource[Any]]]] = {}
         for address, resource in self.plan.items():
             if not resource.late:
-                asks.setdefault(resource.store.kind if resource.store.bulk else address, (resource.store, []))[1].append(resource)
+                asks.setdefault(
+                    resource.store.kind if resource.store.bulk else address, (resource.store, [])
+                )[1].append(resource)
         return asks
 
     def refused(self, unread: Mapping[str, Exception]) -> dict[str, Exception]:
         """All that stands against writing anything at all."""
-        no: dict[str, Exception] = {address: e for address, e in unread.items() if address in self.plan and self.plan[address].guards}
+        no: dict[str, Exception] = {
+            address: e
+            for address, e in unread.items()
+            if address in self.plan and self.plan[address].guards
+        }
         for address, resource in self.plan.items():
             have = self.found.get(resource)
             try:
-                problem = resource.objection(self.found) or (self.conflict(resource, have) if have else None)
+                problem = resource.objection(self.found) or (
+                    self.conflict(resource, have) if have else None
+                )
             except Exception as e:  # noqa: BLE001 - who cannot judge objects
                 problem = e
             if problem:
                 no[address] = problem
         return no
 
-    def alone(self, unread: Mapping[str, Exception], refused: Mapping[str, Exception]) -> dict[str, Exception]:
+    def alone(
+        self, unread: Mapping[str, Exception], refused: Mapping[str, Exception]
+    ) -> dict[str, Exception]:
         """Of what could not be read, what stands for itself: to look into what is refused takes nothing that anybody could grant."""
         foreign = {address for address, e in refused.items() if isinstance(e, Conflict)}
-        return {address: e for address, e in unread.items() if not (isinstance(e, Denied) and self.holds(address, foreign))}
+        return {
+            address: e
+            for address, e in unread.items()
+            if not (isinstance(e, Denied) and self.holds(address, foreign))
+        }
 
     def holds(self, address: str, among: Collection[str]) -> bool:
         resource = self.plan.get(address)
-        return resource is not None and any(held.address in among or self.holds(held.address, among) for held in resource.needs)
+        return resource is not None and any(
+            held.address in among or self.holds(held.address, among) for held in resource.needs
+        )
 
     def conflict(self, resource: Resource[Any], have: State) -> Conflict | None:
         if self.strange(resource.address, have):
@@ -140,7 +203,14 @@ class _Run:
 
     def strange(self, address: str, have: State) -> bool:
         lent = self.plan[address].brought and not (self.plan[address].exclusive and have.owner)
-        return not (self.ours(have) or have.markless or have.remnant or lent or address in self.adopt or self.inherited(have))
+        return not (
+            self.ours(have)
+            or have.markless
+            or have.remnant
+            or lent
+            or address in self.adopt
+            or self.inherited(have)
+        )
 
     def inherited(self, have: State) -> bool:
         """Made for this cluster by another tool, and taken over with all that it made: ours from then on as if we had."""
@@ -160,14 +230,25 @@ class _Run:
             differing = (Difference("mark", "damaged", self.mark.cluster), *differing)
         elif have.owner and resource.single and have.owner.origin != self.mark.origin:
             differing = (Difference("mark", have.owner.origin, self.mark.origin), *differing)
-        return Change(self.verb(resource, want, have) if differing else "keep", resource.address, differing, resource.remarks(want, have)), want, made
+        return (
+            Change(
+                self.verb(resource, want, have) if differing else "keep",
+                resource.address,
+                differing,
+                resource.remarks(want, have),
+            ),
+            want,
+            made,
+        )
 
     def rehearsed(self, resource: Resource[Any], want: State, have: State | None) -> State:
         """Here, where `apply` and `preview` are still one: what is compared is what would be there, and what would be refused is refused in both."""
         place = resource.place(self.known)
         if not isinstance(resource.store, Rehearsing) or self.known.vague(place):
             return want
-        return resource.store.rehearse(place, replace(want, owner=self.marking(resource, have)), have)
+        return resource.store.rehearse(
+            place, replace(want, owner=self.marking(resource, have)), have
+        )
 
     def verb(self, resource: Resource[Any], want: State, have: State) -> Verb:
         made = [address for address, change in self.decided.items() if change.verb == "create"]
@@ -185,7 +266,9 @@ class _Run:
         if problem := resource.objection(self.found):
             raise problem
 
-    def walk(self, act: Act, failed: Mapping[str, Exception], verb: Phase, *, refused: bool = False) -> Outcome:
+    def walk(
+        self, act: Act, failed: Mapping[str, Exception], verb: Phase, *, refused: bool = False
+    ) -> Outcome:
         def do(address: str, tried: int) -> str:
             resource = self.plan[address]
             have = self.read(resource, tried)
@@ -201,18 +284,46 @@ class _Run:
             return "give back" if resource.lends and verb == "update" else verb
 
         def skip(address: str, bad: Collection[str]) -> str:
-            missing = [need for need in (*(need.address for need in self.plan[address].needs), *awaited[address]) if need in bad]
-            return "nothing is written while something stands against it" if refused else f"it needs {missing[0]}" if missing else ""
+            missing = [
+                need
+                for need in (
+                    *(need.address for need in self.plan[address].needs),
+                    *awaited[address],
+                )
+                if need in bad
+            ]
+            return (
+                "nothing is written while something stands against it"
+                if refused
+                else f"it needs {missing[0]}"
+                if missing
+                else ""
+            )
 
         awaited = {address: r.awaits(self.plan, self.found) for address, r in self.plan.items()}
-        graph = {address: [*(held.address for held in r.needs + r.likes), *awaited[address]] for address, r in self.plan.items()}
+        graph = {
+            address: [*(held.address for held in r.needs + r.likes), *awaited[address]]
+            for address, r in self.plan.items()
+        }
         ran = run(Job(graph, do, skip, failed, self.patience, self.report, verb), self.pace)
         changes = tuple(self.decided[address] for address in sorted(self.done))
-        return Outcome(self.known, changes, ran.failed, set(self.plan) - self.done - ran.failed.keys(), ran.interrupted, self.held, seen=self.seen)
+        return Outcome(
+            self.known,
+            changes,
+            ran.failed,
+            set(self.plan) - self.done - ran.failed.keys(),
+            ran.interrupted,
+            self.held,
+            seen=self.seen,
+        )
 
     def unfinished(self, failed: Collection[str]) -> frozenset[str]:
         """Looked at once more: a thing may take several calls, of which the first was carried out."""
-        begun = [address for address in failed if address in self.decided and self.decided[address].verb == "create"]
+        begun = [
+            address
+            for address in failed
+            if address in self.decided and self.decided[address].verb == "create"
+        ]
         there: set[str] = set()
 
         def look(address: str, _tried: int) -> str:
@@ -222,22 +333,40 @@ class _Run:
                 there.add(address)
             return "read"
 
-        run(Job(dict.fromkeys(begun, ()), look, patience=lambda _address: 0.0, verb="reading"), self.pace)
+        run(
+            Job(dict.fromkeys(begun, ()), look, patience=lambda _address: 0.0, verb="reading"),
+            self.pace,
+        )
         return frozenset(there)
 
     def stopped(self, seen: Ran) -> Outcome:
-        return Outcome(self.known, (), seen.failed, set(self.plan) - seen.failed.keys(), interrupted=True, held=self.held)
+        return Outcome(
+            self.known,
+            (),
+            seen.failed,
+            set(self.plan) - seen.failed.keys(),
+            interrupted=True,
+            held=self.held,
+        )
 
     def written(self, resource: Resource[Any], want: State, have: State | None) -> State:
         """Put with our mark: what was adopted stays adopted, so that `remove` will release it and not drop it."""
-        return resource.store.put(resource.place(self.known), replace(want, owner=self.marking(resource, have)), have)
+        return resource.store.put(
+            resource.place(self.known), replace(want, owner=self.marking(resource, have)), have
+        )
 
     def marking(self, resource: Resource[Any], have: State | None) -> Mark:
         if have is None or have.remnant or have.markless:
             return self.mark
         if have.owner and self.ours(have):
-            return replace(have.owner, whole=True, origin=self.mark.origin if resource.single else have.owner.origin)
-        hold: Hold = "brought" if resource.brought else "owned" if self.inherited(have) else "adopted"
+            return replace(
+                have.owner,
+                whole=True,
+                origin=self.mark.origin if resource.single else have.owner.origin,
+            )
+        hold: Hold = (
+            "brought" if resource.brought else "owned" if self.inherited(have) else "adopted"
+        )
         return replace(self.mark, hold=hold)
 
 
@@ -261,10 +390,14 @@ def another_commands(resource: Resource[Any], have: State) -> Conflict:
     )
 
 
-def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
+def apply(
+    plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent
+) -> Outcome:
     this = _Run(plan, mark, pace, adopt, report)
 
-    def act(resource: Resource[Any], change: Change, want: State, _made: State, have: State | None) -> None:
+    def act(
+        resource: Resource[Any], change: Change, want: State, _made: State, have: State | None
+    ) -> None:
         match change.verb:
             case "refuse":
                 raise this.conflict(resource, have or want) or foreign(resource, have or want)
@@ -278,18 +411,26 @@ def apply(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), repor
         if seen.interrupted:
             return this.stopped(seen)
         refused = this.refused(seen.failed)
-        outcome = this.walk(act, {**this.alone(seen.failed, refused), **refused}, "writing", refused=bool(refused))
+        outcome = this.walk(
+            act, {**this.alone(seen.failed, refused), **refused}, "writing", refused=bool(refused)
+        )
         return replace(outcome, unfinished=this.unfinished(outcome.failed))
 
 
-def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent) -> Outcome:
+def preview(
+    plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), report: Report = silent
+) -> Outcome:
     """What apply would do: everything it would refuse is among the failures, and nothing is written."""
     this = _Run(plan, mark, pace, adopt, report)
     refused: dict[str, Exception] = {}
 
-    def act(resource: Resource[Any], change: Change, want: State, made: State, have: State | None) -> None:
+    def act(
+        resource: Resource[Any], change: Change, want: State, made: State, have: State | None
+    ) -> None:
         if change.verb == "refuse":
-            refused[resource.address] = this.conflict(resource, have or want) or foreign(resource, have or want)
+            refused[resource.address] = this.conflict(resource, have or want) or foreign(
+                resource, have or want
+            )
         if have and change.verb == "keep":
             this.known.learn(resource, have)
         else:
@@ -302,7 +443,11 @@ def preview(plan: Plan, mark: Mark, pace: Pace, adopt: Collection[str] = (), rep
         standing = this.refused(seen.failed)
         outcome = this.walk(act, seen.failed, "reading")
         failed = {**this.alone(outcome.failed, {**refused, **standing}), **refused, **standing}
-        return replace(outcome, failed=failed, skipped={*outcome.skipped, *(outcome.failed.keys() - failed.keys())})
+        return replace(
+            outcome,
+            failed=failed,
+            skipped={*outcome.skipped, *(outcome.failed.keys() - failed.keys())},
+        )
 
 
 def foretold(plan: Plan) -> Mapping[str, State]:

@@ -62,7 +62,9 @@ class Ear:
             raise KeyboardInterrupt
 
 
-_open: list[Ear] = []  # in the main thread: one inside of another hears by the same ear, so that nothing is lost between two runs
+_open: list[
+    Ear
+] = []  # in the main thread: one inside of another hears by the same ear, so that nothing is lost between two runs
 
 
 @contextmanager

@@ -42,8 +42,12 @@ class Absence:
 class Unasked(Enum):
     """Why API servers do not ask about a pod."""
 
-    NOT_CONFIGURED = "the webhook has no MutatingWebhookConfiguration; run cwiictl install-webhook again"
-    NOT_SELECTED = "its labels, or those of its namespace, are none that the webhook's configuration selects"
+    NOT_CONFIGURED = (
+        "the webhook has no MutatingWebhookConfiguration; run cwiictl install-webhook again"
+    )
+    NOT_SELECTED = (
+        "its labels, or those of its namespace, are none that the webhook's configuration selects"
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,10 @@ class Explanation:
 def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
     """Through the wire form and back, as it happens in a cluster."""
     decision = admit(route, _request(pod), picture)
-    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(review.encode(list(decision.ops)))]
+    ops = [
+        Op(op["op"], op["path"], op["value"])
+        for op in json.loads(review.encode(list(decision.ops)))
+    ]
     return Explanation(
         pod=str(pod),
         dialect=route.dialect,
@@ -87,21 +94,36 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
 
 def passed_over(pod: Pod, dialect: str, why: Unasked) -> Explanation:
     """By the API server, which does not ask about it."""
-    absence = Absence(dialect, why.name.lower().replace("_", "-"), f"API servers do not ask about it: {why.value}")
+    absence = Absence(
+        dialect, why.name.lower().replace("_", "-"), f"API servers do not ask about it: {why.value}"
+    )
     return Explanation(str(pod), dialect, "nothing", pod.body, pod.body, absences=(absence,))
 
 
 def _request(pod: Pod) -> review.Request:
-    asked = {"uid": "explain", "operation": "CREATE", "namespace": pod.namespace, "dryRun": True, "object": pod.body}
+    asked = {
+        "uid": "explain",
+        "operation": "CREATE",
+        "namespace": pod.namespace,
+        "dryRun": True,
+        "object": pod.body,
+    }
     try:
         return review.decode(json.dumps({"request": asked}).encode()).request
     except review.Unreadable as e:
-        raise BadInput(f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it") from e
+        raise BadInput(
+            f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it"
+        ) from e
 
 
 def _values(injection: Injection) -> Sequence[Value]:
-    return [Value(injection.gives, o.what, o.value, o.key, str(o.voice.ref) if o.voice else "") for o in injection.origins]
+    return [
+        Value(injection.gives, o.what, o.value, o.key, str(o.voice.ref) if o.voice else "")
+        for o in injection.origins
+    ]
 
 
 def _absences(decision: Decision) -> tuple[Absence, ...]:
-    return tuple(Absence(nothing.gives, nothing.reason, nothing.text) for nothing in decision.nothing)
+    return tuple(
+        Absence(nothing.gives, nothing.reason, nothing.text) for nothing in decision.nothing
+    )

@@ -21,17 +21,29 @@ def services(deployment: Body, version: Version) -> tuple[Service, ...]:
     container = _container(deployment)
     words = divided(container.get("args") or ())
     try:
-        return tuple(_service(each, _environ(container), version, first=number == 0) for number, each in enumerate(words))
+        return tuple(
+            _service(each, _environ(container), version, first=number == 0)
+            for number, each in enumerate(words)
+        )
     except (BadFlag, KeyError, IndexError) as e:
         why = f": {e.problem}" if isinstance(e, BadFlag) else ""
         raise BadInput(
-            f"the command line of Deployment {name} is none of this version of cwiictl's webhooks{why}", remedy="use the cwiictl that has installed it"
+            f"the command line of Deployment {name} is none of this version of cwiictl's webhooks{why}",
+            remedy="use the cwiictl that has installed it",
         ) from e
 
 
-def _service(words: Sequence[str], environ: Mapping[str, str], version: Version, *, first: bool) -> Service:
+def _service(
+    words: Sequence[str], environ: Mapping[str, str], version: Version, *, first: bool
+) -> Service:
     dialect = ALL[words[0]]
-    return service(dialect, words[1:], environ, path="" if first else f"/{dialect.name}{dialect.path}", version=version)
+    return service(
+        dialect,
+        words[1:],
+        environ,
+        path="" if first else f"/{dialect.name}{dialect.path}",
+        version=version,
+    )
 
 
 def _container(deployment: Body) -> Body:
@@ -50,4 +62,11 @@ def account(deployment: Body) -> str:
 def secret(deployment: Body) -> str:
     """That it serves with."""
     volumes = listed(deployment["spec"]["template"]["spec"], "volumes")
-    return next((str(volume["secret"]["secretName"]) for volume in volumes if volume["name"] == "certificates" and "secret" in volume), "")
+    return next(
+        (
+            str(volume["secret"]["secretName"])
+            for volume in volumes
+            if volume["name"] == "certificates" and "secret" in volume
+        ),
+        "",
+    )

@@ -24,7 +24,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Rollout": ("spec", "template"),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
-BETWEEN: Mapping[str, tuple[str, str]] = {"Deployment": ("apps/v1", "ReplicaSet"), "Rollout": ("apps/v1", "ReplicaSet"), "CronJob": ("batch/v1", "Job")}
+BETWEEN: Mapping[str, tuple[str, str]] = {
+    "Deployment": ("apps/v1", "ReplicaSet"),
+    "Rollout": ("apps/v1", "ReplicaSet"),
+    "CronJob": ("batch/v1", "Job"),
+}
 CLUSTER_WIDE = frozenset({"Namespace"})
 NOBODY = "00000000-0000-4000-8000-000000000000"  # the uid of what has none in its file
 
@@ -58,13 +62,18 @@ class Objects:
         """The one that may have been meant: of a name like it, or of its name in another namespace."""
         alike = [one for one in self.held if one.kind == ref.kind]
         found = nearest(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
-        return found or next((f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), "")
+        return found or next(
+            (f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), ""
+        )
 
     def hold(self, body: Mapping[str, Any]) -> Ref:
         meta, kind = _meta(body), str(body.get("kind", ""))
         space = "" if kind in CLUSTER_WIDE else str(meta.get("namespace") or self.namespace)
         ref = Ref(_group(body), kind, space, str(meta.get("name", "")))
-        texts = msgspec.convert((body.get("data") if kind == "ConfigMap" else meta.get("annotations")) or {}, dict[str, str])
+        texts = msgspec.convert(
+            (body.get("data") if kind == "ConfigMap" else meta.get("annotations")) or {},
+            dict[str, str],
+        )
         owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[Owner, ...])
         self.held[ref] = Seen(texts, owners, str(meta.get("uid") or NOBODY))
         return ref
@@ -79,9 +88,15 @@ def read(documents: Iterable[Document], objects: Objects) -> list[Pod]:
         try:
             ref = objects.hold(document.value)
         except msgspec.ValidationError as e:
-            raise BadInput(f"{document.source} is no Kubernetes object: {e}", remedy="give it as kubectl shows it") from e
+            raise BadInput(
+                f"{document.source} is no Kubernetes object: {e}",
+                remedy="give it as kubectl shows it",
+            ) from e
         if ref.name and ref in sources:
-            raise BadInput(f"{ref} is given twice, in {sources[ref]} and in {document.source}", remedy="leave one of the two")
+            raise BadInput(
+                f"{ref} is given twice, in {sources[ref]} and in {document.source}",
+                remedy="leave one of the two",
+            )
         sources[ref] = document.source
     return [pod for document in every for pod in _pods(document, objects)]
 
@@ -102,7 +117,9 @@ def _no_text(document: Document, path: tuple[str, ...], value: object) -> None:
     shown = "true" if value is True else "false" if value is False else value
     raise BadInput(
         f"{document.where(*path)} has the {path[-2].removesuffix('s')} {path[-1]}, which YAML reads as {kind_of(value)}, and Kubernetes takes texts alone",
-        remedy=f'quote it: "{shown}"' if isinstance(value, (bool, int, float)) else "write a text there, in quotes",
+        remedy=f'quote it: "{shown}"'
+        if isinstance(value, (bool, int, float))
+        else "write a text there, in quotes",
     )
 
 
@@ -127,32 +144,69 @@ def _below(document: Document, path: tuple[str, ...]) -> Mapping[str, Any]:
     for step in path:
         here = _object(here.get(step))
     if not here:
-        raise BadInput(f"{document.source} has no {'.'.join(path)}", remedy="give a workload that makes pods")
+        raise BadInput(
+            f"{document.source} has no {'.'.join(path)}", remedy="give a workload that makes pods"
+        )
     return here
 
 
-def _pod(document: Document, template: Mapping[str, Any], objects: Objects, owners: list[Mapping[str, object]]) -> Pod:
+def _pod(
+    document: Document,
+    template: Mapping[str, Any],
+    objects: Objects,
+    owners: list[Mapping[str, object]],
+) -> Pod:
     """The API server fills in the ServiceAccount before it asks anybody."""
     meta, spec = _meta(template), _object(template.get("spec"))
     if not spec:
-        raise BadInput(f"{document.source} has no spec of a pod", remedy="give the pod as kubectl shows it")
+        raise BadInput(
+            f"{document.source} has no spec of a pod", remedy="give the pod as kubectl shows it"
+        )
     outer = _meta(document.value)
     space = str(meta.get("namespace") or outer.get("namespace") or objects.namespace)
-    named: Mapping[str, object] = {} if meta.get("name") else {"generateName": f"{outer.get('name', 'pod')}-"}
-    full: dict[str, Any] = {**meta, **named, "namespace": space, **({"ownerReferences": owners} if owners else {})}
-    account = {"serviceAccountName": spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"}
-    return Pod(space, {"apiVersion": "v1", "kind": "Pod", "metadata": full, "spec": {**spec, **account}})
+    named: Mapping[str, object] = (
+        {} if meta.get("name") else {"generateName": f"{outer.get('name', 'pod')}-"}
+    )
+    full: dict[str, Any] = {
+        **meta,
+        **named,
+        "namespace": space,
+        **({"ownerReferences": owners} if owners else {}),
+    }
+    account = {
+        "serviceAccountName": spec.get("serviceAccountName")
+        or spec.get("serviceAccount")
+        or "default"
+    }
+    return Pod(
+        space, {"apiVersion": "v1", "kind": "Pod", "metadata": full, "spec": {**spec, **account}}
+    )
 
 
 def _owner(workload: Mapping[str, Any], objects: Objects) -> Mapping[str, object]:
     """The reference that its pods bear: to itself, or to what it makes in between."""
     meta, kind = _meta(workload), str(workload["kind"])
-    own = _reference(str(workload.get("apiVersion", "")), kind, str(meta.get("name", "")), str(meta.get("uid") or NOBODY))
+    own = _reference(
+        str(workload.get("apiVersion", "")),
+        kind,
+        str(meta.get("name", "")),
+        str(meta.get("uid") or NOBODY),
+    )
     if kind not in BETWEEN:
         return own
     version, between = BETWEEN[kind]
     name = f"{meta.get('name', '')}-x"
-    objects.hold({"apiVersion": version, "kind": between, "metadata": {"name": name, "namespace": meta.get("namespace"), "ownerReferences": [own]}})
+    objects.hold(
+        {
+            "apiVersion": version,
+            "kind": between,
+            "metadata": {
+                "name": name,
+                "namespace": meta.get("namespace"),
+                "ownerReferences": [own],
+            },
+        }
+    )
     return _reference(version, between, name, NOBODY)
 
 
@@ -162,7 +216,10 @@ def _claimed(pod: Mapping[str, Any], objects: Objects) -> list[Mapping[str, obje
     space = str(meta.get("namespace") or objects.namespace)
     given = [_object(one) for one in cast("list[object]", meta.get("ownerReferences") or [])]
     refs = [Ref(_group(one), str(one.get("kind")), space, str(one.get("name"))) for one in given]
-    return [{**one, "uid": NOBODY} if objects.held.get(ref, Seen()).uid == NOBODY else one for one, ref in zip(given, refs, strict=True)]
+    return [
+        {**one, "uid": NOBODY} if objects.held.get(ref, Seen()).uid == NOBODY else one
+        for one, ref in zip(given, refs, strict=True)
+    ]
 
 
 def _reference(version: str, kind: str, name: str, uid: str) -> Mapping[str, object]:

@@ -28,7 +28,11 @@ def given(before: Body, after: Body) -> dict[Part, Any]:
     """What a pod has only afterwards, or otherwise than before. A container that is new comes as a whole."""
     had, has = parts(before), parts(after)
     found = {part: value for part, value in has.items() if had.get(part) != value}
-    new = {part.name.removeprefix("container ") for part in found if part not in had and part.name.startswith("container ")}
+    new = {
+        part.name.removeprefix("container ")
+        for part in found
+        if part not in had and part.name.startswith("container ")
+    }
     return {part: value for part, value in found.items() if part.container not in new}
 
 
@@ -37,8 +41,14 @@ def differences(name: str, want: Any, have: Any) -> Iterator[Difference]:
     if isinstance(want, dict) and isinstance(have, dict):
         for key, value in cast("Body", want).items():
             yield from differences(f"{name}.{key}", value, cast("Body", have).get(key))
-    elif isinstance(want, list) and isinstance(have, list) and len(cast("list[Any]", want)) == len(cast("list[Any]", have)):
-        for place, (one, other) in enumerate(zip(cast("list[Any]", want), cast("list[Any]", have), strict=True)):
+    elif (
+        isinstance(want, list)
+        and isinstance(have, list)
+        and len(cast("list[Any]", want)) == len(cast("list[Any]", have))
+    ):
+        for place, (one, other) in enumerate(
+            zip(cast("list[Any]", want), cast("list[Any]", have), strict=True)
+        ):
             yield from differences(f"{name}[{place}]", one, other)
     elif want != have:
         yield Difference(name, cast("object", have), cast("object", want))
@@ -61,11 +71,17 @@ def listed(body: Body, key: str) -> Sequence[Body]:
 
 def _parts(pod: Body) -> Iterator[tuple[Part, Any]]:
     for volume in listed(pod["spec"], "volumes"):
-        yield Part(f"volume {volume['name']}"), {key: value for key, value in volume.items() if key != "name"}
+        yield (
+            Part(f"volume {volume['name']}"),
+            {key: value for key, value in volume.items() if key != "name"},
+        )
     for container in containers(pod):
         yield Part(f"container {container['name']}"), {}
         for variable in listed(container, "env"):
-            yield Part(variable["name"], container["name"]), variable.get("valueFrom") or variable.get("value", "")
+            yield (
+                Part(variable["name"], container["name"]),
+                variable.get("valueFrom") or variable.get("value", ""),
+            )
         for mount in listed(container, "volumeMounts"):
             yield Part(f"mount {mount['mountPath']}", container["name"]), mount["name"]
     for kind in ("annotation", "label"):

@@ -24,13 +24,17 @@ def matches(selector: Body, labels: Labels) -> bool:
 
 def _asked(configuration: Body, around: Labels, pod: Labels) -> Iterator[str]:
     for entry in listed(configuration, "webhooks"):
-        chosen = matches(within(entry, "namespaceSelector"), around) and matches(within(entry, "objectSelector"), pod)
+        chosen = matches(within(entry, "namespaceSelector"), around) and matches(
+            within(entry, "objectSelector"), pod
+        )
         if chosen and any(map(_of_new_pods, listed(entry, "rules"))):
             yield str(within(entry, "clientConfig", "service").get("path", ""))
 
 
 def _of_new_pods(rule: Body) -> bool:
-    return bool({"pods", "*", "*/*"} & {*rule.get("resources", ())}) and bool({"CREATE", "*"} & {*rule.get("operations", ())})
+    return bool({"pods", "*", "*/*"} & {*rule.get("resources", ())}) and bool(
+        {"CREATE", "*"} & {*rule.get("operations", ())}
+    )
 
 
 def _meets(expression: Body, labels: Labels) -> bool:

@@ -31,7 +31,9 @@ class Shortfall:
     differs: tuple[Difference, ...] = ()
     why: tuple[str, ...] = ()  # who asks for it
     refusal: str = ""  # it would not be let in now
-    unheard: tuple[str, ...] = ()  # it is given nothing, though somebody asks for it by halves, or in words that are none
+    unheard: tuple[
+        str, ...
+    ] = ()  # it is given nothing, though somebody asks for it by halves, or in words that are none
     anew: Body = field(default_factory=dict[str, Any], repr=False)  # as it would be sent
     wanted: Mapping[Part, Any] = field(default_factory=dict[Part, Any], repr=False)
 
@@ -66,7 +68,12 @@ def owner(pod: Body, bodies: Mapping[Ref, Body]) -> tuple[Ref, ...]:
     found: list[Ref] = []
     here: Body | None = pod
     while here and (reference := _controller(here)) and len(found) < 3:
-        ref = Ref(str(reference.get("apiVersion", "")).rpartition("/")[0], reference["kind"], pod["metadata"]["namespace"], reference["name"])
+        ref = Ref(
+            str(reference.get("apiVersion", "")).rpartition("/")[0],
+            reference["kind"],
+            pod["metadata"]["namespace"],
+            reference["name"],
+        )
         here = bodies.get(ref)
         if here is not None and here["metadata"].get("uid") != reference.get("uid"):
             break
@@ -84,17 +91,35 @@ def _judged(pod: Body, routes: list[Route], cluster: Cluster) -> Iterator[Shortf
         yield Shortfall(top, about["name"], refusal=refusal)
     elif any(each.outcome == "injected" for each in told):
         markers = {Part(f"annotation {route.marker}") for route in routes if route.marker}
-        wanted = {part: value for part, value in given(base.body, told[-1].after).items() if part not in markers}
-        yield Shortfall(top, about["name"], *_compared(wanted, parts(pod)), tuple(_why(told)), anew=base.body, wanted=wanted)
+        wanted = {
+            part: value
+            for part, value in given(base.body, told[-1].after).items()
+            if part not in markers
+        }
+        yield Shortfall(
+            top,
+            about["name"],
+            *_compared(wanted, parts(pod)),
+            tuple(_why(told)),
+            anew=base.body,
+            wanted=wanted,
+        )
     elif unheard := tuple(dict.fromkeys(text for each in told for text in each.unheard)):
         yield Shortfall(top, about["name"], unheard=unheard)
 
 
-def _compared(wanted: Mapping[Part, Any], have: Mapping[Part, Any]) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+def _compared(
+    wanted: Mapping[Part, Any], have: Mapping[Part, Any]
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """A mount alone is worth no word where its volume or a variable is lacking, too."""
     lacking = [part for part in wanted if part not in have]
     plain = [part for part in lacking if not part.name.startswith("mount ")]
-    differing = (each for part, value in wanted.items() if part in have for each in differences(str(part), value, have[part]))
+    differing = (
+        each
+        for part, value in wanted.items()
+        if part in have
+        for each in differences(str(part), value, have[part])
+    )
     return tuple(dict.fromkeys(part.name for part in plain or lacking)), tuple(differing)
 
 
@@ -119,15 +144,26 @@ def _routes(pod: Body, cluster: Cluster) -> list[Route]:
     around = cluster.bodies.get(space(name))
     if around is None or name.startswith(cluster.spared):
         return []
-    asked = paths(cluster.configuration, within(around, "metadata", "labels"), within(pod, "metadata", "labels"))
+    asked = paths(
+        cluster.configuration,
+        within(around, "metadata", "labels"),
+        within(pod, "metadata", "labels"),
+    )
     return [cluster.routes[path] for path in asked if path in cluster.routes]
 
 
 def _running(pod: Body) -> bool:
     """What shows a node's own pod, has ended, or is on its way out is nobody's to make anew."""
     about = pod["metadata"]
-    return MIRROR not in within(about, "annotations") and "deletionTimestamp" not in about and within(pod, "status").get("phase") not in OVER
+    return (
+        MIRROR not in within(about, "annotations")
+        and "deletionTimestamp" not in about
+        and within(pod, "status").get("phase") not in OVER
+    )
 
 
 def _controller(body: Body) -> Body | None:
-    return next((each for each in listed(body["metadata"], "ownerReferences") if each.get("controller")), None)
+    return next(
+        (each for each in listed(body["metadata"], "ownerReferences") if each.get("controller")),
+        None,
+    )

@@ -64,8 +64,16 @@ sys.exit(main())
 
 def system(packages: Mapping[str, Unpacked]) -> Tree:
     """What each says of itself stays, where scanners look for it in images without dpkg."""
-    files = {path: node for package in packages.values() for path, node in package.tree.items() if _stays(path)}
-    status = {f"var/lib/dpkg/status.d/{name}": File(package.control.encode()) for name, package in packages.items()}
+    files = {
+        path: node
+        for package in packages.values()
+        for path, node in package.tree.items()
+        if _stays(path)
+    }
+    status = {
+        f"var/lib/dpkg/status.d/{name}": File(package.control.encode())
+        for name, package in packages.items()
+    }
     return {**files, **status, **_OWN}
 
 
@@ -79,7 +87,12 @@ def program(package: Tree, python: str, names: Iterable[str]) -> Tree:
     every = tuple(names)
     links = {f"{_PROGRAMS}/{name}": Link(PROGRAM) for name in every}
     openshifts = {f"{_OPENSHIFTS}/{name}": Link(f"../local/bin/{PROGRAM}") for name in every}
-    return {**{f"{_place(python)}/{path}": node for path, node in package.items()}, **start, **links, **openshifts}
+    return {
+        **{f"{_place(python)}/{path}": node for path, node in package.items()},
+        **start,
+        **links,
+        **openshifts,
+    }
 
 
 def config(version: str) -> Mapping[str, object]:
@@ -94,12 +107,19 @@ def config(version: str) -> Mapping[str, object]:
 
 
 def labels(version: str) -> Mapping[str, str]:
-    words = {"title": PROGRAM, "version": version, "licenses": "Apache-2.0", "description": "The admission webhook that gives each pod its cloud identity"}
+    words = {
+        "title": PROGRAM,
+        "version": version,
+        "licenses": "Apache-2.0",
+        "description": "The admission webhook that gives each pod its cloud identity",
+    }
     return {f"org.opencontainers.image.{key}": word for key, word in words.items()}
 
 
 def _stays(path: str) -> bool:
-    return any(fnmatchcase(path, kept) for kept in _KEPT) or not any(fnmatchcase(path, left) for left in _LEFT)
+    return any(fnmatchcase(path, kept) for kept in _KEPT) or not any(
+        fnmatchcase(path, left) for left in _LEFT
+    )
 
 
 def _place(python: str) -> str:

@@ -12,7 +12,12 @@ from typing import TypeAlias, cast
 from cwiictl.image.tree import File, Tree, archived
 
 OCI = "application/vnd.oci.image"
-MANIFEST, INDEX, CONFIG, LAYER = f"{OCI}.manifest.v1+json", f"{OCI}.index.v1+json", f"{OCI}.config.v1+json", f"{OCI}.layer.v1.tar+gzip"
+MANIFEST, INDEX, CONFIG, LAYER = (
+    f"{OCI}.manifest.v1+json",
+    f"{OCI}.index.v1+json",
+    f"{OCI}.config.v1+json",
+    f"{OCI}.layer.v1.tar+gzip",
+)
 EMPTY = "application/vnd.oci.empty.v1+json"
 _LEVEL = 6
 
@@ -65,7 +70,9 @@ def layer(tree: Tree, seconds: int) -> Layer:
     return Layer(Blob(LAYER, pressed(archive)), digest(archive))
 
 
-def image(machine: str, layers: Iterable[Layer], config: Mapping[str, object], date: str) -> Manifest:
+def image(
+    machine: str, layers: Iterable[Layer], config: Mapping[str, object], date: str
+) -> Manifest:
     """For one kind of processor."""
     layers = tuple(layers)
     told = {
@@ -77,14 +84,18 @@ def image(machine: str, layers: Iterable[Layer], config: Mapping[str, object], d
         "history": [{"created": date, "created_by": "cwiictl image"} for _ in layers],
     }
     made = manifest(Blob(CONFIG, dumped(told)), [layer.blob for layer in layers])
-    return replace(made, blob=replace(made.blob, words={"platform": {"architecture": machine, "os": "linux"}}))
+    return replace(
+        made, blob=replace(made.blob, words={"platform": {"architecture": machine, "os": "linux"}})
+    )
 
 
 def platform(image: Manifest) -> str:
     return "{os}/{architecture}".format_map(cast("Mapping[str, str]", image.blob.words["platform"]))
 
 
-def manifest(config: Blob, layers: Iterable[Blob], there: Iterable[Descriptor] = (), **words: object) -> Manifest:
+def manifest(
+    config: Blob, layers: Iterable[Blob], there: Iterable[Descriptor] = (), **words: object
+) -> Manifest:
     """Layers that are `there` already come first."""
     layers = tuple(layers)
     told = {
@@ -99,23 +110,55 @@ def manifest(config: Blob, layers: Iterable[Blob], there: Iterable[Descriptor] =
 
 def index(manifests: Iterable[Manifest], annotations: Mapping[str, str]) -> Manifest:
     manifests = tuple(manifests)
-    told = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [each.blob.descriptor for each in manifests], "annotations": annotations}
+    told = {
+        "schemaVersion": 2,
+        "mediaType": INDEX,
+        "manifests": [each.blob.descriptor for each in manifests],
+        "annotations": annotations,
+    }
     return Manifest(Blob(INDEX, dumped(told)), manifests=manifests)
 
 
 def attached(document: Blob, subject: Manifest, annotations: Mapping[str, str]) -> Manifest:
     """What is said of another manifest, beside it: registries list it as its referrer."""
-    about = {key: value for key, value in subject.blob.descriptor.items() if key in {"mediaType", "digest", "size"}}
-    made = manifest(Blob(EMPTY, b"{}"), [document], subject=about, artifactType=document.kind, annotations=annotations)
-    return replace(made, blob=replace(made.blob, words={"artifactType": document.kind, "annotations": annotations}))
+    about = {
+        key: value
+        for key, value in subject.blob.descriptor.items()
+        if key in {"mediaType", "digest", "size"}
+    }
+    made = manifest(
+        Blob(EMPTY, b"{}"),
+        [document],
+        subject=about,
+        artifactType=document.kind,
+        annotations=annotations,
+    )
+    return replace(
+        made,
+        blob=replace(made.blob, words={"artifactType": document.kind, "annotations": annotations}),
+    )
 
 
 def saved(image: Manifest, name: str, seconds: int) -> bytes:
     """The layout as one file. Who loads it gives the image this name. It is the only one there: of several, podman would want one chosen."""
-    names = {"io.containerd.image.name": name, "org.opencontainers.image.ref.name": name.rpartition(":")[2]}
-    listed = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [{**image.blob.descriptor, "annotations": names}]}
+    names = {
+        "io.containerd.image.name": name,
+        "org.opencontainers.image.ref.name": name.rpartition(":")[2],
+    }
+    listed = {
+        "schemaVersion": 2,
+        "mediaType": INDEX,
+        "manifests": [{**image.blob.descriptor, "annotations": names}],
+    }
     blobs = {f"blobs/{blob.digest.replace(':', '/')}": File(blob.data) for blob in every(image)}
-    return archived({"oci-layout": File(dumped({"imageLayoutVersion": "1.0.0"})), "index.json": File(dumped(listed)), **blobs}, seconds)
+    return archived(
+        {
+            "oci-layout": File(dumped({"imageLayoutVersion": "1.0.0"})),
+            "index.json": File(dumped(listed)),
+            **blobs,
+        },
+        seconds,
+    )
 
 
 def every(manifest: Manifest) -> Iterable[Blob]:

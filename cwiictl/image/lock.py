@@ -42,7 +42,9 @@ class Lock(msgspec.Struct, frozen=True):
     date: Date  # when these were Debian's newest: a snapshot of that time has them all
     suite: str
     python: str
-    machines: Mapping[str, Machine]  # by the names that Debian and images have for them alike: amd64, arm64
+    machines: Mapping[
+        str, Machine
+    ]  # by the names that Debian and images have for them alike: amd64, arm64
 
     @property
     def snapshot(self) -> str:

@@ -27,7 +27,10 @@ def unpack(package: bytes, name: str) -> Unpacked:
         control = dict(tree.read(_tar(parts["control.tar"])))["control"]
         files = dict(tree.read(_tar(parts["data.tar"])))
     except (KeyError, tarfile.TarError) as e:
-        raise Failed(f"{name} is no package of Debian that can be read here: {e}", remedy="pin another version of it with scripts/image lock") from e
+        raise Failed(
+            f"{name} is no package of Debian that can be read here: {e}",
+            remedy="pin another version of it with scripts/image lock",
+        ) from e
     return Unpacked(control.data.decode() if isinstance(control, File) else "", files)
 
 

@@ -9,7 +9,8 @@ from cwiictl.errors import BadInput
 
 _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _REFERENCE = re.compile(
-    rf"(?P<registry>(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?)/(?P<repository>{_PART}(?:/{_PART})*)(?::(?P<tag>[\w][\w.-]{{0,127}}))?", re.ASCII
+    rf"(?P<registry>(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?)/(?P<repository>{_PART}(?:/{_PART})*)(?::(?P<tag>[\w][\w.-]{{0,127}}))?",
+    re.ASCII,
 )
 _HUB = "registry-1.docker.io"
 HUB = {"docker.io", "index.docker.io", _HUB}
@@ -49,12 +50,19 @@ def reference(text: str, tag: str, *, plain: bool) -> Reference:
     """`tag` is for what names none."""
     found = _REFERENCE.fullmatch(text)
     if "@" in text:
-        raise BadInput(f"{text} names a digest, which comes of what is pushed", remedy="name a tag, or nothing behind the repository")
+        raise BadInput(
+            f"{text} names a digest, which comes of what is pushed",
+            remedy="name a tag, or nothing behind the repository",
+        )
     if not found or not (set(found["registry"]) & set(".:[") or found["registry"] == "localhost"):
-        raise BadInput(f"{text} names no place in a registry", remedy="write it like registry.example.org/team/cwii-webhook:1.0")
+        raise BadInput(
+            f"{text} names no place in a registry",
+            remedy="write it like registry.example.org/team/cwii-webhook:1.0",
+        )
     place = Reference(found["registry"], found["repository"], found["tag"] or tag)
     if plain and not place.loopback:
         raise BadInput(
-            f"--plain-http would send passwords and images to {place.registry} as everybody can read them", remedy="leave it out, and have it serve https"
+            f"--plain-http would send passwords and images to {place.registry} as everybody can read them",
+            remedy="leave it out, and have it serve https",
         )
     return place

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias, cast
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePrivateKey, EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.ec import (
+    ECDSA,
+    SECP256R1,
+    EllipticCurvePrivateKey,
+    EllipticCurvePublicKey,
+)
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -26,7 +31,9 @@ def key(pem: bytes, name: str) -> Key:
     try:
         found = load_pem_private_key(pem, None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as e:
-        raise BadInput(f"{name} is no private key in PEM form that opens without a password", remedy=_REMEDY) from e
+        raise BadInput(
+            f"{name} is no private key in PEM form that opens without a password", remedy=_REMEDY
+        ) from e
     if not isinstance(found, EllipticCurvePrivateKey) or not isinstance(found.curve, SECP256R1):
         raise BadInput(f"{name} is no key of the curve P-256", remedy=_REMEDY)
     return found
@@ -54,14 +61,26 @@ def signed(image: str, repository: str, key: Key) -> Blob:
 
 def holds(layers: Iterable[Mapping[str, object]], ours: Blob, key: EllipticCurvePublicKey) -> bool:
     """Whether these are signed so already. No two signatures of one key are alike, so each is tried."""
-    return any(layer.get("digest") == ours.digest and _true(layer, ours.data, key) for layer in layers)
+    return any(
+        layer.get("digest") == ours.digest and _true(layer, ours.data, key) for layer in layers
+    )
 
 
 def collected(layers: Iterable[Mapping[str, object]], ours: Blob) -> Manifest:
     """Beside the signatures of others, which stay."""
     theirs = tuple(layers)
     plain = [layer["digest"] for layer in (*theirs, ours.descriptor)]
-    config = Blob(CONFIG, dumped({"architecture": "", "os": "", "config": {}, "rootfs": {"type": "layers", "diff_ids": plain}}))
+    config = Blob(
+        CONFIG,
+        dumped(
+            {
+                "architecture": "",
+                "os": "",
+                "config": {},
+                "rootfs": {"type": "layers", "diff_ids": plain},
+            }
+        ),
+    )
     return manifest(config, [ours], theirs)
 
 

@@ -28,8 +28,19 @@ class Part:
 def parts(machine: str, lock: Lock) -> tuple[Part, ...]:
     made: Machine = lock.machines[machine]
     return (
-        *(Part(each.name, each.version, _deb(each.name, each.version, machine, lock.suite), each.sha256) for each in made.packages),
-        *(Part(each.name, each.version, pypi(each.name, each.version), each.sha256) for each in made.wheels),
+        *(
+            Part(
+                each.name,
+                each.version,
+                _deb(each.name, each.version, machine, lock.suite),
+                each.sha256,
+            )
+            for each in made.packages
+        ),
+        *(
+            Part(each.name, each.version, pypi(each.name, each.version), each.sha256)
+            for each in made.wheels
+        ),
     )
 
 
@@ -69,11 +80,26 @@ def provenance(index: Manifest, version: str, lock: Lock, webhook: str) -> Blob:
         "predicate": {
             "buildDefinition": {
                 "buildType": _BUILD,
-                "externalParameters": {"version": version, "platforms": [f"linux/{machine}" for machine in lock.machines]},
-                "internalParameters": {"suite": lock.suite, "snapshot": lock.snapshot, "python": lock.python},
+                "externalParameters": {
+                    "version": version,
+                    "platforms": [f"linux/{machine}" for machine in lock.machines],
+                },
+                "internalParameters": {
+                    "suite": lock.suite,
+                    "snapshot": lock.snapshot,
+                    "python": lock.python,
+                },
                 "resolvedDependencies": [
-                    {"uri": pypi("cwii-webhook", version), "digest": {"sha256": webhook.partition(":")[2]}, "name": "cwii-webhook, as a layer"},
-                    *({"uri": each.url, "digest": {"sha256": each.sha256}} for machine in lock.machines for each in parts(machine, lock)),
+                    {
+                        "uri": pypi("cwii-webhook", version),
+                        "digest": {"sha256": webhook.partition(":")[2]},
+                        "name": "cwii-webhook, as a layer",
+                    },
+                    *(
+                        {"uri": each.url, "digest": {"sha256": each.sha256}}
+                        for machine in lock.machines
+                        for each in parts(machine, lock)
+                    ),
                 ],
             },
             "runDetails": {"builder": {"id": _BUILD, "version": {_TOOL: version}}, "metadata": {}},
@@ -87,7 +113,9 @@ def pypi(name: str, version: str) -> str:
 
 
 def _deb(name: str, version: str, machine: str, suite: str) -> str:
-    return f"pkg:deb/debian/{quote(name)}@{quote(version, safe='.-~')}?arch={machine}&distro={suite}"
+    return (
+        f"pkg:deb/debian/{quote(name)}@{quote(version, safe='.-~')}?arch={machine}&distro={suite}"
+    )
 
 
 def _package(part: Part) -> dict[str, object]:
@@ -98,7 +126,13 @@ def _package(part: Part) -> dict[str, object]:
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": False,
         "checksums": [_checksum(part.sha256)],
-        "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": part.url}],
+        "externalRefs": [
+            {
+                "referenceCategory": "PACKAGE-MANAGER",
+                "referenceType": "purl",
+                "referenceLocator": part.url,
+            }
+        ],
     }
 
 

@@ -67,7 +67,9 @@ def archived(tree: Tree, seconds: int) -> bytes:
 
 
 def _places(paths: Iterable[str]) -> set[str]:
-    return {str(place) for path in paths for place in PurePosixPath(path).parents if str(place) != "."}
+    return {
+        str(place) for path in paths for place in PurePosixPath(path).parents if str(place) != "."
+    }
 
 
 def _mode(given: int) -> int:

@@ -22,7 +22,9 @@ def certificate(secret: Body | None, now: float) -> Finding:
     ends, issuer = chain[0].not_valid_after_utc, _name(chain[0].issuer)
     told = (f"ends {ends:%Y-%m-%d %H:%M} UTC", f"of the CA {issuer}")
     if ends.timestamp() <= now:
-        return Finding("failed", told, f"the certificate has ended on {ends:%Y-%m-%d %H:%M} UTC", RENEW)
+        return Finding(
+            "failed", told, f"the certificate has ended on {ends:%Y-%m-%d %H:%M} UTC", RENEW
+        )
     return Finding("as wanted", told)
 
 
@@ -31,11 +33,23 @@ def bundled(configuration: Body | None, secret: Body | None) -> Finding:
     if configuration is None:
         return Finding("missing", ("nobody is asked: run install-webhook again",))
     entries: Sequence[Body] = configuration.get("webhooks") or ()
-    told = tuple(f"{entry['name']}: {entry['failurePolicy']} where nobody answers" for entry in entries)
+    told = tuple(
+        f"{entry['name']}: {entry['failurePolicy']} where nobody answers" for entry in entries
+    )
     chain = _chain(secret)
-    stale = [str(entry["name"]) for entry in entries if chain and not _believed(chain, entry["clientConfig"].get("caBundle", ""))]
+    stale = [
+        str(entry["name"])
+        for entry in entries
+        if chain and not _believed(chain, entry["clientConfig"].get("caBundle", ""))
+    ]
     if stale:
-        return Finding("drifted", (*told, f"the caBundle of {', '.join(stale)} has not the CA of the certificate that is served: {RENEW}"))
+        return Finding(
+            "drifted",
+            (
+                *told,
+                f"the caBundle of {', '.join(stale)} has not the CA of the certificate that is served: {RENEW}",
+            ),
+        )
     return Finding("as wanted", told)
 
 

@@ -20,7 +20,14 @@ def labels(values: Values, program: str = PROGRAM) -> dict[str, str]:
 
 
 def body(  # noqa: PLR0913 - most of it by name, and seldom
-    values: Values, version: str, kind: str, name: str = "", *, annotations: Mapping[str, str] | None = None, cluster: bool = False, **more: Any
+    values: Values,
+    version: str,
+    kind: str,
+    name: str = "",
+    *,
+    annotations: Mapping[str, str] | None = None,
+    cluster: bool = False,
+    **more: Any,
 ) -> Object:
     """In our namespace, unless it is the cluster's."""
     noted = {"annotations": dict(annotations)} if annotations else {}

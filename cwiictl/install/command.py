@@ -40,7 +40,10 @@ def understood(values: Values, doors: Doors = OWN, more: Iterable[str] = ()) -> 
     """What the webhook makes of it. What it would not start with is better told before it is installed."""
     try:
         first, *others = (_words(values, dialect, doors, more) for dialect in values.served)
-        further = [service(ALL[dialect], words, {}, path=path(dialect)) for dialect, words in zip(values.served[1:], others, strict=True)]
+        further = [
+            service(ALL[dialect], words, {}, path=path(dialect))
+            for dialect, words in zip(values.served[1:], others, strict=True)
+        ]
         return (service(ALL[values.served[0]], first, {}), *further)
     except BadFlag as bad:
         raise BadInput(f"the webhook would not start: {bad.problem}", remedy=bad.remedy) from bad
@@ -54,7 +57,11 @@ def path(dialect: Dialect) -> str:
 def _words(values: Values, dialect: Dialect, doors: Doors, more: Iterable[str]) -> list[str]:
     """The first one is told for all how they are served. azwi's proxies are told its log's level too: none, where nobody asks for more."""
     serving = (*_serving(dialect, doors), *more) if dialect == values.served[0] else ()
-    level = [f"--log-level={values.log_level}"] if serving and (dialect != "azwi" or values.log_level != "info") else []
+    level = (
+        [f"--log-level={values.log_level}"]
+        if serving and (dialect != "azwi" or values.log_level != "info")
+        else []
+    )
     told = [f"--{flag}={value}" for flag, value in _flags(values, dialect).items() if value]
     own: tuple[str, ...] = getattr(values.arguments, dialect)
     return [*serving, *level, *told, *own]
@@ -66,9 +73,17 @@ def _serving(dialect: Dialect, doors: Doors) -> tuple[str, ...]:
     plain, metrics = f"{doors.host}:{doors.plain}", f"{doors.host}:{doors.metrics}"
     return {
         "cwii": (f"--addr=:{doors.https}", *pair, f"--health-addr={plain}"),
-        "eks": (f"--port={doors.https}", *pair, f"--metrics-addr={plain}" if doors.host else f"--metrics-port={doors.plain}"),
+        "eks": (
+            f"--port={doors.https}",
+            *pair,
+            f"--metrics-addr={plain}" if doors.host else f"--metrics-port={doors.plain}",
+        ),
         "azwi": (*folder, f"--health-addr={plain}", f"--metrics-addr={metrics}"),
-        "gcpwif": (*folder, f"--health-probe-bind-address={plain}", f"--metrics-bind-address={metrics}"),
+        "gcpwif": (
+            *folder,
+            f"--health-probe-bind-address={plain}",
+            f"--metrics-bind-address={metrics}",
+        ),
     }[dialect]
 
 
@@ -84,6 +99,10 @@ def _flags(values: Values, dialect: Dialect) -> Mapping[str, str]:
             "gcp-delivery": gcp.delivery,
         },
         "eks": {"token-audience": aws.audience, "aws-default-region": aws.region},
-        "azwi": {"audience": audience, "tenant-id": azure.tenant_id, "azure-environment": azure.environment},
+        "azwi": {
+            "audience": audience,
+            "tenant-id": azure.tenant_id,
+            "azure-environment": azure.environment,
+        },
         "gcpwif": {"token-audience": gcp.audience, "gcp-default-region": gcp.region},
     }[dialect]

@@ -16,7 +16,9 @@ MIRROR: Object = {
 }
 BEYOND: Object = {
     "name": "no-namespace-of-the-system",
-    "expression": "!has(request.namespace) || !(" + " || ".join(f"request.namespace.startsWith('{prefix}')" for prefix in PREFIXES) + ")",
+    "expression": "!has(request.namespace) || !("
+    + " || ".join(f"request.namespace.startsWith('{prefix}')" for prefix in PREFIXES)
+    + ")",
 }
 
 

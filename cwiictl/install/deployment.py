@@ -19,7 +19,10 @@ def deployment(values: Values) -> Object:
         **replicas,
         "revisionHistoryLimit": 3,
         "selector": {"matchLabels": labels(values)},
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+        "strategy": {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
+        },
         "template": template(
             values,
             PROGRAM,
@@ -37,10 +40,24 @@ def _container(values: Values) -> Object:
     return {
         "name": "webhook",
         "args": command(values),
-        "ports": [{"name": "https", "containerPort": HTTPS}, {"name": "plain", "containerPort": PLAIN}],
-        "resources": {"requests": dict(values.resources.requests), "limits": dict(values.resources.limits)},
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "plain"}, "periodSeconds": 2, "failureThreshold": 2},
-        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "plain"}, "periodSeconds": 10, "failureThreshold": 6},
+        "ports": [
+            {"name": "https", "containerPort": HTTPS},
+            {"name": "plain", "containerPort": PLAIN},
+        ],
+        "resources": {
+            "requests": dict(values.resources.requests),
+            "limits": dict(values.resources.limits),
+        },
+        "readinessProbe": {
+            "httpGet": {"path": "/readyz", "port": "plain"},
+            "periodSeconds": 2,
+            "failureThreshold": 2,
+        },
+        "livenessProbe": {
+            "httpGet": {"path": "/healthz", "port": "plain"},
+            "periodSeconds": 10,
+            "failureThreshold": 6,
+        },
         "volumeMounts": [{"name": "certificates", "mountPath": CERTIFICATES, "readOnly": True}],
     }
 
@@ -48,25 +65,50 @@ def _container(values: Values) -> Object:
 def _certificates(values: Values) -> Object:
     """By their keys: a Secret that nobody has filled yet is waited for by the kubelet, which looks again sooner than into a folder that is mounted."""
     keys = ["tls.crt", "tls.key", *(["ca.crt"] if values.certificates.by == "renewer" else [])]
-    return {"name": "certificates", "secret": {"secretName": values.serving_secret, "items": [{"key": key, "path": key} for key in keys]}}
+    return {
+        "name": "certificates",
+        "secret": {
+            "secretName": values.serving_secret,
+            "items": [{"key": key, "path": key} for key in keys],
+        },
+    }
 
 
 def _spread(values: Values, key: str) -> Object:
-    return {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {"matchLabels": labels(values)}}
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": labels(values)},
+    }
 
 
 def service(values: Values) -> Object:
-    annotations = {"service.beta.openshift.io/serving-cert-secret-name": values.serving_secret} if values.certificates.by == "service-ca" else {}
+    annotations = (
+        {"service.beta.openshift.io/serving-cert-secret-name": values.serving_secret}
+        if values.certificates.by == "service-ca"
+        else {}
+    )
     ports: list[Object] = [
         {"name": "https", "port": 443, "targetPort": "https"},
         {"name": "metrics", "port": PLAIN, "targetPort": "plain"},
     ]
-    return body(values, CORE, "Service", annotations=annotations, spec={"selector": labels(values), "ports": ports})
+    return body(
+        values,
+        CORE,
+        "Service",
+        annotations=annotations,
+        spec={"selector": labels(values), "ports": ports},
+    )
 
 
 def budget(values: Values) -> Iterator[Object]:
     if values.disruption_budget and values.replicated:
-        spec = {"maxUnavailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow", "selector": {"matchLabels": labels(values)}}
+        spec = {
+            "maxUnavailable": 1,
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "selector": {"matchLabels": labels(values)},
+        }
         yield body(values, "policy/v1", "PodDisruptionBudget", spec=spec)
 
 
@@ -78,6 +120,14 @@ def autoscaler(values: Values) -> Iterator[Object]:
         "scaleTargetRef": {"apiVersion": APPS, "kind": "Deployment", "name": values.name},
         "minReplicas": scale.min_replicas,
         "maxReplicas": scale.max_replicas,
-        "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": scale.cpu}}}],
+        "metrics": [
+            {
+                "type": "Resource",
+                "resource": {
+                    "name": "cpu",
+                    "target": {"type": "Utilization", "averageUtilization": scale.cpu},
+                },
+            }
+        ],
     }
     yield body(values, "autoscaling/v2", "HorizontalPodAutoscaler", spec=spec)

@@ -12,14 +12,25 @@ from cwiictl.install.values import Values
 Pod = Mapping[str, Any]
 
 _CNI = ("/etc/cni", "/opt/cni", "/var/lib/cni")
-_CSI = ("/var/lib/kubelet/plugins", "/var/lib/kubelet/plugins_registry", "/var/lib/kubelet/csi-plugins")
+_CSI = (
+    "/var/lib/kubelet/plugins",
+    "/var/lib/kubelet/plugins_registry",
+    "/var/lib/kubelet/csi-plugins",
+)
 _CERTIFICATES = ("cert-manager", "cainjector", "trust-manager")
 
 
 def exposed(values: Values, pods: Mapping[str, Sequence[Pod]]) -> Mapping[str, tuple[str, ...]]:
     """Namespaces whose pods would have to wait, and why they must not; by their pods."""
-    found = {namespace: tuple(dict.fromkeys(reason for pod in those for reason in _reasons(pod))) for namespace, those in pods.items()}
-    return {namespace: why for namespace, why in sorted(found.items()) if why and not spared(values, namespace)}
+    found = {
+        namespace: tuple(dict.fromkeys(reason for pod in those for reason in _reasons(pod)))
+        for namespace, those in pods.items()
+    }
+    return {
+        namespace: why
+        for namespace, why in sorted(found.items())
+        if why and not spared(values, namespace)
+    }
 
 
 def check(values: Values, pods: Mapping[str, Sequence[Pod]]) -> None:
@@ -37,7 +48,9 @@ def _reasons(pod: Pod) -> Iterator[str]:
         yield "hostNetwork"
     if str(spec.get("priorityClassName") or "").startswith("system-"):
         yield str(spec["priorityClassName"])
-    hosts: list[Pod] = [volume["hostPath"] for volume in spec.get("volumes") or () if volume.get("hostPath")]
+    hosts: list[Pod] = [
+        volume["hostPath"] for volume in spec.get("volumes") or () if volume.get("hostPath")
+    ]
     for what, folders in (("CNI", _CNI), ("CSI", _CSI)):
         if any(_within(str(host.get("path", "")).rstrip("/"), folders) for host in hosts):
             yield what

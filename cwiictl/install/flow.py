@@ -16,11 +16,34 @@ def priority(values: Values, served: Served) -> Iterator[Object]:
         return
     version = f"flowcontrol.apiserver.k8s.io/{served.flow}"
     queuing = {"queues": 16, "handSize": 4, "queueLengthLimit": 50}
-    limited = {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Queue", "queuing": queuing}}
-    yield body(values, version, "PriorityLevelConfiguration", cluster=True, spec={"type": "Limited", "limited": limited})
+    limited = {
+        "nominalConcurrencyShares": 5,
+        "limitResponse": {"type": "Queue", "queuing": queuing},
+    }
+    yield body(
+        values,
+        version,
+        "PriorityLevelConfiguration",
+        cluster=True,
+        spec={"type": "Limited", "limited": limited},
+    )
     rules: Object = {
-        "subjects": [_subject(values, name) for name in (values.name, *([values.renewer] if values.certificates.by == "renewer" else []))],
-        "resourceRules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"], "namespaces": ["*"], "clusterScope": True}],
+        "subjects": [
+            _subject(values, name)
+            for name in (
+                values.name,
+                *([values.renewer] if values.certificates.by == "renewer" else []),
+            )
+        ],
+        "resourceRules": [
+            {
+                "apiGroups": ["*"],
+                "resources": ["*"],
+                "verbs": ["*"],
+                "namespaces": ["*"],
+                "clusterScope": True,
+            }
+        ],
         "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
     }
     spec: Object = {
@@ -33,4 +56,7 @@ def priority(values: Values, served: Served) -> Iterator[Object]:
 
 
 def _subject(values: Values, name: str) -> Object:
-    return {"kind": "ServiceAccount", "serviceAccount": {"name": name, "namespace": values.namespace}}
+    return {
+        "kind": "ServiceAccount",
+        "serviceAccount": {"name": name, "namespace": values.namespace},
+    }

@@ -36,11 +36,18 @@ def read(name: str, text: bytes) -> Document | None:
     """A values file. One of comments alone says nothing."""
     found = list(documents(name, text))
     if len(found) > 1:
-        raise BadInput(f"{found[1].source} begins other values", remedy="write one object in one file")
+        raise BadInput(
+            f"{found[1].source} begins other values", remedy="write one object in one file"
+        )
     return found[0] if found else None
 
 
-def values(file: Document | None = None, sets: Iterable[str] = (), *, under: Mapping[str, Any] | None = None) -> Values:
+def values(
+    file: Document | None = None,
+    sets: Iterable[str] = (),
+    *,
+    under: Mapping[str, Any] | None = None,
+) -> Values:
     """`sets` are words such as aws.region=eu-west-1, which go before the file; `under` is what is so where neither says otherwise."""
     said = over(msgspec.to_builtins(Values()), under or {})
     if file:
@@ -56,7 +63,10 @@ def _assigned(words: str) -> Mapping[str, Any]:
     name, equals, text = words.partition("=")
     keys = [key.replace("\\.", ".") for key in _DOT.split(name)]
     if not equals or not all(keys):
-        raise BadInput(f"--set {words} says nothing", remedy="write it as --set aws.region=eu-west-1, with \\. for a dot in a key")
+        raise BadInput(
+            f"--set {words} says nothing",
+            remedy="write it as --set aws.region=eu-west-1, with \\. for a dot in a key",
+        )
     wishes = told(_said(_nested(keys, _value(words, text)), f"--set {words}"), Wishes, strict=False)
     return _nested(keys, reduce(lambda around, key: around[key], keys, msgspec.to_builtins(wishes)))
 
@@ -71,12 +81,18 @@ def _value(words: str, text: str) -> object:
 
 
 def _nested(keys: Iterable[str], value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", reduce(lambda inner, key: {key: inner}, reversed(list(keys)), value))
+    return cast(
+        "dict[str, Any]", reduce(lambda inner, key: {key: inner}, reversed(list(keys)), value)
+    )
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Objects are laid over each other, as helm does; lists are not. Nothing takes away what is there."""
-    both = {key: over(below[key], above[key]) for key in below.keys() & above.keys() if isinstance(below[key], dict) and isinstance(above[key], dict)}
+    both = {
+        key: over(below[key], above[key])
+        for key in below.keys() & above.keys()
+        if isinstance(below[key], dict) and isinstance(above[key], dict)
+    }
     return {key: value for key, value in {**below, **above, **both}.items() if value is not None}
 
 

@@ -16,20 +16,47 @@ def issuance(values: Values) -> Iterator[Object]:
     certificates = values.certificates
     if certificates.by != "cert-manager":
         return
-    issuer: Object = {"name": certificates.issuer.name, "kind": certificates.issuer.kind, "group": certificates.issuer.group}
+    issuer: Object = {
+        "name": certificates.issuer.name,
+        "kind": certificates.issuer.kind,
+        "group": certificates.issuer.group,
+    }
     if not certificates.issuer.name:
         yield from _own(values)
         issuer = _ours(f"{values.name}-ca")
     names = [f"{values.name}.{values.namespace}.svc", f"{values.name}.{values.namespace}"]
-    said: Object = {"secretName": values.serving_secret, "duration": certificates.validity, "dnsNames": names, "issuerRef": issuer}
-    yield body(values, _VERSION, "Certificate", values.serving_secret, spec={**said, "privateKey": _KEY, "usages": ["digital signature", "server auth"]})
+    said: Object = {
+        "secretName": values.serving_secret,
+        "duration": certificates.validity,
+        "dnsNames": names,
+        "issuerRef": issuer,
+    }
+    yield body(
+        values,
+        _VERSION,
+        "Certificate",
+        values.serving_secret,
+        spec={**said, "privateKey": _KEY, "usages": ["digital signature", "server auth"]},
+    )
 
 
 def _own(values: Values) -> Iterator[Object]:
     name, signed = f"{values.name}-ca", f"{values.name}-self-signed"
-    said: Object = {"isCA": True, "commonName": name, "secretName": name, "duration": values.certificates.ca_validity, "issuerRef": _ours(signed)}
+    said: Object = {
+        "isCA": True,
+        "commonName": name,
+        "secretName": name,
+        "duration": values.certificates.ca_validity,
+        "issuerRef": _ours(signed),
+    }
     yield body(values, _VERSION, "Issuer", signed, spec={"selfSigned": {}})
-    yield body(values, _VERSION, "Certificate", name, spec={**said, "privateKey": {**_KEY, "rotationPolicy": "Never"}})
+    yield body(
+        values,
+        _VERSION,
+        "Certificate",
+        name,
+        spec={**said, "privateKey": {**_KEY, "rotationPolicy": "Never"}},
+    )
     yield body(values, _VERSION, "Issuer", name, spec={"ca": {"secretName": name}})
 
 

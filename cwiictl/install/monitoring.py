@@ -14,12 +14,29 @@ _VERSION = "monitoring.coreos.com/v1"
 def monitoring(values: Values) -> Iterator[Object]:
     wanted = values.monitoring
     if wanted.scrape:
-        spec: Object = {"selector": {"matchLabels": labels(values)}, "endpoints": [{"port": "metrics", "path": "/metrics"}]}
+        spec: Object = {
+            "selector": {"matchLabels": labels(values)},
+            "endpoints": [{"port": "metrics", "path": "/metrics"}],
+        }
         yield _labelled(values, body(values, _VERSION, "ServiceMonitor", spec=spec))
     if wanted.alerts:
-        yield _labelled(values, body(values, _VERSION, "PrometheusRule", spec={"groups": [{"name": values.name, "rules": list(_alerts(values))}]}))
+        yield _labelled(
+            values,
+            body(
+                values,
+                _VERSION,
+                "PrometheusRule",
+                spec={"groups": [{"name": values.name, "rules": list(_alerts(values))}]},
+            ),
+        )
     if wanted.dashboard:
-        shown = body(values, CORE, "ConfigMap", f"{values.name}-dashboard", data={"cwii-webhook.json": dashboard()})
+        shown = body(
+            values,
+            CORE,
+            "ConfigMap",
+            f"{values.name}-dashboard",
+            data={"cwii-webhook.json": dashboard()},
+        )
         shown["metadata"]["labels"] |= {"grafana_dashboard": "1"}
         yield shown
 
@@ -32,8 +49,20 @@ def _labelled(values: Values, made: Object) -> Object:
 def _alerts(values: Values) -> Iterator[Object]:
     ours = f'namespace="{values.namespace}",service="{values.name}"'
     entries = r'name=~".*\\.cwii\\.dev"'
-    yield _alert("CwiiWebhookDown", "5m", f"absent(cwii_ready{{{ours}}} == 1)", "critical", "No replica of the webhook is ready: pods go without, or wait.")
-    yield _alert("CwiiWebhookNotReady", "10m", f"cwii_ready{{{ours}}} == 0", "warning", "A replica of the webhook is not ready: /readyz says why.")
+    yield _alert(
+        "CwiiWebhookDown",
+        "5m",
+        f"absent(cwii_ready{{{ours}}} == 1)",
+        "critical",
+        "No replica of the webhook is ready: pods go without, or wait.",
+    )
+    yield _alert(
+        "CwiiWebhookNotReady",
+        "10m",
+        f"cwii_ready{{{ours}}} == 0",
+        "warning",
+        "A replica of the webhook is not ready: /readyz says why.",
+    )
     yield _alert(
         "CwiiWebhookCertificateEnds",
         "1h",
@@ -58,7 +87,13 @@ def _alerts(values: Values) -> Iterator[Object]:
 
 
 def _alert(name: str, lasting: str, expression: str, severity: str, summary: str) -> Object:
-    return {"alert": name, "expr": expression, "for": lasting, "labels": {"severity": severity}, "annotations": {"summary": summary}}
+    return {
+        "alert": name,
+        "expr": expression,
+        "for": lasting,
+        "labels": {"severity": severity},
+        "annotations": {"summary": summary},
+    }
 
 
 def dashboard() -> str:
@@ -82,10 +117,17 @@ def dashboard() -> str:
         "templating": {
             "list": [
                 {"name": "source", "type": "datasource", "query": "prometheus"},
-                {"name": "namespace", "type": "query", "datasource": {"uid": "$source"}, "query": "label_values(cwii_ready, namespace)"},
+                {
+                    "name": "namespace",
+                    "type": "query",
+                    "datasource": {"uid": "$source"},
+                    "query": "label_values(cwii_ready, namespace)",
+                },
             ]
         },
-        "panels": [_panel(number, title, query) for number, (title, query) in enumerate(panels.items())],
+        "panels": [
+            _panel(number, title, query) for number, (title, query) in enumerate(panels.items())
+        ],
     }
     return json.dumps(shown, indent=2) + "\n"
 
@@ -93,4 +135,11 @@ def dashboard() -> str:
 def _panel(number: int, title: str, query: str) -> Object:
     place = {"x": 12 * (number % 2), "y": 8 * (number // 2), "w": 12, "h": 8}
     source = {"type": "prometheus", "uid": "$source"}
-    return {"id": number + 1, "title": title, "type": "timeseries", "gridPos": place, "datasource": source, "targets": [{"refId": "A", "expr": query}]}
+    return {
+        "id": number + 1,
+        "title": title,
+        "type": "timeseries",
+        "gridPos": place,
+        "datasource": source,
+        "targets": [{"refId": "A", "expr": query}],
+    }

@@ -13,6 +13,15 @@ def network(values: Values) -> Iterator[Object]:
         return
     rules: list[Object] = [{"ports": [{"port": "https", "protocol": "TCP"}]}]
     if values.network_policy.metrics_from:
-        rules.append({"from": list(values.network_policy.metrics_from), "ports": [{"port": "plain", "protocol": "TCP"}]})
-    spec: Object = {"podSelector": {"matchLabels": labels(values)}, "policyTypes": ["Ingress"], "ingress": rules}
+        rules.append(
+            {
+                "from": list(values.network_policy.metrics_from),
+                "ports": [{"port": "plain", "protocol": "TCP"}],
+            }
+        )
+    spec: Object = {
+        "podSelector": {"matchLabels": labels(values)},
+        "policyTypes": ["Ingress"],
+        "ingress": rules,
+    }
     yield body(values, "networking.k8s.io/v1", "NetworkPolicy", spec=spec)

@@ -20,12 +20,24 @@ def alone(values: Values, nodes: Sequence[Body]) -> bool:
 
 def _takes(node: Body, values: Values) -> bool:
     taints: Sequence[Mapping[str, str]] = node.get("spec", {}).get("taints") or ()
-    lasting = [taint for taint in taints if taint["effect"] in _KEEPING_OUT and not taint["key"].startswith(_PASSING)]
-    return all(any(_tolerates(toleration, taint) for toleration in values.tolerations) for taint in lasting)
+    lasting = [
+        taint
+        for taint in taints
+        if taint["effect"] in _KEEPING_OUT and not taint["key"].startswith(_PASSING)
+    ]
+    return all(
+        any(_tolerates(toleration, taint) for toleration in values.tolerations) for taint in lasting
+    )
 
 
 def _tolerates(toleration: Body, taint: Mapping[str, str]) -> bool:
     """An empty key, or effect, is any."""
-    if toleration.get("key") not in {None, "", taint["key"]} or toleration.get("effect") not in {None, "", taint["effect"]}:
+    if toleration.get("key") not in {None, "", taint["key"]} or toleration.get("effect") not in {
+        None,
+        "",
+        taint["effect"],
+    }:
         return False
-    return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get("value", "")
+    return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get(
+        "value", ""
+    )

@@ -43,5 +43,8 @@ def namespace(values: Values) -> Iterator[Object]:
     """Closed to pods that could do harm, ours included."""
     if values.create_namespace:
         made = body(values, CORE, "Namespace", values.namespace, cluster=True)
-        made["metadata"]["labels"] |= {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+        made["metadata"]["labels"] |= {
+            f"pod-security.kubernetes.io/{mode}": "restricted"
+            for mode in ("enforce", "audit", "warn")
+        }
         yield made

@@ -16,7 +16,10 @@ from cwiictl.install.values import Values
 
 Body = Mapping[str, Any]
 
-OPERATOR, NAMESPACE = "pod-identity-webhook", "openshift-cloud-credential-operator"  # what all of it is called, and where it is
+OPERATOR, NAMESPACE = (
+    "pod-identity-webhook",
+    "openshift-cloud-credential-operator",
+)  # what all of it is called, and where it is
 CLUSTER = "Infrastructure.config.openshift.io"  # which every OpenShift has, and nobody else
 TENANT = ("azure-credentials", "azure_tenant_id")  # a Secret there, and the key in it
 
@@ -28,7 +31,10 @@ def operated(configurations: Iterable[Body]) -> Body | None:
 
 def below(tenant: str) -> dict[str, Any]:
     """What is so on OpenShift where nobody says otherwise, and the operator runs no webhook: it has CAs of its own, and says who a pod may be."""
-    told: dict[str, Any] = {"certificates": {"by": "service-ca"}, "podAnnotations": {"openshift.io/required-scc": "restricted-v2"}}
+    told: dict[str, Any] = {
+        "certificates": {"by": "service-ca"},
+        "podAnnotations": {"openshift.io/required-scc": "restricted-v2"},
+    }
     return told | ({"azure": {"tenantId": tenant}} if tenant else {})
 
 
@@ -48,5 +54,11 @@ def apart(values: Values, operator: Body) -> tuple[Values, tuple[str, ...]]:
             f"OpenShift's Cloud Credential Operator runs a webhook that hears {', '.join(heard)} already, and nothing else was asked for",
             remedy="have the operator run this image, ask for another dialect, such as cwii, or say --beside to have both",
         )
-    hint = f"OpenShift's own webhook hears {', '.join(heard)}, which is left to it: --beside has both."
-    return msgspec.structs.replace(values, dialects=left, ephemeral_containers=tuple(e for e in values.ephemeral_containers if e in left)), (hint,)
+    hint = (
+        f"OpenShift's own webhook hears {', '.join(heard)}, which is left to it: --beside has both."
+    )
+    return msgspec.structs.replace(
+        values,
+        dialects=left,
+        ephemeral_containers=tuple(e for e in values.ephemeral_containers if e in left),
+    ), (hint,)

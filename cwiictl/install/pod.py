@@ -25,7 +25,14 @@ def template(values: Values, program: str, account: str, container: Object, **mo
         "automountServiceAccountToken": True,
         "securityContext": RESTRICTED,
         **_where(values),
-        "containers": [{**container, "image": image(values), "terminationMessagePolicy": "FallbackToLogsOnError", "securityContext": CLOSED}],
+        "containers": [
+            {
+                **container,
+                "image": image(values),
+                "terminationMessagePolicy": "FallbackToLogsOnError",
+                "securityContext": CLOSED,
+            }
+        ],
         **more,
     }
     return {"metadata": metadata, "spec": spec}

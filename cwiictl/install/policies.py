@@ -47,29 +47,67 @@ def requirement(values: Values, served: Served) -> Iterator[Object]:
 
 
 def _policy(values: Values, name: str, spec: Object) -> Iterator[Object]:
-    yield body(values, _VERSION, "ValidatingAdmissionPolicy", name, cluster=True, spec={"failurePolicy": "Fail", **spec})
-    yield body(values, _VERSION, "ValidatingAdmissionPolicyBinding", name, cluster=True, spec={"policyName": name, "validationActions": ["Deny"]})
+    yield body(
+        values,
+        _VERSION,
+        "ValidatingAdmissionPolicy",
+        name,
+        cluster=True,
+        spec={"failurePolicy": "Fail", **spec},
+    )
+    yield body(
+        values,
+        _VERSION,
+        "ValidatingAdmissionPolicyBinding",
+        name,
+        cluster=True,
+        spec={"policyName": name, "validationActions": ["Deny"]},
+    )
 
 
 def _requirement(values: Values) -> Object:
     """Pods as they are after all webhooks. Who asks by a ServiceAccount or an owner is not seen from here."""
-    rule: Object = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"], "scope": "Namespaced"}
+    rule: Object = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods"],
+        "scope": "Namespaced",
+    }
     return {
-        "matchConstraints": {"namespaceSelector": {"matchExpressions": [elsewhere(values)]}, "resourceRules": [rule]},
+        "matchConstraints": {
+            "namespaceSelector": {"matchExpressions": [elsewhere(values)]},
+            "resourceRules": [rule],
+        },
         "matchConditions": [MIRROR, BEYOND],
         "variables": [
-            {"name": "said", "expression": "has(object.metadata.annotations) ? object.metadata.annotations : {}"},
-            {"name": "around", "expression": "has(namespaceObject.metadata.annotations) ? namespaceObject.metadata.annotations : {}"},
-            {"name": "volumes", "expression": "has(object.spec.volumes) ? object.spec.volumes.filter(v, has(v.projected)).map(v, v.name) : []"},
+            {
+                "name": "said",
+                "expression": "has(object.metadata.annotations) ? object.metadata.annotations : {}",
+            },
+            {
+                "name": "around",
+                "expression": "has(namespaceObject.metadata.annotations) ? namespaceObject.metadata.annotations : {}",
+            },
+            {
+                "name": "volumes",
+                "expression": "has(object.spec.volumes) ? object.spec.volumes.filter(v, has(v.projected)).map(v, v.name) : []",
+            },
         ],
-        "validations": [*(_cwii() if "cwii" in values.dialects else ()), *(_azwi() if "azwi" in values.dialects else ())],
+        "validations": [
+            *(_cwii() if "cwii" in values.dialects else ()),
+            *(_azwi() if "azwi" in values.dialects else ()),
+        ],
     }
 
 
 def _cwii() -> Iterator[Object]:
     for short, cloud in CLOUDS.items():
         word = f"cwii.dev/{short}-inject"
-        said, around = (f"{whose}['{word}'].trim().lowerAscii()" for whose in ("variables.said", "variables.around"))
+        said, around = (
+            f"{whose}['{word}'].trim().lowerAscii()"
+            for whose in ("variables.said", "variables.around")
+        )
         yield {
             "expression": f"!(('{word}' in variables.said && {said} in ['true', 'false']) ? {said} == 'true'"
             f" : ('{word}' in variables.around && {around} == 'true')) || 'cwii-{short}-token' in variables.volumes",
@@ -91,7 +129,13 @@ def _azwi() -> Iterator[Object]:
 def _renewer(values: Values) -> Object:
     """All but the bundles is as it was. A field that is new to Kubernetes is not looked at, and not known to the renewer either."""
     resources = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
-    rule: Object = {"apiGroups": [_GROUP], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": resources, "scope": "*"}
+    rule: Object = {
+        "apiGroups": [_GROUP],
+        "apiVersions": ["*"],
+        "operations": ["UPDATE"],
+        "resources": resources,
+        "scope": "*",
+    }
     return {
         "matchConstraints": {"resourceRules": [rule]},
         "matchConditions": [_only(values, "the-renewer", values.renewer)],
@@ -112,8 +156,19 @@ def _renewer(values: Values) -> Object:
 
 def _config_maps(values: Values) -> Object:
     """A review may be forged, and whoever has the account's token could write what they want: this is as much as it may."""
-    rule: Object = {"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"], "scope": "*"}
-    spared = " || ".join((f"request.namespace in {excluded(values)}", *(f"request.namespace.startsWith('{prefix}')" for prefix in PREFIXES)))
+    rule: Object = {
+        "apiGroups": [""],
+        "apiVersions": ["*"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["configmaps"],
+        "scope": "*",
+    }
+    spared = " || ".join(
+        (
+            f"request.namespace in {excluded(values)}",
+            *(f"request.namespace.startsWith('{prefix}')" for prefix in PREFIXES),
+        )
+    )
     return {
         "matchConstraints": {"resourceRules": [rule]},
         "matchConditions": [_only(values, "the-webhook", values.name)],
@@ -136,12 +191,18 @@ def _config_maps(values: Values) -> Object:
 
 
 def _marked(what: str) -> str:
-    ours = " && ".join(f"'{key}' in {what}.metadata.labels && {what}.metadata.labels['{key}'] == '{text}'" for key, text in MARK.items())
+    ours = " && ".join(
+        f"'{key}' in {what}.metadata.labels && {what}.metadata.labels['{key}'] == '{text}'"
+        for key, text in MARK.items()
+    )
     return f"has({what}.metadata.labels) && {ours}"
 
 
 def _only(values: Values, called: str, account: str) -> Object:
-    return {"name": called, "expression": f"request.userInfo.username == 'system:serviceaccount:{values.namespace}:{account}'"}
+    return {
+        "name": called,
+        "expression": f"request.userInfo.username == 'system:serviceaccount:{values.namespace}:{account}'",
+    }
 
 
 def _same(new: str, old: str, fields: Iterable[str]) -> str:

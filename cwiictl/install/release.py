@@ -31,6 +31,10 @@ def release(body: Body) -> Release | None:
     """Helm's annotations stay on what somebody else has taken over, and its label may: what bears our mark is not helm's any more."""
     about: Mapping[str, Mapping[str, str] | None] = body["metadata"]
     labels, words = about.get("labels") or {}, about.get("annotations") or {}
-    if INSTALLATION_KEY in labels or MANAGED not in labels.items() or not {NAME, NAMESPACE} <= words.keys():
+    if (
+        INSTALLATION_KEY in labels
+        or MANAGED not in labels.items()
+        or not {NAME, NAMESPACE} <= words.keys()
+    ):
         return None
     return Release(words[NAME], words[NAMESPACE])

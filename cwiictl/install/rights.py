@@ -51,7 +51,12 @@ def _read(values: Values) -> list[Object]:
 
 def _renewer(values: Values) -> Iterator[Object]:
     """It cannot make Secrets: those that it fills are there."""
-    configurations = _rule("admissionregistration.k8s.io", ["mutatingwebhookconfigurations"], ["get", "patch"], [values.name])
+    configurations = _rule(
+        "admissionregistration.k8s.io",
+        ["mutatingwebhookconfigurations"],
+        ["get", "patch"],
+        [values.name],
+    )
     yield body(values, RBAC, "ClusterRole", values.renewer, cluster=True, rules=[configurations])
     yield _bound(values, values.renewer, cluster=True)
     rules = [
@@ -67,9 +72,19 @@ def _bound(values: Values, name: str, *, cluster: bool) -> Object:
     prefix = "Cluster" if cluster else ""
     subject = {"kind": "ServiceAccount", "name": name, "namespace": values.namespace}
     role = {"apiGroup": _GROUP, "kind": f"{prefix}Role", "name": name}
-    return body(values, RBAC, f"{prefix}RoleBinding", name, cluster=cluster, roleRef=role, subjects=[subject])
+    return body(
+        values,
+        RBAC,
+        f"{prefix}RoleBinding",
+        name,
+        cluster=cluster,
+        roleRef=role,
+        subjects=[subject],
+    )
 
 
-def _rule(group: str, resources: Iterable[str], verbs: Iterable[str], names: Iterable[str] = ()) -> Object:
+def _rule(
+    group: str, resources: Iterable[str], verbs: Iterable[str], names: Iterable[str] = ()
+) -> Object:
     named = {"resourceNames": list(names)} if names else {}
     return {"apiGroups": [group], "resources": list(resources), **named, "verbs": list(verbs)}

@@ -24,17 +24,29 @@ _OURS = re.compile(rf"(?:pods|required|ephemeral)\.(?P<dialect>{'|'.join(DIALECT
 _GENERATED, _GCP = "mpod.kb.io", re.compile(r"gcp.*(wif|workload-identity)")
 
 
-def rivals(values: Values, configurations: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[str, ...]]:
+def rivals(
+    values: Values, configurations: Iterable[Mapping[str, Any]]
+) -> Mapping[str, tuple[str, ...]]:
     """By the names of their configurations, which of our dialects they hear."""
-    found = {each["metadata"]["name"]: set(_heard(each)) for each in configurations if each["metadata"]["name"] != values.name}
-    shared = {name: tuple(dialect for dialect in values.dialects if dialect in heard) for name, heard in sorted(found.items())}
+    found = {
+        each["metadata"]["name"]: set(_heard(each))
+        for each in configurations
+        if each["metadata"]["name"] != values.name
+    }
+    shared = {
+        name: tuple(dialect for dialect in values.dialects if dialect in heard)
+        for name, heard in sorted(found.items())
+    }
     return {name: dialects for name, dialects in shared.items() if dialects}
 
 
 def check(values: Values, configurations: Iterable[Mapping[str, Any]]) -> None:
     those = {each["metadata"]["name"]: each for each in configurations}
     if not values.beside and (found := rivals(values, those.values())):
-        told = "; ".join(f"{name} ({', '.join(dialects)}){_whose(those[name])}" for name, dialects in found.items())
+        told = "; ".join(
+            f"{name} ({', '.join(dialects)}){_whose(those[name])}"
+            for name, dialects in found.items()
+        )
         raise Conflict(
             f"another webhook hears the same annotations: MutatingWebhookConfiguration {told}",
             remedy="take that one away first, leave its dialect out of dialects, or say --beside to have both",
@@ -59,4 +71,6 @@ def _heard(configuration: Mapping[str, Any]) -> Iterator[str]:
 def _around(configuration: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     client: Mapping[str, Any] = entry["clientConfig"]
     service: Mapping[str, str] = client.get("service", {})
-    return " ".join([configuration["metadata"]["name"], service.get("namespace", ""), service.get("name", "")])
+    return " ".join(
+        [configuration["metadata"]["name"], service.get("namespace", ""), service.get("name", "")]
+    )

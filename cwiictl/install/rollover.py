@@ -16,7 +16,10 @@ REQUIRE = "-require"
 
 def asks(body: Body) -> bool:
     """Whether pods are held up by it: then it comes when there is somebody to answer."""
-    return body["kind"] == CONFIGURATION or (body["kind"].startswith("ValidatingAdmissionPolicy") and body["metadata"]["name"].endswith(REQUIRE))
+    return body["kind"] == CONFIGURATION or (
+        body["kind"].startswith("ValidatingAdmissionPolicy")
+        and body["metadata"]["name"].endswith(REQUIRE)
+    )
 
 
 def of(bodies: Iterable[Object]) -> Object:
@@ -27,7 +30,10 @@ def fewer(standing: Body | None, wanted: Object) -> Iterator[Object]:
     """Where a route goes: before any replica that answers it does, what is left of the entries that are there and believed."""
     if standing and bundled(standing) and _paths(standing) - _paths(wanted):
         there = {entry["name"] for entry in standing["webhooks"]}
-        yield {**wanted, "webhooks": [entry for entry in wanted["webhooks"] if entry["name"] in there]}
+        yield {
+            **wanted,
+            "webhooks": [entry for entry in wanted["webhooks"] if entry["name"] in there],
+        }
 
 
 def first(standing: Body | None, wanted: Object) -> Iterator[Object]:
@@ -36,7 +42,13 @@ def first(standing: Body | None, wanted: Object) -> Iterator[Object]:
     if not there:
         yield softened(wanted)
     elif standing and not bundled(standing):
-        yield _believed(standing, {**wanted, "webhooks": [entry for entry in wanted["webhooks"] if entry["name"] in there]})
+        yield _believed(
+            standing,
+            {
+                **wanted,
+                "webhooks": [entry for entry in wanted["webhooks"] if entry["name"] in there],
+            },
+        )
 
 
 def between(standing: Body | None, wanted: Object) -> Iterator[Object]:
@@ -48,17 +60,32 @@ def between(standing: Body | None, wanted: Object) -> Iterator[Object]:
 def bundled(standing: Body) -> bool:
     """Whether all that it names are believed by a CA."""
     webhooks = standing.get("webhooks") or ()
-    return bool(webhooks) and all(entry.get("clientConfig", {}).get("caBundle") for entry in webhooks)
+    return bool(webhooks) and all(
+        entry.get("clientConfig", {}).get("caBundle") for entry in webhooks
+    )
 
 
 def _believed(standing: Body | None, wanted: Object) -> Object:
     """An entry without a bundle refuses nobody."""
-    softer, certified = {entry["name"]: entry for entry in softened(wanted)["webhooks"]}, _certified(standing)
-    return {**wanted, "webhooks": [entry if entry["name"] in certified else softer[entry["name"]] for entry in wanted["webhooks"]]}
+    softer, certified = (
+        {entry["name"]: entry for entry in softened(wanted)["webhooks"]},
+        _certified(standing),
+    )
+    return {
+        **wanted,
+        "webhooks": [
+            entry if entry["name"] in certified else softer[entry["name"]]
+            for entry in wanted["webhooks"]
+        ],
+    }
 
 
 def _certified(standing: Body | None) -> set[str]:
-    return {entry["name"] for entry in (standing or {}).get("webhooks") or () if entry.get("clientConfig", {}).get("caBundle")}
+    return {
+        entry["name"]
+        for entry in (standing or {}).get("webhooks") or ()
+        if entry.get("clientConfig", {}).get("caBundle")
+    }
 
 
 def _paths(configuration: Body) -> set[str]:

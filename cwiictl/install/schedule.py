@@ -11,13 +11,29 @@ from cwii_webhook.settings.flags import duration
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WEEK, MONTH, YEAR = 7 * DAY, 31 * DAY, 366 * DAY
 _SHORTEST, _LONGEST = 28, 31  # months, in days
-_SKIPPED, _LEAP = 62, 8 * YEAR  # the 31st is not in every month (in days), and the 29th of February not in every fourth year
-_NAMED = {"@hourly": HOUR, "@daily": DAY, "@midnight": DAY, "@weekly": WEEK, "@monthly": MONTH, "@yearly": YEAR, "@annually": YEAR}
+_SKIPPED, _LEAP = (
+    62,
+    8 * YEAR,
+)  # the 31st is not in every month (in days), and the 29th of February not in every fourth year
+_NAMED = {
+    "@hourly": HOUR,
+    "@daily": DAY,
+    "@midnight": DAY,
+    "@weekly": WEEK,
+    "@monthly": MONTH,
+    "@yearly": YEAR,
+    "@annually": YEAR,
+}
 _EVERY = "@every "
-_PART = re.compile(r"(?P<all>[*?])?(?(all)|(?P<low>[0-9]{1,2})(-(?P<high>[0-9]{1,2}))?)(/(?P<step>0*[1-9][0-9]{0,2}))?")
+_PART = re.compile(
+    r"(?P<all>[*?])?(?(all)|(?P<low>[0-9]{1,2})(-(?P<high>[0-9]{1,2}))?)(/(?P<step>0*[1-9][0-9]{0,2}))?"
+)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_WORDS = {**{name: str(number) for number, name in enumerate(_MONTHS, 1)}, **{name: str(number) for number, name in enumerate(_WEEKDAYS)}}
+_WORDS = {
+    **{name: str(number) for number, name in enumerate(_MONTHS, 1)},
+    **{name: str(number) for number, name in enumerate(_WEEKDAYS)},
+}
 _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
 
@@ -30,7 +46,9 @@ def gap(schedule: str) -> int:
     fields = _numbered(schedule).split()
     if len(fields) != len(_BOUNDS):
         raise _no_schedule()
-    minutes, hours, days, months, weekdays = (_numbers(field, *bounds) for field, bounds in zip(fields, _BOUNDS, strict=True))
+    minutes, hours, days, months, weekdays = (
+        _numbers(field, *bounds) for field, bounds in zip(fields, _BOUNDS, strict=True)
+    )
     if (apart := _widest(months, 12)) > 1:
         return _LEAP if days[0] > _SHORTEST and _any(fields[4]) else min(apart * MONTH, YEAR)
     if (apart := _days(fields, days, weekdays)) > 1:
@@ -42,7 +60,11 @@ def gap(schedule: str) -> int:
 
 def told(seconds: int) -> str:
     """As a duration: 6h, 5m, or 90s."""
-    return next(f"{seconds // unit}{letter}" for unit, letter in ((HOUR, "h"), (MINUTE, "m"), (1, "s")) if seconds % unit == 0)
+    return next(
+        f"{seconds // unit}{letter}"
+        for unit, letter in ((HOUR, "h"), (MINUTE, "m"), (1, "s"))
+        if seconds % unit == 0
+    )
 
 
 def _numbered(schedule: str) -> str:
@@ -82,12 +104,18 @@ def _days(fields: Sequence[str], days: Sequence[int], weekdays: Sequence[int]) -
 def _in_month(days: Sequence[int]) -> int:
     if days[0] > _SHORTEST:
         return _SKIPPED
-    return max(_widest([day for day in days if day <= length], length) for length in range(_SHORTEST, _LONGEST + 1))
+    return max(
+        _widest([day for day in days if day <= length], length)
+        for length in range(_SHORTEST, _LONGEST + 1)
+    )
 
 
 def _widest(numbers: Sequence[int], around: int) -> int:
     """From one to the next, and from the last to the first."""
-    return max(number - before for before, number in zip((numbers[-1] - around, *numbers), numbers, strict=False))
+    return max(
+        number - before
+        for before, number in zip((numbers[-1] - around, *numbers), numbers, strict=False)
+    )
 
 
 def _any(field: str) -> bool:

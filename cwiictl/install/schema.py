@@ -19,7 +19,12 @@ def schema() -> dict[str, Any]:
     tidied = {name: _tidy(shape) for name, shape in shapes.items()}
     top = tidied.pop("Wishes")
     top["properties"] |= {"global": {"description": "Helm's own, for charts that hold this one."}}
-    return {"$schema": DRAFT, "title": "Values of cwii-webhook", **top, "$defs": dict(sorted(tidied.items()))}
+    return {
+        "$schema": DRAFT,
+        "title": "Values of cwii-webhook",
+        **top,
+        "$defs": dict(sorted(tidied.items())),
+    }
 
 
 def _tidy(shape: Any) -> Any:
@@ -32,14 +37,23 @@ def _tidy(shape: Any) -> Any:
     if "properties" in found:
         required = {"required": found["required"]} if found.get("required") else {}
         properties = {name: _tidy(each) for name, each in found["properties"].items()}
-        return {"type": "object", "additionalProperties": False, **required, "properties": properties}
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            **required,
+            "properties": properties,
+        }
     return {word: _tidy(value) for word, value in found.items() if word not in {"title", "default"}}
 
 
 def documented() -> str:
     """Each value by default, under a comment."""
     lines = _lines(Wishes, msgspec.to_builtins(Values()), "")
-    return "# Values of cwii-webhook: `cwiictl install-webhook --values` takes the same. Written by scripts/fix.\n" + "\n".join(lines) + "\n"
+    return (
+        "# Values of cwii-webhook: `cwiictl install-webhook --values` takes the same. Written by scripts/fix.\n"
+        + "\n".join(lines)
+        + "\n"
+    )
 
 
 def _lines(shape: type[msgspec.Struct], defaults: Mapping[str, Any], indent: str) -> Iterator[str]:
@@ -50,7 +64,9 @@ def _lines(shape: type[msgspec.Struct], defaults: Mapping[str, Any], indent: str
         yield from [""] if not indent else []
         yield from [f"{indent}# {text}"] if text else []
         if (inner := _struct(kind)) is None:
-            yield from (indent + line for line in dump({name: _listed(value)}).decode().splitlines())
+            yield from (
+                indent + line for line in dump({name: _listed(value)}).decode().splitlines()
+            )
         else:
             yield f"{indent}{name}:"
             yield from _lines(inner, value, indent + "  ")
@@ -61,7 +77,14 @@ def _listed(value: Any) -> Any:
 
 
 def _description(kind: Any) -> str:
-    return next((meta.description or "" for meta in getattr(kind, "__metadata__", ()) if isinstance(meta, msgspec.Meta)), "")
+    return next(
+        (
+            meta.description or ""
+            for meta in getattr(kind, "__metadata__", ())
+            if isinstance(meta, msgspec.Meta)
+        ),
+        "",
+    )
 
 
 def _struct(kind: Any) -> type[msgspec.Struct] | None:

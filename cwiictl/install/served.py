@@ -23,7 +23,11 @@ EVERYTHING = Served()
 def foregone(values: Values, served: Served) -> Iterator[str]:
     """In sentences."""
     alone = [
-        *(["the renewer changes nothing but bundles in its configuration"] if values.certificates.by == "renewer" else []),
+        *(
+            ["the renewer changes nothing but bundles in its configuration"]
+            if values.certificates.by == "renewer"
+            else []
+        ),
         *(["the webhook writes no ConfigMaps but its own"] if writes(values) else []),
     ]
     if alone and not served.policies:

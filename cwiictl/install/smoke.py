@@ -40,29 +40,57 @@ def asked(values: Values, dialect: Dialect) -> tuple[str, ...]:
     return tuple(word.key for word in _ASKED[dialect](domain))
 
 
-def askers(values: Values, keys: tuple[str, ...], accounts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def askers(
+    values: Values, keys: tuple[str, ...], accounts: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
     """Those that ask by these, where pods are looked at, in an order that is always the same."""
-    asking = [each for each in accounts if _says(each, keys) and not spared(values, each["metadata"]["namespace"])]
-    return sorted(asking, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"]))
+    asking = [
+        each
+        for each in accounts
+        if _says(each, keys) and not spared(values, each["metadata"]["namespace"])
+    ]
+    return sorted(
+        asking, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"])
+    )
 
 
 def pod(dialect: Dialect, namespace: str, account: str = "") -> Body:
     """One that any namespace would take, if it lets pods in at all. Where pods do not ask themselves, `account` does."""
-    closed = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
+    closed = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
     container = {
         "name": "nobody",
         "image": "nobody.invalid/nobody",
         "securityContext": {**closed, "runAsNonRoot": True, "runAsUser": 65532},
-        "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}},
+        "resources": {
+            "requests": {"cpu": "1m", "memory": "1Mi"},
+            "limits": {"cpu": "1m", "memory": "1Mi"},
+        },
     }
-    metadata = {"generateName": "cwii-webhook-smoke-", "namespace": namespace, **_ASKS.get(dialect, {})}
+    metadata = {
+        "generateName": "cwii-webhook-smoke-",
+        "namespace": namespace,
+        **_ASKS.get(dialect, {}),
+    }
     whose = {"serviceAccountName": account} if account else {}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container], "automountServiceAccountToken": False, **whose}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [container], "automountServiceAccountToken": False, **whose},
+    }
 
 
 def given(dialect: Dialect, answered: Mapping[str, Any]) -> bool:
     """Whether the pod, as the API server would have made it, was given what it asks for."""
-    names = {variable["name"] for container in answered["spec"]["containers"] for variable in container.get("env") or ()}
+    names = {
+        variable["name"]
+        for container in answered["spec"]["containers"]
+        for variable in container.get("env") or ()
+    }
     return not _GIVEN[dialect].isdisjoint(names)
 
 

@@ -33,7 +33,9 @@ class Standing:
     @property
     def maker(self) -> str:
         """Of certificates, in the words of `certificates.by`. Who has left no trace has yet to come."""
-        words: Mapping[str, str] = (self.configuration["metadata"].get("annotations") or {}) if self.configuration else {}
+        words: Mapping[str, str] = (
+            (self.configuration["metadata"].get("annotations") or {}) if self.configuration else {}
+        )
         if said := next((by for by, key in MAKERS.items() if key in words), ""):
             return said
         if self.account:
@@ -43,25 +45,41 @@ class Standing:
 
 def standing(values: Values, configuration: Body | None, account: Body | None) -> Standing:
     """What another calls so is no installation: that it is in the way is told elsewhere."""
-    words: Mapping[str, str] = (configuration["metadata"].get("labels") or {}) if configuration else {}
+    words: Mapping[str, str] = (
+        (configuration["metadata"].get("labels") or {}) if configuration else {}
+    )
     return Standing(configuration if labels(values).items() <= words.items() else None, account)
 
 
 def served_from(configuration: Body) -> str:
     entries = configuration.get("webhooks") or ()
-    return next((service["namespace"] for entry in entries if (service := entry["clientConfig"].get("service"))), "")
+    return next(
+        (
+            service["namespace"]
+            for entry in entries
+            if (service := entry["clientConfig"].get("service"))
+        ),
+        "",
+    )
 
 
 def check(values: Values, there: Standing) -> None:
     if there.configuration and (helms := release(there.configuration)):
-        raise _another(values, f"is {helms}, which helm alone changes", "change it with helm upgrade", helms.ending)
+        raise _another(
+            values,
+            f"is {helms}, which helm alone changes",
+            "change it with helm upgrade",
+            helms.ending,
+        )
     ending = f"cwiictl uninstall-webhook --name {values.name}"
     if there.namespace not in {"", values.namespace}:
         told = f"runs in the namespace {there.namespace}, and namespace is {values.namespace}: that is not changed in place"
         raise _another(values, told, f"leave it so with --set namespace={there.namespace}", ending)
     if there.maker not in {"", values.certificates.by}:
         told = f"has its certificates by {there.maker}, and certificates.by is {values.certificates.by}: that is not changed in place"
-        raise _another(values, told, f"leave it so with --set certificates.by={there.maker}", ending)
+        raise _another(
+            values, told, f"leave it so with --set certificates.by={there.maker}", ending
+        )
 
 
 def _another(values: Values, why: str, instead: str, ending: str) -> Conflict:

@@ -20,7 +20,11 @@ class Installer(Protocol):
     def issuer_in(self) -> str: ...  # the file that says who the issuer is
 
     @property
-    def public_in(self) -> str: ...  # the file that has the public half of the cluster's key; empty if none has it as it is
+    def public_in(
+        self,
+    ) -> (
+        str
+    ): ...  # the file that has the public half of the cluster's key; empty if none has it as it is
 
     def paths(self, workloads: Iterable[Workload]) -> tuple[str, ...]:
         """The files that `render` would make, or BadInput: for asking before a cloud is."""

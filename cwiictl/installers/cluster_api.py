@@ -37,7 +37,9 @@ def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
     """Each machine of the control plane is made anew with what the Secret has then: its public half may be several."""
     keys = {"tls.crt": succession.accepted, "tls.key": succession.private_key}
     patch = {"data": {key: base64.b64encode(pem).decode() for key, pem in keys.items() if pem}}
-    return folder.succeeded(name, succession, template, {"secret.json": json.dumps(patch, indent=2).encode() + b"\n"})
+    return folder.succeeded(
+        name, succession, template, {"secret.json": json.dumps(patch, indent=2).encode() + b"\n"}
+    )
 
 
 def _own(handover: Handover, template: Template) -> Files:
@@ -48,7 +50,12 @@ def _own(handover: Handover, template: Template) -> Files:
         config |= _second(former(handover, IN_CLUSTER))
         yield path, manifests.dump(patch)
     if handover.private_key is not None:
-        yield SECRET, manifests.dump(_secret(manifests.template(template(SECRET)), handover, handover.private_key))
+        yield (
+            SECRET,
+            manifests.dump(
+                _secret(manifests.template(template(SECRET)), handover, handover.private_key)
+            ),
+        )
 
 
 def _second(issuer: str) -> dict[str, Any]:
@@ -56,7 +63,12 @@ def _second(issuer: str) -> dict[str, Any]:
     if not issuer:
         return {}
     patches = {"patches": {"directory": PATCHES}}
-    file = {"path": f"{PATCHES}/kube-apiserver+json.yaml", "owner": "root:root", "permissions": "0644", "content": kubeadm.second(issuer).decode()}
+    file = {
+        "path": f"{PATCHES}/kube-apiserver+json.yaml",
+        "owner": "root:root",
+        "permissions": "0644",
+        "content": kubeadm.second(issuer).decode(),
+    }
     return {"initConfiguration": patches, "joinConfiguration": patches, "files": [file]}
 
 

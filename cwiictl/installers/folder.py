@@ -20,7 +20,9 @@ def folders(name: str) -> tuple[str, ...]:
     return (name, f"{name}/credentials")
 
 
-def paths(name: str, workloads: Iterable[Workload], own: Iterable[str], first: Iterable[str] = ()) -> tuple[str, ...]:
+def paths(
+    name: str, workloads: Iterable[Workload], own: Iterable[str], first: Iterable[str] = ()
+) -> tuple[str, ...]:
     """All that `rendered` could make for these. The webhook serves a ServiceAccount as one identity."""
     claimed: dict[str, Workload] = {}
     for workload in workloads:
@@ -32,10 +34,18 @@ def paths(name: str, workloads: Iterable[Workload], own: Iterable[str], first: I
                     remedy="give each of the two a ServiceAccount of its own: it is annotated with one identity",
                 )
     files = {_credentials(name, workload) for workload in claimed.values()}
-    return (*((_accounts(name),) if claimed else ()), *sorted(files), *own, *(_before(name, path) for path in first), _readme(name))
+    return (
+        *((_accounts(name),) if claimed else ()),
+        *sorted(files),
+        *own,
+        *(_before(name, path) for path in first),
+        _readme(name),
+    )
 
 
-def rendered(name: str, handover: Handover, template: Template, own: Own, first: Mapping[str, Own] = NOTHING) -> dict[str, bytes]:
+def rendered(
+    name: str, handover: Handover, template: Template, own: Own, first: Mapping[str, Own] = NOTHING
+) -> dict[str, bytes]:
     """Without an issuer, only what tells the workloads. `first` are the files of which several API servers need another before, and who makes that."""
     paths(name, (binding.workload for binding in handover.bindings), ())
     tree = dict(_told(name, handover.bindings, template))
@@ -44,10 +54,17 @@ def rendered(name: str, handover: Handover, template: Template, own: Own, first:
     mounted = any(path.startswith(f"{name}/credentials/") for path in tree)
     text = template(f"{name}/{'existing' if handover.runs else 'new'}.txt")
     more = template("kubernetes/credentials.txt").format(folder=name) if mounted else ""
-    return {**tree, **dict(own(handover, template)), **_first(name, handover, template, first), _readme(name): (text + more).encode()}
+    return {
+        **tree,
+        **dict(own(handover, template)),
+        **_first(name, handover, template, first),
+        _readme(name): (text + more).encode(),
+    }
 
 
-def _first(name: str, handover: Handover, template: Template, first: Mapping[str, Own]) -> dict[str, bytes]:
+def _first(
+    name: str, handover: Handover, template: Template, first: Mapping[str, Own]
+) -> dict[str, bytes]:
     """Whom to believe, as long as they sign as they did: in one step, whoever is not changed yet would refuse what the others sign."""
     if not (handover.runs and handover.former):
         return {}
@@ -67,11 +84,19 @@ def pair(handover: Handover, private: str, public: str = "") -> Files:
         yield private, handover.private_key
 
 
-def succeeded(name: str, succession: Succession, template: Template, own: Mapping[str, bytes]) -> dict[str, bytes]:
+def succeeded(
+    name: str, succession: Succession, template: Template, own: Mapping[str, bytes]
+) -> dict[str, bytes]:
     """Of a stage of a rotation. What is empty is not for it."""
-    place, said = f"{name}/rotation/{succession.stage}", template(f"kubernetes/rotate-{succession.stage}.txt")
+    place, said = (
+        f"{name}/rotation/{succession.stage}",
+        template(f"kubernetes/rotate-{succession.stage}.txt"),
+    )
     text = said.format(told=template(f"{name}/rotate-{succession.stage}.txt").rstrip("\n"))
-    return {f"{place}/README.txt": text.encode(), **{f"{place}/{file}": content for file, content in own.items() if content}}
+    return {
+        f"{place}/README.txt": text.encode(),
+        **{f"{place}/{file}": content for file, content in own.items() if content},
+    }
 
 
 def successors(succession: Succession) -> dict[str, bytes]:
@@ -83,7 +108,11 @@ def _told(name: str, bindings: tuple[Binding, ...], template: Template) -> Files
     accounts = manifests.service_accounts(template("kubernetes/service-account.yaml"), bindings)
     if accounts:
         yield _accounts(name), manifests.dump_all(accounts)
-    yield from ((_credentials(name, binding.workload), file) for binding in bindings for file in binding.files.values())
+    yield from (
+        (_credentials(name, binding.workload), file)
+        for binding in bindings
+        for file in binding.files.values()
+    )
 
 
 def _accounts(name: str) -> str:

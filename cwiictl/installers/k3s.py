@@ -29,7 +29,9 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
-    return folder.succeeded(name, succession, template, successors(template(f"{name}/rotation.yaml"), succession))
+    return folder.succeeded(
+        name, succession, template, successors(template(f"{name}/rotation.yaml"), succession)
+    )
 
 
 def successors(text: str, succession: Succession) -> dict[str, bytes]:
@@ -37,7 +39,11 @@ def successors(text: str, succession: Succession) -> dict[str, bytes]:
     told = manifests.template(text)
     accepted, signs = ({"kube-apiserver-arg+": [flag]} for flag in told["kube-apiserver-arg+"])
     files = {"accepted.yaml": manifests.dump(accepted), "accepted.pub": succession.accepted}
-    return files | ({"signs.yaml": manifests.dump({**told, **signs}), "next.key": succession.private_key} if succession.private_key else {})
+    return files | (
+        {"signs.yaml": manifests.dump({**told, **signs}), "next.key": succession.private_key}
+        if succession.private_key
+        else {}
+    )
 
 
 def config(text: str, handover: Handover) -> bytes:

@@ -40,8 +40,13 @@ def _own(handover: Handover, template: Template) -> Files:
     filled = manifests.template(template(CLUSTER))
     new, old = filled["kubeadmConfigPatchesJSON6902"]
     told = flags(handover, {AUDIENCES: IN_CLUSTER})
-    new["patch"] = _text({"op": "add", "path": f"{ARGUMENTS}/-", "value": {"name": flag, "value": value}} for flag, value in told.items())
-    old["patch"] = _text({"op": "add", "path": f"{ARGUMENTS}/{flag}", "value": value} for flag, value in told.items())
+    new["patch"] = _text(
+        {"op": "add", "path": f"{ARGUMENTS}/-", "value": {"name": flag, "value": value}}
+        for flag, value in told.items()
+    )
+    old["patch"] = _text(
+        {"op": "add", "path": f"{ARGUMENTS}/{flag}", "value": value} for flag, value in told.items()
+    )
     yield CLUSTER, manifests.dump(filled)
     yield from folder.pair(handover, PRIVATE, public_in)
 

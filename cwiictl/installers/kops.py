@@ -30,7 +30,12 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
     """Its store takes whole pairs, of which one is to sign: the private key comes with the first stage."""
-    return folder.succeeded(name, succession, template, {"service-account.key": succession.pair if succession.stage == "accept" else b""})
+    return folder.succeeded(
+        name,
+        succession,
+        template,
+        {"service-account.key": succession.pair if succession.stage == "accept" else b""},
+    )
 
 
 def _own(handover: Handover, template: Template) -> Files:

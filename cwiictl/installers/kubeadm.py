@@ -30,13 +30,21 @@ def paths(workloads: Iterable[Workload]) -> tuple[str, ...]:
 
 
 def render(handover: Handover, template: Template) -> dict[str, bytes]:
-    return folder.rendered(name, handover, template, _own, dict.fromkeys(RUNNING, partial(_own, patches="kubeadm/first/patches")))
+    return folder.rendered(
+        name,
+        handover,
+        template,
+        _own,
+        dict.fromkeys(RUNNING, partial(_own, patches="kubeadm/first/patches")),
+    )
 
 
 def listed(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
     """v1beta4: arguments are a list."""
     known = {argument["name"]: argument["value"] for argument in patch["apiServer"]["extraArgs"]}
-    patch["apiServer"]["extraArgs"] = [{"name": flag, "value": value} for flag, value in _flags(handover, known).items()]
+    patch["apiServer"]["extraArgs"] = [
+        {"name": flag, "value": value} for flag, value in _flags(handover, known).items()
+    ]
     return patch
 
 
@@ -52,12 +60,21 @@ def mapped(patch: dict[str, Any], handover: Handover) -> dict[str, Any]:
 
 def _flags(handover: Handover, known: Mapping[str, str]) -> dict[str, str]:
     """Where a cluster that runs has its keys is its own: it may have named several files."""
-    return flags(handover, {flag: value for flag, value in known.items() if not (handover.runs and flag.endswith("-key-file"))})
+    return flags(
+        handover,
+        {
+            flag: value
+            for flag, value in known.items()
+            if not (handover.runs and flag.endswith("-key-file"))
+        },
+    )
 
 
 def second(issuer: str) -> bytes:
     """Appended by kubeadm to the command of kube-apiserver. As an extra argument it could come first: kubeadm sorts those of one name by their value."""
-    return manifests.dump([{"op": "add", "path": "/spec/containers/0/command/-", "value": f"--{ISSUER}={issuer}"}])
+    return manifests.dump(
+        [{"op": "add", "path": "/spec/containers/0/command/-", "value": f"--{ISSUER}={issuer}"}]
+    )
 
 
 def _own(handover: Handover, template: Template, patches: str = "kubeadm/patches") -> Files:
@@ -65,7 +82,10 @@ def _own(handover: Handover, template: Template, patches: str = "kubeadm/patches
     had = former(handover, IN_CLUSTER)
     for path, filled in ((NEW, listed), (OLD, mapped)):
         patch = filled(manifests.template(template(path)), handover)
-        yield path, manifests.dump_all([patch, _patched(patch, template, patches)] if had else [patch])
+        yield (
+            path,
+            manifests.dump_all([patch, _patched(patch, template, patches)] if had else [patch]),
+        )
     if had:
         yield SECOND, second(had)
     yield from folder.pair(handover, PRIVATE, public_in)
@@ -73,4 +93,7 @@ def _own(handover: Handover, template: Template, patches: str = "kubeadm/patches
 
 def _patched(patch: Mapping[str, Any], template: Template, patches: str) -> dict[str, Any]:
     """With --config, kubeadm does not take --patches: the folder is said in the same file."""
-    return manifests.template(template("kubeadm/init-configuration.yaml")) | {"apiVersion": patch["apiVersion"], "patches": {"directory": patches}}
+    return manifests.template(template("kubeadm/init-configuration.yaml")) | {
+        "apiVersion": patch["apiVersion"],
+        "patches": {"directory": patches},
+    }

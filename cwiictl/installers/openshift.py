@@ -17,7 +17,12 @@ folders = ("manifests",)
 AUTHENTICATION = "manifests/cluster-authentication-02-config.yaml"
 issuer_in = AUTHENTICATION
 public_in = ""
-FACTS = {"azure_tenant_id": ("manifests/azure-ad-pod-identity-webhook-config.yaml", "openshift/azure-webhook.yaml")}  # those that it reads, and where
+FACTS = {
+    "azure_tenant_id": (
+        "manifests/azure-ad-pod-identity-webhook-config.yaml",
+        "openshift/azure-webhook.yaml",
+    )
+}  # those that it reads, and where
 MAX_NAME = 255
 
 
@@ -40,11 +45,19 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
     secrets: dict[str, list[Binding]] = {}
     for binding in handover.bindings:
         secrets.setdefault(_path(binding.workload), []).append(binding)
-    tree = {path: manifests.secret(template("openshift/secret.yaml"), bindings) for path, bindings in secrets.items()}
+    tree = {
+        path: manifests.secret(template("openshift/secret.yaml"), bindings)
+        for path, bindings in secrets.items()
+    }
     if handover.issuer:
-        tree[AUTHENTICATION] = manifests.authentication(template("openshift/authentication.yaml"), handover.issuer)
+        tree[AUTHENTICATION] = manifests.authentication(
+            template("openshift/authentication.yaml"), handover.issuer
+        )
         told = {fact: FACTS[fact] for fact in FACTS if fact in handover.facts}
-        tree |= {path: manifests.told(template(text), fact, handover.facts[fact]) for fact, (path, text) in told.items()}
+        tree |= {
+            path: manifests.told(template(text), fact, handover.facts[fact])
+            for fact, (path, text) in told.items()
+        }
     return {path: manifests.dump(document) for path, document in tree.items()}
 
 
@@ -60,8 +73,15 @@ def _accepted(succession: Succession, _template: Template) -> dict[str, bytes]:
 
 
 def _next(succession: Succession, template: Template) -> dict[str, bytes]:
-    pair = {"service-account.key": succession.private_key.decode(), "service-account.pub": succession.public_key.decode()}
-    return {"next-signing-key.yaml": manifests.dump(manifests.template(template("openshift/next-signing-key.yaml")) | {"stringData": pair})}
+    pair = {
+        "service-account.key": succession.private_key.decode(),
+        "service-account.pub": succession.public_key.decode(),
+    }
+    return {
+        "next-signing-key.yaml": manifests.dump(
+            manifests.template(template("openshift/next-signing-key.yaml")) | {"stringData": pair}
+        )
+    }
 
 
 def _old(succession: Succession, _template: Template) -> dict[str, bytes]:
@@ -71,5 +91,8 @@ def _old(succession: Succession, _template: Template) -> dict[str, bytes]:
 def _path(workload: Workload) -> str:
     file = f"{workload.namespace}-{workload.name}-credentials.yaml"
     if len(file) > MAX_NAME:
-        raise BadInput(f"the name of the Secret {workload.title} is too long for a file", remedy="give the Secret a shorter name")
+        raise BadInput(
+            f"the name of the Secret {workload.title} is too long for a file",
+            remedy="give the Secret a shorter name",
+        )
     return f"manifests/{file}"

@@ -27,7 +27,9 @@ def render(handover: Handover, template: Template) -> dict[str, bytes]:
 
 
 def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
-    return folder.succeeded(name, succession, template, k3s.successors(template(f"{name}/rotation.yaml"), succession))
+    return folder.succeeded(
+        name, succession, template, k3s.successors(template(f"{name}/rotation.yaml"), succession)
+    )
 
 
 def _own(handover: Handover, template: Template) -> Files:

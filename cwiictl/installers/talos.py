@@ -40,8 +40,21 @@ def succeeded(succession: Succession, template: Template) -> dict[str, bytes]:
     patch = manifests.template(template(ACCOUNTS))
     del patch["issuer"]
     keys = [f"{key}{END}" for key in succession.accepted.decode().split(END) if key.strip()]
-    signs = {"issuer": {"privateKey": succession.private_key.decode()}} if succession.private_key else {}
-    return folder.succeeded(name, succession, template, {"machine-config-1.14.yaml": manifests.dump(patch | signs | {"accepted": {"publicKeys": keys}})})
+    signs = (
+        {"issuer": {"privateKey": succession.private_key.decode()}}
+        if succession.private_key
+        else {}
+    )
+    return folder.succeeded(
+        name,
+        succession,
+        template,
+        {
+            "machine-config-1.14.yaml": manifests.dump(
+                patch | signs | {"accepted": {"publicKeys": keys}}
+            )
+        },
+    )
 
 
 def _own(handover: Handover, template: Template) -> Files:
@@ -60,7 +73,9 @@ def _cluster(filled: dict[str, Any], handover: Handover) -> dict[str, Any]:
     """The audience that Talos has for the API server, its endpoint, stays as long as none is given. A flag has one value here."""
     filled["cluster"]["apiServer"]["extraArgs"] = flags(handover, {})
     if handover.private_key is not None:
-        filled["cluster"]["serviceAccount"] = {"key": base64.b64encode(handover.private_key).decode()}
+        filled["cluster"]["serviceAccount"] = {
+            "key": base64.b64encode(handover.private_key).decode()
+        }
     return filled
 
 
@@ -71,5 +86,12 @@ def _accounts(filled: dict[str, Any], handover: Handover) -> dict[str, Any]:
         filled["issuer"]["privateKey"] = handover.private_key.decode()
     had = former(handover)
     audiences = [*(handover.audiences or ((had,) if had else ()))]
-    accepted = {"issuers": [had] if had else [], "audiences": [*dict.fromkeys([*audiences, *([handover.issuer] if audiences else ())])]}
-    return filled | ({"accepted": {field: values for field, values in accepted.items() if values}} if audiences else {})
+    accepted = {
+        "issuers": [had] if had else [],
+        "audiences": [*dict.fromkeys([*audiences, *([handover.issuer] if audiences else ())])],
+    }
+    return filled | (
+        {"accepted": {field: values for field, values in accepted.items() if values}}
+        if audiences
+        else {}
+    )

@@ -19,7 +19,9 @@ from cwiictl.oidc import VerificationKey
 JSON = "application/json"
 CACHE = "public, max-age=60"  # short: clouds that honour it learn of a new key within a minute
 
-Plain = Literal["published", "looked at", "add", "replace"]  # "looked at" is "published" of who writes nothing
+Plain = Literal[
+    "published", "looked at", "add", "replace"
+]  # "looked at" is "published" of who writes nothing
 PLAIN: tuple[Plain, ...] = get_args(Plain)
 Keys = Plain | Turn
 EMPTY = "no key is in it, so nobody's token is believed"
@@ -43,7 +45,9 @@ class Hosting:
     keys: Keys
     url: str = ""
     clouds: frozenset[str] = frozenset()  # others than the host
-    web: Store[IssuerState] | None = None  # how the world reads it there, if not as it reads the host
+    web: Store[IssuerState] | None = (
+        None  # how the world reads it there, if not as it reads the host
+    )
 
 
 class _Headers(TypedDict):
@@ -64,13 +68,19 @@ class DocumentState(State):
     version: str = version()
 
     @classmethod
-    def read(cls, text: bytes, content_type: str = JSON, cache_control: str = CACHE, seen: str = "") -> DocumentState:
+    def read(
+        cls, text: bytes, content_type: str = JSON, cache_control: str = CACHE, seen: str = ""
+    ) -> DocumentState:
         """What is no JSON is kept as it is, and so differs from all that we want."""
         try:
             body: object = json.loads(text)
         except ValueError:
             body = None
-        whole = cast("Mapping[str, object]", body) if isinstance(body, dict) else {"malformed": text[:200].decode(errors="replace")}
+        whole = (
+            cast("Mapping[str, object]", body)
+            if isinstance(body, dict)
+            else {"malformed": text[:200].decode(errors="replace")}
+        )
         return cls(body=whole, content_type=content_type, cache_control=cache_control, version=seen)
 
 
@@ -97,7 +107,8 @@ class DiscoveryDocument(Resource[DocumentState]):
             return None
         if have.owner is None and have.body.get("issuer") != self.home.text:
             return Conflict(
-                f"{self.address} is there already, of another issuer", remedy="give this issuer a place of its own: another bucket, container or path"
+                f"{self.address} is there already, of another issuer",
+                remedy="give this issuer a place of its own: another bucket, container or path",
             )
         return _anothers(self.address, have, self.cluster)
 
@@ -110,14 +121,23 @@ class KeySetState(State):
     content_type: str = JSON
     cache_control: str = CACHE
     hidden: str = hidden()
-    mode: Keys = field(default="published", compare=False)  # what may be done to keys that are published
+    mode: Keys = field(
+        default="published", compare=False
+    )  # what may be done to keys that are published
     version: str = version()
     rotation: Rotation | None = field(default=None, compare=False, metadata={"bookkeeping": True})
     keys: tuple[VerificationKey, ...] = aside()  # of the wanted one
     published: tuple[PublishedKeys, ...] = aside()  # of the found one: the document itself
 
     @classmethod
-    def read(cls, text: bytes, source: str, content_type: str = JSON, cache_control: str = CACHE, seen: str = "") -> KeySetState:
+    def read(
+        cls,
+        text: bytes,
+        source: str,
+        content_type: str = JSON,
+        cache_control: str = CACHE,
+        seen: str = "",
+    ) -> KeySetState:
         headers = _Headers(content_type=content_type, cache_control=cache_control, version=seen)
         try:
             published = oidc.key_set(text, source)
@@ -133,16 +153,27 @@ class KeySetState(State):
         """What is to be published over what was seen: nobody's key is lost, and nobody's trust is widened, unless that was asked for."""
         wanted = self.beside(have)
         if have and self.mode == "published" and not have.serves(self.signing):
-            raise Conflict("the published key set has changed, and does not hold our key", remedy="run again, and decide with --add-key or --replace-keys")
+            raise Conflict(
+                "the published key set has changed, and does not hold our key",
+                remedy="run again, and decide with --add-key or --replace-keys",
+            )
         if have is None and isinstance(self.mode, Turn):
             raise Conflict(
-                "the published key set is gone, and a rotation begins with one", remedy="look what became of it, and publish the cluster's key again"
+                "the published key set is gone, and a rotation begins with one",
+                remedy="look what became of it, and publish the cluster's key again",
             )
         if not self.signing.kids <= wanted.kids:
-            raise Conflict("a rotation has taken our key away meanwhile", remedy="run again, with the key that came after it")
+            raise Conflict(
+                "a rotation has taken our key away meanwhile",
+                remedy="run again, with the key that came after it",
+            )
         document = have.published[0] if have and have.published else PublishedKeys()
         for number, key in enumerate(wanted.keys):
-            document = document.only(key) if self.mode == "replace" and not number else document.with_key(key)
+            document = (
+                document.only(key)
+                if self.mode == "replace" and not number
+                else document.with_key(key)
+            )
         return oidc.dump(document.without(self.gone(document.kids)).document)
 
     @property
@@ -158,14 +189,21 @@ class KeySetState(State):
 
     def dropped(self, kid: str) -> bool:
         """Of the found one: whether a rotation has taken this key away."""
-        return bool(self.rotation and self.rotation.drops and begin(kid) == self.rotation.old and kid not in self.kids)
+        return bool(
+            self.rotation
+            and self.rotation.drops
+            and begin(kid) == self.rotation.old
+            and kid not in self.kids
+        )
 
     def _of(self, keys: tuple[VerificationKey, ...]) -> KeySetState:
         return replace(self, kids=frozenset(key.kid for key in keys), keys=keys)
 
     def gone(self, kids: Iterable[str]) -> frozenset[str]:
         """Of what is published, what a rotation takes away."""
-        return frozenset(kid for kid in kids if isinstance(self.mode, Turn) and self.mode.takes(kid))
+        return frozenset(
+            kid for kid in kids if isinstance(self.mode, Turn) and self.mode.takes(kid)
+        )
 
     def word(self, have: KeySetState | None) -> str:
         """What is to be said of a rotation, over what was seen: whoever turns nothing leaves it; who replaces all keys has ended it."""
@@ -174,7 +212,10 @@ class KeySetState(State):
 
     def serves(self, want: KeySetState) -> bool:
         """Raises where the same id stands for another key: that is nobody's wish."""
-        return all(document.holds(key) for document in self.published for key in want.keys) and want.kids <= self.kids
+        return (
+            all(document.holds(key) for document in self.published for key in want.keys)
+            and want.kids <= self.kids
+        )
 
 
 @dataclass(frozen=True)
@@ -193,16 +234,33 @@ class KeySet(Resource[KeySetState]):
         key = known[self.key]
         turned = self.keys.to(key.kid) if isinstance(self.keys, Turn) else None
         mode = "published" if self.keys == "looked at" else self.keys
-        return KeySetState(kids=frozenset(every.kid for every in key.every), mode=mode, keys=key.every, rotation=turned)
+        return KeySetState(
+            kids=frozenset(every.kid for every in key.every),
+            mode=mode,
+            keys=key.every,
+            rotation=turned,
+        )
 
     def differing(self, want: KeySetState, have: KeySetState) -> tuple[Difference, ...]:
         if have.hidden:
             return _unread(have.hidden)
         want = want.beside(have)
-        right = want.kids == have.kids if want.mode == "replace" else have.serves(want) and not want.gone(have.kids)
-        after = want.kids if want.mode == "replace" else (have.kids | want.kids) - want.gone(have.kids)
-        told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
-        return (*(d for d in told if d.field != "kids" or not right), *_turned(want.rotation, have.rotation))
+        right = (
+            want.kids == have.kids
+            if want.mode == "replace"
+            else have.serves(want) and not want.gone(have.kids)
+        )
+        after = (
+            want.kids if want.mode == "replace" else (have.kids | want.kids) - want.gone(have.kids)
+        )
+        told = (
+            Difference("kids", have.kids, after) if d.field == "kids" else d
+            for d in differences(want, have)
+        )
+        return (
+            *(d for d in told if d.field != "kids" or not right),
+            *_turned(want.rotation, have.rotation),
+        )
 
     def remarks(self, want: KeySetState, have: KeySetState) -> tuple[str, ...]:  # noqa: ARG002 - whatever is wanted
         told = (have.rotation.told,) if have.rotation and self.keys in PLAIN else ()
@@ -222,7 +280,9 @@ class KeySet(Resource[KeySetState]):
         if self.keys == "replace" or have is None or have.hidden:
             return None
         if have.malformed:
-            return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
+            return Failed(
+                have.malformed, remedy="repair it by hand, or replace it with --replace-keys"
+            )
         return self._unasked(have, key)
 
     def _unasked(self, have: KeySetState, key: KeyState | None) -> Problem | None:
@@ -232,7 +292,11 @@ class KeySet(Resource[KeySetState]):
             return None
         if self.keys == "add" or (key and key.kid in have.kids):
             return self._doubt(have, key)
-        misnamed = (document.misnamed(key.verifies, self.address) for document in have.published) if key else ()
+        misnamed = (
+            (document.misnamed(key.verifies, self.address) for document in have.published)
+            if key
+            else ()
+        )
         return next(filter(None, misnamed), None) or _lacking(self.address, have, key)
 
     @staticmethod
@@ -256,7 +320,10 @@ def _taken(address: str, key: KeyState) -> Problem:
 def _lacking(address: str, have: KeySetState, key: KeyState | None) -> Problem:
     """The key at hand is not among those that are published."""
     if not have.kids:
-        return BadInput(f"{address} is published, but {EMPTY}", remedy=f"find out who has emptied it, and {PUBLISH}")
+        return BadInput(
+            f"{address} is published, but {EMPTY}",
+            remedy=f"find out who has emptied it, and {PUBLISH}",
+        )
     ours = f"the key {key.kid}" if key else "a key that is yet to be made"
     return BadInput(
         f"{address} is published already with the key {', '.join(sorted(have.kids))}, and {ours} is not in it",
@@ -265,16 +332,24 @@ def _lacking(address: str, have: KeySetState, key: KeyState | None) -> Problem:
     )
 
 
-def _untimely(address: str, turn: Turn, have: KeySetState | None, key: KeyState | None) -> Problem | None:
+def _untimely(
+    address: str, turn: Turn, have: KeySetState | None, key: KeyState | None
+) -> Problem | None:
     """Who else turns the same keys was first, or what they are turned from is not there."""
     if have is None or have.hidden:
-        return BadInput(f"{address} is not there, or cannot be read", remedy="publish the cluster's key first, with create-identity-provider")
+        return BadInput(
+            f"{address} is not there, or cannot be read",
+            remedy="publish the cluster's key first, with create-identity-provider",
+        )
     if have.malformed:
         return Failed(have.malformed, remedy="repair it by hand, or replace it with --replace-keys")
     ours = {*turn.over, *((turn.to(key.kid).word,) if key else ())}
     if (have.rotation.word if have.rotation else "") not in ours:
         told = f"stage {have.rotation.stage}" if have.rotation else "no rotation at all"
-        return Conflict(f"somebody else has brought {address} to {told} meanwhile", remedy="look where it stands with status, and go on from there")
+        return Conflict(
+            f"somebody else has brought {address} to {told} meanwhile",
+            remedy="look where it stands with status, and go on from there",
+        )
     if not (turn.stage in DROPPING or any(begin(kid) == turn.old for kid in have.kids)):
         return BadInput(
             f"{address} is published without the key {turn.old}... that the cluster signs with",
@@ -298,7 +373,10 @@ def _anothers(address: str, have: State, cluster: str) -> Problem | None:
     """In a place that is not ours there are documents of other clusters too."""
     if have.owner is None or names.own(have.owner.cluster) == cluster:
         return None
-    return Conflict(f"{address} is there already, and bears the mark of cluster {have.owner.cluster}", remedy="give this cluster a place of its own")
+    return Conflict(
+        f"{address} is there already, and bears the mark of cluster {have.owner.cluster}",
+        remedy="give this cluster a place of its own",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,8 +387,12 @@ class IssuerState(State):
     url: str
     readable: str = "by anybody"  # or what stands against it
     kids: frozenset[str] = frozenset()
-    remedy: str = field(default="", compare=False, metadata={"bookkeeping": True})  # of the wanted one: who can make it readable, and how, if not we
-    turn: Turn | None = field(default=None, compare=False, metadata={"bookkeeping": True})  # of the wanted one
+    remedy: str = field(
+        default="", compare=False, metadata={"bookkeeping": True}
+    )  # of the wanted one: who can make it readable, and how, if not we
+    turn: Turn | None = field(
+        default=None, compare=False, metadata={"bookkeeping": True}
+    )  # of the wanted one
 
     def gone(self, kids: Iterable[str]) -> frozenset[str]:
         """Of what is read there, what a rotation has taken away."""
@@ -338,11 +420,26 @@ class Issuer(Resource[IssuerState]):
 
     def want(self, known: Known) -> IssuerState:
         """Of the keys that one alone which signs: of the others, a rotation may have taken one away."""
-        turn = next((thing.keys for thing in self.behind if isinstance(thing, KeySet) and isinstance(thing.keys, Turn)), None)
-        return IssuerState(url=self.home.url(known), kids=frozenset({known[self.key].kid}), remedy=self.remedy, turn=turn)
+        turn = next(
+            (
+                thing.keys
+                for thing in self.behind
+                if isinstance(thing, KeySet) and isinstance(thing.keys, Turn)
+            ),
+            None,
+        )
+        return IssuerState(
+            url=self.home.url(known),
+            kids=frozenset({known[self.key].kid}),
+            remedy=self.remedy,
+            turn=turn,
+        )
 
     def differing(self, want: IssuerState, have: IssuerState) -> tuple[Difference, ...]:
         """Others' keys are read there too, and stay, but for the one that a rotation takes away."""
         after = (have.kids | want.kids) - want.gone(have.kids)
-        told = (Difference("kids", have.kids, after) if d.field == "kids" else d for d in differences(want, have))
+        told = (
+            Difference("kids", have.kids, after) if d.field == "kids" else d
+            for d in differences(want, have)
+        )
         return tuple(d for d in told if d.field != "kids" or d.have != d.want)

@@ -9,7 +9,15 @@ from urllib.parse import urlsplit
 from cwiictl import names
 from cwiictl.engine.resource import Known, Mark, Store
 from cwiictl.errors import BadInput, Problem
-from cwiictl.issuer.documents import DiscoveryDocument, DocumentState, Issuer, IssuerState, Keys, KeySet, KeySetState
+from cwiictl.issuer.documents import (
+    DiscoveryDocument,
+    DocumentState,
+    Issuer,
+    IssuerState,
+    Keys,
+    KeySet,
+    KeySetState,
+)
 from cwiictl.issuer.home import Home
 from cwiictl.issuer.key import SigningKey
 
@@ -80,8 +88,18 @@ def checked(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         parts = urlsplit("")
-    if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment or parts.username or url.endswith("/"):
-        raise BadInput(f"--issuer-url {url} cannot be an issuer", remedy="give an https URL without query, fragment and final slash")
+    if (
+        parts.scheme != "https"
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or parts.username
+        or url.endswith("/")
+    ):
+        raise BadInput(
+            f"--issuer-url {url} cannot be an issuer",
+            remedy="give an https URL without query, fragment and final slash",
+        )
     return url
 
 
@@ -90,7 +108,9 @@ def own(url: str, shelves: Shelves, key: SigningKey, keys: Keys) -> Issuer:
     home = Home(checked(url))
     discovery = DiscoveryDocument(names.DISCOVERY, shelves.documents, None, home, JWKS)
     key_set = KeySet(JWKS, shelves.key_sets, None, key, keys)
-    return (Published if keys in {"published", "looked at"} else Issuer)(url, shelves.web, home, key, (discovery, key_set))
+    return (Published if keys in {"published", "looked at"} else Issuer)(
+        url, shelves.web, home, key, (discovery, key_set)
+    )
 
 
 def existing(url: str, shelves: Shelves, key: SigningKey) -> Issuer:

@@ -18,7 +18,9 @@ class KeyState(State):
     """Nothing of the private half is ever in it: only its store has read that."""
 
     markless: ClassVar[bool] = True
-    missing: frozenset[str] = frozenset()  # what a pair has lost: files, or that they are its owner's alone
+    missing: frozenset[str] = (
+        frozenset()
+    )  # what a pair has lost: files, or that they are its owner's alone
     kid: str = assigned()
     n: str = assigned()
     e: str = assigned()
@@ -26,7 +28,12 @@ class KeyState(State):
     others: tuple[VerificationKey, ...] = aside()  # that a cluster which exists takes, too
 
     @classmethod
-    def of(cls, key: VerificationKey, missing: frozenset[str] = frozenset(), others: tuple[VerificationKey, ...] = ()) -> KeyState:
+    def of(
+        cls,
+        key: VerificationKey,
+        missing: frozenset[str] = frozenset(),
+        others: tuple[VerificationKey, ...] = (),
+    ) -> KeyState:
         return cls(missing=missing, kid=key.kid, n=key.n, e=key.e, pem=key.pem, others=others)
 
     @property

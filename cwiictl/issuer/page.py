@@ -16,8 +16,12 @@ Trouble = Literal["", "insecure", "private", "absent", "unreachable", "distruste
 class Page:
     url: str
     status: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # by their names in small letters
+    headers: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # by their names in small letters
     text: bytes = field(default=b"", repr=False)
     trouble: Trouble = ""  # why there is no answer, or not all of it
     why: str = ""
-    ahead: float | None = None  # seconds by which this machine's clock is before that of whoever made the answer, if that said its time
+    ahead: float | None = (
+        None  # seconds by which this machine's clock is before that of whoever made the answer, if that said its time
+    )

@@ -14,7 +14,10 @@ STAGES: tuple[Stage, ...] = ("add", "accept", "sign", "unpublish", "forget")
 DROPPING: frozenset[Stage] = frozenset({"unpublish", "forget"})
 BEGIN = 12  # characters of a key id that tell it from all others, where there is little room
 
-_WORD = re.compile(r"(?P<stage>[a-z]+)\.(?P<since>[0-9]{1,12})\.(?P<signed>[0-9]{1,12})\.(?P<old>[\w-]{12})\.(?P<new>[\w-]{12})", re.ASCII)
+_WORD = re.compile(
+    r"(?P<stage>[a-z]+)\.(?P<since>[0-9]{1,12})\.(?P<signed>[0-9]{1,12})\.(?P<old>[\w-]{12})\.(?P<new>[\w-]{12})",
+    re.ASCII,
+)
 
 
 def unsaid(default: Any) -> Any:
@@ -75,5 +78,10 @@ def rotation(word: str, where: str) -> Rotation | None:
     told = _WORD.fullmatch(word)
     for stage in STAGES:
         if told and told["stage"] == stage:
-            return Rotation(stage, int(told["since"]), told["old"], told["new"], int(told["signed"]))
-    raise Failed(f"{where} says of a key rotation {word[:80]!r}, which this version cannot read", remedy="go on with the version that wrote it")
+            return Rotation(
+                stage, int(told["since"]), told["old"], told["new"], int(told["signed"])
+            )
+    raise Failed(
+        f"{where} says of a key rotation {word[:80]!r}, which this version cannot read",
+        remedy="go on with the version that wrote it",
+    )

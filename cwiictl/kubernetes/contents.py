@@ -13,10 +13,19 @@ from cwiictl.kubernetes.state import owner
 # Which every Namespace has: of Kubernetes, of OpenShift and of Istio.
 ITS_OWN = frozenset(
     {("ServiceAccount", name) for name in ("default", "builder", "deployer")}
-    | {("ConfigMap", name) for name in ("kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert")}
-    | {("RoleBinding", name) for name in ("system:image-pullers", "system:image-builders", "system:deployers")}
+    | {
+        ("ConfigMap", name)
+        for name in ("kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert")
+    }
+    | {
+        ("RoleBinding", name)
+        for name in ("system:image-pullers", "system:image-builders", "system:deployers")
+    }
 )
-NAMES_ITS_ACCOUNT = ("kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token.service-account")
+NAMES_ITS_ACCOUNT = (
+    "kubernetes.io/service-account.name",
+    "openshift.io/internal-registry-auth-token.service-account",
+)
 NAMES_ITS_CERTIFICATE = "cert-manager.io/certificate-name"
 FLEETING = frozenset({"Event"})
 
@@ -41,22 +50,41 @@ class Item:
 
 def worth_a_look(kinds: Iterable[Kind]) -> Iterator[Kind]:
     """What can be listed and deleted. The rest is told of others, as metrics are."""
-    return (kind for kind in kinds if kind.namespaced and kind.verbs >= {"list", "delete"} and kind.name not in FLEETING)
+    return (
+        kind
+        for kind in kinds
+        if kind.namespaced and kind.verbs >= {"list", "delete"} and kind.name not in FLEETING
+    )
 
 
 def strangers(items: Sequence[Item], looked: Collection[str], installation: str) -> list[str]:
     """Among the kinds (by title) that were looked at, what is not of this installation, nor made for what is or was, nor every Namespace's own."""
     there = {item.about["uid"] for item in items}
-    ours = {item.about["uid"] for item in items if (mark := owner(item.live)) and mark.cluster == installation}
-    fine = ours | {item.about["uid"] for item in items if "deletionTimestamp" in item.about or _incidental(item, installation)}
+    ours = {
+        item.about["uid"]
+        for item in items
+        if (mark := owner(item.live)) and mark.cluster == installation
+    }
+    fine = ours | {
+        item.about["uid"]
+        for item in items
+        if "deletionTimestamp" in item.about or _incidental(item, installation)
+    }
 
     def goes(owned: Mapping[str, Any]) -> bool:
         """With the owner, or after one that has gone."""
-        return owned["uid"] in fine or (owned["uid"] not in there and title(owned["apiVersion"], owned["kind"]) in looked)
+        return owned["uid"] in fine or (
+            owned["uid"] not in there and title(owned["apiVersion"], owned["kind"]) in looked
+        )
 
-    while more := {item.about["uid"] for item in items if item.owners and all(map(goes, item.owners))} - fine:
+    while (
+        more := {item.about["uid"] for item in items if item.owners and all(map(goes, item.owners))}
+        - fine
+    ):
         fine |= more
-    return sorted(f"{item.kind.short}/{item.name}" for item in items if item.about["uid"] not in fine)
+    return sorted(
+        f"{item.kind.short}/{item.name}" for item in items if item.about["uid"] not in fine
+    )
 
 
 def _incidental(item: Item, installation: str) -> bool:
@@ -67,7 +95,9 @@ def _incidental(item: Item, installation: str) -> bool:
             return _part(item.name, installation)
         case "Secret":
             account = next((words[key] for key in NAMES_ITS_ACCOUNT if key in words), "")
-            return ("ServiceAccount", account) in ITS_OWN or _part(account or words.get(NAMES_ITS_CERTIFICATE, ""), installation)
+            return ("ServiceAccount", account) in ITS_OWN or _part(
+                account or words.get(NAMES_ITS_CERTIFICATE, ""), installation
+            )
         case kind:
             return (kind, item.name) in ITS_OWN
 

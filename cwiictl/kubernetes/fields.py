@@ -33,7 +33,14 @@ def entries(live: Object) -> list[Mapping[str, Any]]:
 
 def ours(live: Object) -> Fields:
     """What we have applied."""
-    return next((one.get("fieldsV1", NOTHING) for one in entries(live) if one.get("manager") == MANAGER and one.get("operation") == "Apply"), NOTHING)
+    return next(
+        (
+            one.get("fieldsV1", NOTHING)
+            for one in entries(live)
+            if one.get("manager") == MANAGER and one.get("operation") == "Apply"
+        ),
+        NOTHING,
+    )
 
 
 def known(live: Object) -> bool:
@@ -72,9 +79,18 @@ def cut(live: object, fields: Fields) -> Any:
     """The part of an object that is held."""
     if _whole(fields):
         return live
-    parts = {step: cut(_below(live, step), fields[step]) for step in fields if step != SELF and _below(live, step) is not None}
+    parts = {
+        step: cut(_below(live, step), fields[step])
+        for step in fields
+        if step != SELF and _below(live, step) is not None
+    }
     if isinstance(live, list):
-        return [part for _, part in sorted((_index(cast("list[object]", live), step), part) for step, part in parts.items())]
+        return [
+            part
+            for _, part in sorted(
+                (_index(cast("list[object]", live), step), part) for step, part in parts.items()
+            )
+        ]
     return {step[2:]: part for step, part in parts.items()}
 
 
@@ -84,10 +100,18 @@ def told(path: Path) -> str:
     for step in path:
         match step[:2]:
             case "f:":
-                text += f".{step[2:]}" if "." not in step[2:] and "/" not in step[2:] else f"[{step[2:]}]"
+                text += (
+                    f".{step[2:]}"
+                    if "." not in step[2:] and "/" not in step[2:]
+                    else f"[{step[2:]}]"
+                )
             case "k:":
                 key = cast("dict[str, object]", json.loads(step[2:]))
-                text += f"[{next(iter(key.values()))}]" if len(key) == 1 else f"[{', '.join(f'{name}={key[name]}' for name in sorted(key))}]"
+                text += (
+                    f"[{next(iter(key.values()))}]"
+                    if len(key) == 1
+                    else f"[{', '.join(f'{name}={key[name]}' for name in sorted(key))}]"
+                )
             case "v:":
                 text += f"[{json.loads(step[2:])}]"
             case _:
@@ -113,8 +137,17 @@ def _index(live: Sequence[object], step: str) -> int:
     if kind == "i:":
         return int(name) if int(name) < len(live) else -1
     wanted = json.loads(name)
-    return next((place for place, each in enumerate(live) if (_has(each, wanted) if kind == "k:" else each == wanted)), -1)
+    return next(
+        (
+            place
+            for place, each in enumerate(live)
+            if (_has(each, wanted) if kind == "k:" else each == wanted)
+        ),
+        -1,
+    )
 
 
 def _has(element: object, key: Mapping[str, object]) -> bool:
-    return isinstance(element, Mapping) and all(cast("Mapping[str, object]", element).get(name) == wanted for name, wanted in key.items())
+    return isinstance(element, Mapping) and all(
+        cast("Mapping[str, object]", element).get(name) == wanted for name, wanted in key.items()
+    )

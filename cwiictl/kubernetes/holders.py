@@ -14,18 +14,32 @@ PEOPLE = re.compile(
     r"(kubectl|oc|k9s|lens|headlamp|curl|wget|mozilla|postman(runtime)?|dashboard|node-fetch|python-(requests|urllib3?)|openapi-generator)([-_./ ].*)?",
     re.IGNORECASE,
 )
-NOBODY = frozenset({"before-first-apply", "unknown", ""})  # as the API server says of what was made when it took no notes, or by who has no name
+NOBODY = frozenset(
+    {"before-first-apply", "unknown", ""}
+)  # as the API server says of what was made when it took no notes, or by who has no name
 
 
-def standing(made: fields.Object, live: fields.Object, *, taking: bool) -> Iterator[tuple[str, fields.Path]]:
+def standing(
+    made: fields.Object, live: fields.Object, *, taking: bool
+) -> Iterator[tuple[str, fields.Path]]:
     """Who would lose what, and would not put up with it. Whoever takes a thing over takes it from all that have only set it, not applied."""
-    would = [path for path in fields.leaves(fields.ours(made)) if fields.value(made, path) != fields.value(live, path)]
+    would = [
+        path
+        for path in fields.leaves(fields.ours(made))
+        if fields.value(made, path) != fields.value(live, path)
+    ]
     for entry in fields.entries(live):
         if not _yields(entry, taking=taking):
-            yield from ((_named(entry), path) for path in would if fields.holds(entry.get("fieldsV1", fields.NOTHING), path))
+            yield from (
+                (_named(entry), path)
+                for path in would
+                if fields.holds(entry.get("fieldsV1", fields.NOTHING), path)
+            )
 
 
-def conflict(address: str, made: fields.Object, live: fields.Object, *, taking: bool) -> Conflict | None:
+def conflict(
+    address: str, made: fields.Object, live: fields.Object, *, taking: bool
+) -> Conflict | None:
     found = sorted(standing(made, live, taking=taking))
     if not found:
         return None
@@ -41,7 +55,9 @@ def _yields(entry: Mapping[str, Any], *, taking: bool) -> bool:
     manager = str(entry.get("manager", ""))
     if manager == fields.MANAGER:
         return True
-    return entry.get("operation") == "Update" and (taking or manager in NOBODY or PEOPLE.fullmatch(manager) is not None)
+    return entry.get("operation") == "Update" and (
+        taking or manager in NOBODY or PEOPLE.fullmatch(manager) is not None
+    )
 
 
 def _named(entry: Mapping[str, Any]) -> str:

@@ -24,7 +24,11 @@ STAGES = (
         "ClusterIssuer.cert-manager.io",
         "Certificate.cert-manager.io",
     ),
-    ("ClusterRoleBinding.rbac.authorization.k8s.io", "RoleBinding.rbac.authorization.k8s.io", "Service"),
+    (
+        "ClusterRoleBinding.rbac.authorization.k8s.io",
+        "RoleBinding.rbac.authorization.k8s.io",
+        "Service",
+    ),
     (
         "Deployment.apps",
         "DaemonSet.apps",
@@ -108,28 +112,45 @@ class Kinds:
         return (versions[0] for versions in self._all.values())
 
     def get(self, title: str, version: str = "") -> Kind | None:
-        return next((kind for kind in self._all.get(title, ()) if version in {"", kind.version}), None)
+        return next(
+            (kind for kind in self._all.get(title, ()) if version in {"", kind.version}), None
+        )
 
     def __getitem__(self, title: str) -> Kind:
         """A name alone is of the first group that has it: that of Kubernetes itself comes first."""
         if kind := self.get(title) or next((kind for kind in self if kind.name == title), None):
             return kind
-        raise BadInput(f"the cluster does not serve the kind {title}", remedy="install what brings it (its CustomResourceDefinition), or leave it out")
+        raise BadInput(
+            f"the cluster does not serve the kind {title}",
+            remedy="install what brings it (its CustomResourceDefinition), or leave it out",
+        )
 
     def called(self, word: str) -> Kind:
         """As kubectl has it: deployment, deployments, deploy, or deployment.apps."""
         word = word.lower()
         for kind in self:
-            if word in {kind.name.lower(), kind.plural, kind.title.lower(), kind.resource, *kind.aliases}:
+            if word in {
+                kind.name.lower(),
+                kind.plural,
+                kind.title.lower(),
+                kind.resource,
+                *kind.aliases,
+            }:
                 return kind
-        raise BadInput(f"the cluster does not serve a kind {word}", remedy="write it as kubectl has it, such as pod/NAME or deployment/NAME")
+        raise BadInput(
+            f"the cluster does not serve a kind {word}",
+            remedy="write it as kubectl has it, such as pod/NAME or deployment/NAME",
+        )
 
     def of(self, body: Mapping[str, Any]) -> Kind:
         """Of an object."""
         name, api = title(body["apiVersion"], body["kind"]), str(body["apiVersion"])
         if kind := self.get(name, api.rpartition("/")[2]):
             return kind
-        raise BadInput(f"the cluster does not serve the kind {body['kind']} of {api}", remedy="install what brings it, upgrade the cluster, or leave it out")
+        raise BadInput(
+            f"the cluster does not serve the kind {body['kind']} of {api}",
+            remedy="install what brings it, upgrade the cluster, or leave it out",
+        )
 
 
 def discovered(answer: Mapping[str, Any]) -> Iterator[Kind]:
@@ -138,7 +159,9 @@ def discovered(answer: Mapping[str, Any]) -> Iterator[Kind]:
         for version in group.get("versions", ()):
             if version.get("freshness") != "Stale":
                 yield from (
-                    _served(group["metadata"].get("name", ""), version["version"], each) for each in version.get("resources", ()) if each.get("responseKind")
+                    _served(group["metadata"].get("name", ""), version["version"], each)
+                    for each in version.get("resources", ())
+                    if each.get("responseKind")
                 )
 
 

@@ -54,17 +54,29 @@ def resources(bodies: Sequence[Body], place: Place, parts: Collection[str] = ())
     made: list[Object] = []
     before: tuple[Object, ...] = ()
     for titles in kinds.STAGES:
-        stage = tuple(_object(body, place, before, Part if title in parts else Object) for title in titles for body in bodies if _title(body) == title)
+        stage = tuple(
+            _object(body, place, before, Part if title in parts else Object)
+            for title in titles
+            for body in bodies
+            if _title(body) == title
+        )
         made += stage
         before = stage or before
     if strange := [body for body in bodies if _title(body) not in kinds.STAGE]:
-        raise BadInput(f"{strange[0]['kind']} {_name(strange[0])} is of no kind that cwiictl installs, and would find again", remedy="apply it by kubectl")
+        raise BadInput(
+            f"{strange[0]['kind']} {_name(strange[0])} is of no kind that cwiictl installs, and would find again",
+            remedy="apply it by kubectl",
+        )
     return made
 
 
 def walk(place: Place, titles: Collection[str] = kinds.STAGE.keys()) -> Walk:
     """What of these kinds the cluster serves. What refers to other things is the last to be made, and so the first to go."""
-    stores = {title: place.store(kind) for title in kinds.STAGE if title in titles and (kind := place.kinds.get(title)) and kind.title == title}
+    stores = {
+        title: place.store(kind)
+        for title in kinds.STAGE
+        if title in titles and (kind := place.kinds.get(title)) and kind.title == title
+    }
     around = (stores.pop(kinds.NAMESPACE),) if kinds.NAMESPACE in stores else ()
     return Walk((), (), (), using=tuple(stores.values()), around=around)
 
@@ -72,14 +84,27 @@ def walk(place: Place, titles: Collection[str] = kinds.STAGE.keys()) -> Walk:
 def _object(body: Body, place: Place, before: tuple[Object, ...], of: type[Object]) -> Object:
     """As the API server would show it: without what is empty, and a Secret's texts where it has them."""
     about = {key: said for key, said in body["metadata"].items() if said or said is False}
-    rest = {key: said for key, said in body.items() if key not in {"data", "stringData"} or body["kind"] != SECRET}
-    return of(_name(body), place.store(place.kinds.of(body)), {**rest, "metadata": about}, _data(body), before)
+    rest = {
+        key: said
+        for key, said in body.items()
+        if key not in {"data", "stringData"} or body["kind"] != SECRET
+    }
+    return of(
+        _name(body),
+        place.store(place.kinds.of(body)),
+        {**rest, "metadata": about},
+        _data(body),
+        before,
+    )
 
 
 def _data(body: Body) -> dict[str, str]:
     if body["kind"] != SECRET:
         return {}
-    texts = {key: base64.b64encode(text.encode()).decode() for key, text in fields.within(body, "stringData").items()}
+    texts = {
+        key: base64.b64encode(text.encode()).decode()
+        for key, text in fields.within(body, "stringData").items()
+    }
     return {**fields.within(body, "data"), **texts}
 
 

@@ -40,4 +40,6 @@ def _add(parent: Element, content: Content) -> None:
 
 
 def dump(root: Element) -> bytes:
-    return f"<!doctype html>\n{tostring(root, encoding='unicode', method='html')}\n".encode(errors="replace")
+    return f"<!doctype html>\n{tostring(root, encoding='unicode', method='html')}\n".encode(
+        errors="replace"
+    )

@@ -60,7 +60,9 @@ class Identity:
     @property
     def condition(self) -> str:
         """Of what is the worst of it. What is not worth a line as long as nothing stands against it has none."""
-        return next((thing.condition for thing in self.things if thing.state == self.state), "as wanted")
+        return next(
+            (thing.condition for thing in self.things if thing.state == self.state), "as wanted"
+        )
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,15 @@ class Map:
     @property
     def things(self) -> tuple[Thing, ...]:
         """All, each once: what two share counts as one."""
-        shared = (*self.issuer.things, *(thing for cloud in self.clouds for thing in (*cloud.things, *cloud.others)))
-        return tuple(dict.fromkeys((*shared, *(thing for identity in self.identities for thing in identity.things))))
+        shared = (
+            *self.issuer.things,
+            *(thing for cloud in self.clouds for thing in (*cloud.things, *cloud.others)),
+        )
+        return tuple(
+            dict.fromkeys(
+                (*shared, *(thing for identity in self.identities for thing in identity.things))
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -132,5 +141,10 @@ def whos(drawn: Map) -> tuple[Who, ...]:
             found.setdefault((identity.acting.namespace, account), []).append(identity)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (namespace, account), identities in sorted(found.items()):
-        alike.setdefault((namespace, tuple(identity.acting.thing for identity in identities)), []).append(account)
-    return tuple(Who(namespace, tuple(accounts), tuple(found[namespace, accounts[0]])) for (namespace, _), accounts in alike.items())
+        alike.setdefault(
+            (namespace, tuple(identity.acting.thing for identity in identities)), []
+        ).append(account)
+    return tuple(
+        Who(namespace, tuple(accounts), tuple(found[namespace, accounts[0]]))
+        for (namespace, _), accounts in alike.items()
+    )

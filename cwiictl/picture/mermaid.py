@@ -10,18 +10,29 @@ from cwiictl.picture.map import Identity, Map, Who, whos, worst
 
 MOST = 30  # identities: more of them nobody could follow, and renderers draw no more than 500 edges
 PLAIN = re.compile(r"[^\w \-./:@,()+=&?]")
-STYLES = ("classDef warning stroke:#b58900,stroke-width:3px", "classDef wrong stroke:#cb2431,stroke-width:3px")
+STYLES = (
+    "classDef warning stroke:#b58900,stroke-width:3px",
+    "classDef wrong stroke:#cb2431,stroke-width:3px",
+)
 
 
 def mermaid(drawn: Map) -> bytes:
     whole = len(drawn.identities) <= MOST
-    lines = ["flowchart LR", *(f"  {line}" for line in (*_anchors(drawn), *(_each(drawn) if whole else _counted(drawn)), *STYLES))]
+    lines = [
+        "flowchart LR",
+        *(
+            f"  {line}"
+            for line in (*_anchors(drawn), *(_each(drawn) if whole else _counted(drawn)), *STYLES)
+        ),
+    ]
     return ("\n".join(lines) + "\n").encode()
 
 
 def _anchors(drawn: Map) -> Iterator[str]:
     key = (f"key {drawn.issuer.key}",) if drawn.issuer.key else ()
-    yield _node("issuer", "issuer of", drawn.cluster, drawn.issuer.url, *key) + _class(drawn.issuer.state)
+    yield _node("issuer", "issuer of", drawn.cluster, drawn.issuer.url, *key) + _class(
+        drawn.issuer.state
+    )
     for cloud in drawn.clouds:
         yield _node(cloud.name, cloud.title, cloud.account) + _class(cloud.state)
         yield f"{cloud.name} -->|believes| issuer"
@@ -32,7 +43,9 @@ def _each(drawn: Map) -> Iterator[str]:
     ids = {identity.acting.thing: f"i{number}" for number, identity in enumerate(drawn.identities)}
     for identity in drawn.identities:
         told = () if identity.state == "fine" else (identity.condition,)
-        yield _node(ids[identity.acting.thing], titles[identity.cloud], identity.acting.title, *told) + _class(identity.state)
+        yield _node(
+            ids[identity.acting.thing], titles[identity.cloud], identity.acting.title, *told
+        ) + _class(identity.state)
         yield f"{ids[identity.acting.thing]} --- {identity.cloud}"
     for number, who in enumerate(whos(drawn)):
         yield _who(number, who)
@@ -40,7 +53,11 @@ def _each(drawn: Map) -> Iterator[str]:
 
 
 def _who(number: int, who: Who) -> str:
-    return _node(f"w{number}", *(f"{who.namespace}/{account}" for account in who.accounts), shape=("([", "])"))
+    return _node(
+        f"w{number}",
+        *(f"{who.namespace}/{account}" for account in who.accounts),
+        shape=("([", "])"),
+    )
 
 
 def _counted(drawn: Map) -> Iterator[str]:
@@ -50,7 +67,9 @@ def _counted(drawn: Map) -> Iterator[str]:
         groups.setdefault(identity.acting.namespace, []).append(identity)
     for number, (namespace, identities) in enumerate(sorted(groups.items())):
         accounts = {account for identity in identities for account in identity.acting.accounts}
-        yield _node(f"n{number}", namespace, f"{len(accounts)} ServiceAccounts", shape=("([", "])")) + _class(worst(each.state for each in identities))
+        yield _node(
+            f"n{number}", namespace, f"{len(accounts)} ServiceAccounts", shape=("([", "])")
+        ) + _class(worst(each.state for each in identities))
         for cloud, count in Counter(identity.cloud for identity in identities).items():
             yield f"n{number} -->|as {count}| {cloud}"
 

@@ -29,7 +29,12 @@ class Trouble:
 
 
 def page(drawn: Map, style: str, script: str) -> bytes:
-    body = element("body", _top(drawn), element("main", *_troubles(drawn), _tools(drawn), chart(drawn), table(drawn)), element("script", script))
+    body = element(
+        "body",
+        _top(drawn),
+        element("main", *_troubles(drawn), _tools(drawn), chart(drawn), table(drawn)),
+        element("script", script),
+    )
     return dump(element("html", _meta(drawn, style, script), body, lang="en"))
 
 
@@ -56,10 +61,19 @@ def _top(drawn: Map) -> Element:
     accounts = sum(len(who.accounts) for who in whos(drawn))
     counts = Counter(thing.state for thing in drawn.things)
     words: dict[State, str] = {"wrong": "wrong", "warning": "not as wanted", "fine": "as wanted"}
-    told = [element("span", badge(state, f"{counts[state]} {word}"), " ") for state, word in words.items() if counts[state]]
+    told = [
+        element("span", badge(state, f"{counts[state]} {word}"), " ")
+        for state, word in words.items()
+        if counts[state]
+    ]
     sentence = f"{accounts} ServiceAccounts, {len(drawn.identities)} identities, {len(drawn.clouds)} cloud{'s' if drawn.clouds[1:] else ''}"
     heading = element("h1", "Who can act as what: ", element("b", drawn.cluster))
-    return element("header", heading, element("p", *told, class_="verdict"), element("p", f"{sentence}. {drawn.read}".strip(), class_="quiet"))
+    return element(
+        "header",
+        heading,
+        element("p", *told, class_="verdict"),
+        element("p", f"{sentence}. {drawn.read}".strip(), class_="quiet"),
+    )
 
 
 # --- what is wrong ---
@@ -72,16 +86,40 @@ def _troubles(drawn: Map) -> Iterator[Element]:
     if not groups:
         return
     ranked = sorted(groups.values(), key=lambda of: (of[0].state != "wrong", -len(of)))
-    rest = [element("p", f"And {len(ranked) - MOST} more: the map shows all.")] if ranked[MOST:] else []
+    rest = (
+        [element("p", f"And {len(ranked) - MOST} more: the map shows all.")]
+        if ranked[MOST:]
+        else []
+    )
     yield element(
-        "section", element("h2", "What to look at"), element("ul", *map(_trouble, ranked[:MOST])), *rest, class_="troubles", aria_label="What to look at"
+        "section",
+        element("h2", "What to look at"),
+        element("ul", *map(_trouble, ranked[:MOST])),
+        *rest,
+        class_="troubles",
+        aria_label="What to look at",
     )
 
 
 def _trouble(of: list[Trouble]) -> Element:
     first, more = of[0], f" and {len(of) - 1} more" if of[1:] else ""
-    said = [": ", first.note.text, *([" ", element("em", first.note.remedy)] if first.note.remedy else [])] if first.note else []
-    return element("li", badge(first.state, first.condition), " ", element("a", first.name, href=f"#{first.place}"), more, *said)
+    said = (
+        [
+            ": ",
+            first.note.text,
+            *([" ", element("em", first.note.remedy)] if first.note.remedy else []),
+        ]
+        if first.note
+        else []
+    )
+    return element(
+        "li",
+        badge(first.state, first.condition),
+        " ",
+        element("a", first.name, href=f"#{first.place}"),
+        more,
+        *said,
+    )
 
 
 def _found(drawn: Map) -> Iterator[Trouble]:
@@ -104,16 +142,57 @@ def _found(drawn: Map) -> Iterator[Trouble]:
 def _of(thing: Thing, name: str, place: str) -> Iterator[Trouble]:
     """Of what nothing is said of, its condition says it."""
     if thing.state != "fine":
-        yield from (Trouble(thing.state, thing.condition, note, name, place) for note in thing.notes or (None,))
+        yield from (
+            Trouble(thing.state, thing.condition, note, name, place)
+            for note in thing.notes or (None,)
+        )
 
 
 # --- what one can do ---
 
 
 def _tools(drawn: Map) -> Element:
-    search = element("label", "Search", element("input", id="search", type="search", autocomplete="off", placeholder="name, namespace, role …  ( / )"))
-    off = element("label", element("input", type="checkbox", id="off"), "only what is not as wanted")
-    clouds = (element("label", element("input", type="checkbox", name="cloud", value=c.name, checked=True), c.title, data_cloud=c.name) for c in drawn.clouds)
-    views = (element("label", element("input", type="radio", name="view", value=v, checked=v == "map"), v.capitalize()) for v in ("map", "table"))
-    groups = (element("fieldset", element("legend", "Clouds"), *clouds), element("fieldset", element("legend", "Show as"), *views))
-    return element("form", search, off, *groups, element("output", id="count", aria_live="polite"), class_="tools", role="search")
+    search = element(
+        "label",
+        "Search",
+        element(
+            "input",
+            id="search",
+            type="search",
+            autocomplete="off",
+            placeholder="name, namespace, role …  ( / )",
+        ),
+    )
+    off = element(
+        "label", element("input", type="checkbox", id="off"), "only what is not as wanted"
+    )
+    clouds = (
+        element(
+            "label",
+            element("input", type="checkbox", name="cloud", value=c.name, checked=True),
+            c.title,
+            data_cloud=c.name,
+        )
+        for c in drawn.clouds
+    )
+    views = (
+        element(
+            "label",
+            element("input", type="radio", name="view", value=v, checked=v == "map"),
+            v.capitalize(),
+        )
+        for v in ("map", "table")
+    )
+    groups = (
+        element("fieldset", element("legend", "Clouds"), *clouds),
+        element("fieldset", element("legend", "Show as"), *views),
+    )
+    return element(
+        "form",
+        search,
+        off,
+        *groups,
+        element("output", id="count", aria_live="polite"),
+        class_="tools",
+        role="search",
+    )

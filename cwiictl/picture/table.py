@@ -14,18 +14,41 @@ HEADS = ("Namespace", "ServiceAccount", "Cloud", "Acts as", "Condition", "What i
 
 def table(drawn: Map) -> Element:
     head = element("thead", element("tr", *(element("th", each, scope="col") for each in HEADS)))
-    rows = (row for number, who in enumerate(whos(drawn)) for row in _rows(where(number), who, drawn))
+    rows = (
+        row for number, who in enumerate(whos(drawn)) for row in _rows(where(number), who, drawn)
+    )
     copy = element("button", "Copy", type="button", id="copy")
-    scrolled = element("div", element("table", head, element("tbody", *rows)), class_="scrolled", tabindex="0", role="region", aria_label="Table")
-    return element("section", element("p", copy, element("span", id="copied", role="status")), scrolled, id="table")
+    scrolled = element(
+        "div",
+        element("table", head, element("tbody", *rows)),
+        class_="scrolled",
+        tabindex="0",
+        role="region",
+        aria_label="Table",
+    )
+    return element(
+        "section",
+        element("p", copy, element("span", id="copied", role="status")),
+        scrolled,
+        id="table",
+    )
 
 
 def _rows(line: str, who: Who, drawn: Map) -> Iterator[Element]:
     titles = {cloud.name: cloud.title for cloud in drawn.clouds}
     for account in who.accounts:
         for identity in who.identities:
-            cells = (who.namespace, account, titles[identity.cloud], identity.acting.id or identity.acting.title)
-            said = (*(element("td", cell) for cell in cells), element("td", badge(identity.state, identity.condition)), element("td", _said(identity)))
+            cells = (
+                who.namespace,
+                account,
+                titles[identity.cloud],
+                identity.acting.id or identity.acting.title,
+            )
+            said = (
+                *(element("td", cell) for cell in cells),
+                element("td", badge(identity.state, identity.condition)),
+                element("td", _said(identity)),
+            )
             yield element("tr", *said, data_line=line, data_cloud=identity.cloud)
 
 

@@ -8,7 +8,9 @@ from cwiictl.errors import few
 from cwiictl.rotate.servers import Server
 from cwiictl.rotate.waits import FLOOR, MOST, SKEW, Volume, date, longest, whose
 
-YEAR = 365 * 24 * 3600  # that the API server makes the token of its own audience good for which every pod is given
+YEAR = (
+    365 * 24 * 3600
+)  # that the API server makes the token of its own audience good for which every pod is given
 
 
 def divided(servers: Sequence[Server]) -> Iterator[str]:
@@ -21,7 +23,9 @@ def divided(servers: Sequence[Server]) -> Iterator[str]:
         yield f"the API servers sign as {' and '.join(issuers)}: bring the last of them to the new issuer first"
 
 
-def good(since: int, volumes: tuple[Volume, ...], lasting: Sequence[str], now: int) -> Iterator[str]:
+def good(
+    since: int, volumes: tuple[Volume, ...], lasting: Sequence[str], now: int
+) -> Iterator[str]:
     """Why one can be good, if any can. `since` then no API server has signed one, and of pods only those count that were there before."""
     last = longest(volumes, clouds=False)
     ends = since + max(last.seconds, FLOOR)

@@ -13,7 +13,9 @@ class Server:
     """By the ids of keys. Why it could not be asked stands in `problem`, and what helps, if nothing at the server does, in `remedy`."""
 
     address: str
-    keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])  # that it accepts, as it publishes them
+    keys: Mapping[str, Mapping[str, object]] = field(
+        default_factory=dict[str, Mapping[str, object]]
+    )  # that it accepts, as it publishes them
     signs: str = ""
     problem: str = ""
     remedy: str = ""

@@ -22,7 +22,10 @@ def standing(records: Iterable[Rotation | None]) -> Rotation | None:
     latest = max((each for each in found if each), key=lambda each: each.since, default=None)
     if latest is None:
         return None
-    same = [each if each and (each.old, each.new) == (latest.old, latest.new) else None for each in found]
+    same = [
+        each if each and (each.old, each.new) == (latest.old, latest.new) else None
+        for each in found
+    ]
     return min(same, key=lambda each: (_reached(each), each.signed if each else 0))
 
 
@@ -37,9 +40,13 @@ def undue(stage: Stage, stands: Rotation | None, key: str) -> Problem | None:
     reached, wanted = _reached(stands), STAGES.index(stage)
     if stands is None or reached < wanted - 1:
         told = f"the rotation stands at {stands.stage}" if stands else "no rotation is under way"
-        return BadInput(f"{stage} is not due: {told}", remedy=f"go on with rotate-keys {STAGES[reached + 1]}")
+        return BadInput(
+            f"{stage} is not due: {told}", remedy=f"go on with rotate-keys {STAGES[reached + 1]}"
+        )
     if reached > wanted:
-        return BadInput(f"{stage} is done: the rotation stands at {stands.stage}", remedy=onward(stands))
+        return BadInput(
+            f"{stage} is done: the rotation stands at {stands.stage}", remedy=onward(stands)
+        )
     return None
 
 
@@ -48,7 +55,9 @@ def _no_beginning(stands: Rotation | None, key: str) -> Problem | None:
         return None
     if stands.stage != "forget":
         whose = "" if begin(key) == stands.old else f" of the key {stands.old}..., and not of {key}"
-        return BadInput(f"a rotation{whose} is under way, and stands at {stands.stage}", remedy=onward(stands))
+        return BadInput(
+            f"a rotation{whose} is under way, and stands at {stands.stage}", remedy=onward(stands)
+        )
     if begin(key) != stands.new:
         return BadInput(
             f"the cluster signs with the key {stands.new}..., and not with {key}: that has been rotated away",
@@ -60,16 +69,24 @@ def _no_beginning(stands: Rotation | None, key: str) -> Problem | None:
 def onward(stands: Rotation) -> str:
     """What comes next."""
     reached = _reached(stands)
-    return f"go on with rotate-keys {STAGES[reached + 1]}" if stands.stage != "forget" else "the next one begins with rotate-keys add"
+    return (
+        f"go on with rotate-keys {STAGES[reached + 1]}"
+        if stands.stage != "forget"
+        else "the next one begins with rotate-keys add"
+    )
 
 
-def turn(stage: Stage, stands: Rotation | None, key: str, records: Collection[Rotation | None], now: int) -> Turn:
+def turn(
+    stage: Stage, stands: Rotation | None, key: str, records: Collection[Rotation | None], now: int
+) -> Turn:
     """Who comes again leaves the time when it was first so."""
     over = _words(records)
     begins = stage == "add" and (stands is None or stands.stage == "forget")
     old = begin(key) if begins or stands is None else stands.old
     if stands and stands.stage == stage and not begins:
-        return Turn(stage, old, stands.since, stands.signed or (now if stage == "sign" else 0), over)
+        return Turn(
+            stage, old, stands.since, stands.signed or (now if stage == "sign" else 0), over
+        )
     signed = now if stage == "sign" else 0 if begins or stands is None else stands.signed
     return Turn(stage, old, now, signed, over)
 

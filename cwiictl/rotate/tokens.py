@@ -18,16 +18,28 @@ ENDED = frozenset({"Succeeded", "Failed"})
 def volumes(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[Volume]:
     """Of pods that may run, and are from before then: who has ended uses none any more, and who was made later has had none of the old key."""
     for pod in pods:
-        if pod.get("status", {}).get("phase") not in ENDED and pod["metadata"].get("creationTimestamp", "") < since:
+        if (
+            pod.get("status", {}).get("phase") not in ENDED
+            and pod["metadata"].get("creationTimestamp", "") < since
+        ):
             for name, source in _projected(pod):
-                yield Volume(_name(pod), source.get("audience") or "", int(source.get("expirationSeconds") or LIFE), name)
+                yield Volume(
+                    _name(pod),
+                    source.get("audience") or "",
+                    int(source.get("expirationSeconds") or LIFE),
+                    name,
+                )
 
 
 def requested(drivers: Iterable[Mapping[str, Any]]) -> Iterator[Volume]:
     """By CSI drivers, for pods that say nothing of it. Whose they are is not known of a driver, so since when is not, either."""
     for driver in drivers:
         for request in _each(driver.get("spec"), "tokenRequests"):
-            yield Volume(f"the CSI driver {driver['metadata']['name']}", request.get("audience") or "", int(request.get("expirationSeconds") or LIFE))
+            yield Volume(
+                f"the CSI driver {driver['metadata']['name']}",
+                request.get("audience") or "",
+                int(request.get("expirationSeconds") or LIFE),
+            )
 
 
 def lasting(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[str]:
@@ -35,7 +47,10 @@ def lasting(pods: Iterable[Mapping[str, Any]], since: str) -> Iterator[str]:
     for pod in pods:
         status = pod.get("status", {})
         before = status.get("phase") not in ENDED and (status.get("startTime") or since) < since
-        if before and any(not source.get("audience") and source.get("expirationSeconds") == EXTENDED for _, source in _projected(pod)):
+        if before and any(
+            not source.get("audience") and source.get("expirationSeconds") == EXTENDED
+            for _, source in _projected(pod)
+        ):
             yield _name(pod)
 
 
@@ -47,7 +62,11 @@ def _projected(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
     """With the name of its volume."""
     for volume in _each(pod.get("spec"), "volumes"):
         sources = _each(volume.get("projected"), "sources")
-        yield from ((str(volume["name"]), source["serviceAccountToken"]) for source in sources if source.get("serviceAccountToken"))
+        yield from (
+            (str(volume["name"]), source["serviceAccountToken"])
+            for source in sources
+            if source.get("serviceAccountToken")
+        )
 
 
 def _within(within: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -62,7 +81,11 @@ def _each(within: Mapping[str, Any] | None, key: str) -> Sequence[Mapping[str, A
 def filled(secret: Mapping[str, Any]) -> str:
     """When its token was put into it, which may be long after it was made."""
     about = secret["metadata"]
-    moments = (str(each.get("time", "")) for each in _each(about, "managedFields") if "f:token" in _within(_within(each, "fieldsV1"), "f:data"))
+    moments = (
+        str(each.get("time", ""))
+        for each in _each(about, "managedFields")
+        if "f:token" in _within(_within(each, "fieldsV1"), "f:data")
+    )
     return max(moments, default=str(about.get("creationTimestamp", "")))
 
 

@@ -27,7 +27,9 @@ class Volume:
 
 
 def longest(volumes: tuple[Volume, ...], *, clouds: bool) -> Volume:
-    return max(_meant(volumes, clouds=clouds), key=lambda volume: volume.seconds, default=Volume("", "", 0))
+    return max(
+        _meant(volumes, clouds=clouds), key=lambda volume: volume.seconds, default=Volume("", "", 0)
+    )
 
 
 def _meant(volumes: tuple[Volume, ...], *, clouds: bool) -> list[Volume]:
@@ -45,7 +47,9 @@ def unknown(stands: Rotation) -> Problem | None:
     )
 
 
-def early(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], soak: int, now: int) -> Problem | None:
+def early(
+    stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], soak: int, now: int
+) -> Problem | None:
     """Why it is too early, and until when."""
     if stage == "unpublish":
         return _unexpired(stage, longest(volumes, clouds=True), stands.signed, soak, now)
@@ -60,7 +64,11 @@ def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -
     if left <= 0:
         return None
     cached = f", and clouds may keep what they read for {soak} more" if soak else ""
-    ways = f"restart that pod{_later(signed + SKEW - now)}; --force breaks them" if volume.name and volume.seconds > FLOOR else "--force breaks them"
+    ways = (
+        f"restart that pod{_later(signed + SKEW - now)}; --force breaks them"
+        if volume.name and volume.seconds > FLOOR
+        else "--force breaks them"
+    )
     return BadInput(
         f"{stage} comes too early: the last API server was seen to sign with the new key {max(now - signed, 0)} seconds ago, {whose(volume)}{cached}",
         remedy=f"run it again in {left} seconds: until then tokens of the old key are good; or {ways}",
@@ -69,7 +77,11 @@ def _unexpired(stage: Stage, volume: Volume, signed: int, soak: int, now: int) -
 
 def whose(volume: Volume) -> str:
     """Of whom nothing longer is known, it is what a token lives."""
-    return f"{volume.pod} has tokens that live {volume.seconds} seconds" if volume.seconds >= FLOOR else f"tokens live {FLOOR} seconds"
+    return (
+        f"{volume.pod} has tokens that live {volume.seconds} seconds"
+        if volume.seconds >= FLOOR
+        else f"tokens live {FLOOR} seconds"
+    )
 
 
 def _later(seconds: int) -> str:
@@ -79,9 +91,20 @@ def _later(seconds: int) -> str:
 
 def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int) -> str:
     """What goes with the old key, if that goes now: the longest first."""
-    found = [volume for volume in _meant(volumes, clouds=stage == "unpublish") if stands.signed + volume.seconds > now]
-    told = [_told(volume, stands.signed) for volume in sorted(found, key=lambda volume: (-volume.seconds, volume.pod))]
-    gone = f"those of pods that are gone, until {date(stands.signed + FLOOR)}" if stands.signed + FLOOR > now else "none that is known"
+    found = [
+        volume
+        for volume in _meant(volumes, clouds=stage == "unpublish")
+        if stands.signed + volume.seconds > now
+    ]
+    told = [
+        _told(volume, stands.signed)
+        for volume in sorted(found, key=lambda volume: (-volume.seconds, volume.pod))
+    ]
+    gone = (
+        f"those of pods that are gone, until {date(stands.signed + FLOOR)}"
+        if stands.signed + FLOOR > now
+        else "none that is known"
+    )
     return (
         f"{'clouds' if stage == 'unpublish' else 'API servers'} refuse tokens of the old key from now on; good yet are {few(told, MOST) or gone}."
         " A kubelet writes a new one into a pod's file within a day: restart who does not read it again, or cannot wait"
@@ -89,7 +112,11 @@ def broken(stage: Stage, stands: Rotation, volumes: tuple[Volume, ...], now: int
 
 
 def _told(volume: Volume, signed: int) -> str:
-    known = [f"volume {volume.name}" if volume.name else "", f"for {volume.audience}" if volume.audience else "", f"until {date(signed + volume.seconds)}"]
+    known = [
+        f"volume {volume.name}" if volume.name else "",
+        f"for {volume.audience}" if volume.audience else "",
+        f"until {date(signed + volume.seconds)}",
+    ]
     return f"{volume.pod} ({', '.join(filter(None, known))})"
 
 

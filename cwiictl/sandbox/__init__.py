@@ -56,14 +56,22 @@ class Sandbox:
 
     def __enter__(self) -> Sandbox:
         if not _one.acquire(blocking=False):
-            raise BadInput("a sandbox runs in this process already", remedy="close it first, or start another process")
+            raise BadInput(
+                "a sandbox runs in this process already",
+                remedy="close it first, or start another process",
+            )
         with contextlib.ExitStack() as held:
             held.callback(_one.release)
             self._open(held)
             self._held = held.pop_all()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._held.close()
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -89,14 +97,22 @@ class Sandbox:
         return environment.Surroundings(self.proxy, self.ca_file, home, self.settings.let)
 
     def _open(self, held: contextlib.ExitStack) -> None:
-        self._folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="cwiictl-sandbox-"))).resolve()
+        self._folder = Path(
+            held.enter_context(tempfile.TemporaryDirectory(prefix="cwiictl-sandbox-"))
+        ).resolve()
         (self._folder / "home").mkdir(mode=0o700)
         held.enter_context(calm())
         self._record = held.enter_context(contextlib.closing(Record(self.settings.record)))
         authority = Authority(self.faults.certificates)
         self.ca_file.write_bytes(authority.pem)
         calls = held.enter_context(contextlib.closing(Calls(self._interpreter, self._answer)))
-        door = held.enter_context(contextlib.closing(Door(authority, Desk(self._knows, self._nobodys, self._answer, self._refused, calls))))
+        door = held.enter_context(
+            contextlib.closing(
+                Door(
+                    authority, Desk(self._knows, self._nobodys, self._answer, self._refused, calls)
+                )
+            )
+        )
         host, port = door.bind(self.settings.address, self.settings.port)
         self.proxy = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         self._places = Places(self._ground(authority, host, port), self.settings.serve)
@@ -106,10 +122,14 @@ class Sandbox:
     def _ground(self, authority: Authority, host: str, port: int) -> Ground:
         web = Fetcher(host, port, ssl.create_default_context(cadata=authority.pem.decode()))
         settings = self.settings
-        thumbprint = hashlib.sha1(ssl.PEM_cert_to_DER_cert(authority.pem.decode()), usedforsecurity=False).hexdigest()
+        thumbprint = hashlib.sha1(
+            ssl.PEM_cert_to_DER_cert(authority.pem.decode()), usedforsecurity=False
+        ).hexdigest()
         return Ground(
             faults=self.faults,
-            checker=lambda: Checker(web, settings.clock, cache=settings.jwks_cache, refetch=settings.jwks_refetch),
+            checker=lambda: Checker(
+                web, settings.clock, cache=settings.jwks_cache, refetch=settings.jwks_refetch
+            ),
             web=web,
             thumbprint=thumbprint,
             strangers=settings.strangers,
@@ -127,7 +147,16 @@ class Sandbox:
 
     def _refused(self, request: Request, status: int) -> None:
         host, _, port = request.host.rpartition(":")
-        self._record.add(Seen(request.method, host if port.isdigit() else request.host, request.path, "refused", status, mutating=False))
+        self._record.add(
+            Seen(
+                request.method,
+                host if port.isdigit() else request.host,
+                request.path,
+                "refused",
+                status,
+                mutating=False,
+            )
+        )
 
     def _answer(self, request: Request) -> Response | None:
         place = self._places.find(request.host)
@@ -137,8 +166,20 @@ class Sandbox:
         self.faults.delay()
         try:
             with self.faults.turn(mutating=mutating) as count:
-                response = self._dated(self.faults.spoil(request, self._carried_out(place, request)))
-                self._record.add(Seen(request.method, request.host, request.path, action, response.status, mutating, place.permissions(request)))
+                response = self._dated(
+                    self.faults.spoil(request, self._carried_out(place, request))
+                )
+                self._record.add(
+                    Seen(
+                        request.method,
+                        request.host,
+                        request.path,
+                        action,
+                        response.status,
+                        mutating,
+                        place.permissions(request),
+                    )
+                )
                 count(response)
         except Ended:
             return None
@@ -146,7 +187,11 @@ class Sandbox:
 
     def _dated(self, response: Response) -> Response:
         """Every server says what time it has."""
-        return response if response.header("Date") else response.but([("Date", formatdate(self.faults.clock(), usegmt=True))])
+        return (
+            response
+            if response.header("Date")
+            else response.but([("Date", formatdate(self.faults.clock(), usegmt=True))])
+        )
 
     def _carried_out(self, place: Place, request: Request) -> Response:
         if self.faults.expired and (refusal := place.expired(request)):

@@ -41,7 +41,9 @@ class Authority:
         flaw = self._flaws.get(host)
         with self._lock:
             if (host, flaw) not in self._contexts:
-                self._contexts[host, flaw] = self._make(host, ["http/1.1", *([H2] if h2 else [])], flaw)
+                self._contexts[host, flaw] = self._make(
+                    host, ["http/1.1", *([H2] if h2 else [])], flaw
+                )
             return self._contexts[host, flaw]
 
     def _make(self, host: str, protocols: list[str], flaw: Flaw | None) -> ssl.SSLContext:
@@ -56,9 +58,17 @@ class Authority:
         signer = ec.generate_private_key(ec.SECP256R1()) if flaw == "strange" else self._key
         root = _root(signer) if flaw == "strange" else self._certificate
         named = "another.invalid" if flaw == "another's" else host
-        certificate = _signed(named, self._leaf.public_key(), root, signer, -HOUR / 2 if flaw == "expired" else DAY)
-        key = self._leaf.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        return b"".join((key, *(each.public_bytes(serialization.Encoding.PEM) for each in (certificate, root))))
+        certificate = _signed(
+            named, self._leaf.public_key(), root, signer, -HOUR / 2 if flaw == "expired" else DAY
+        )
+        key = self._leaf.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        return b"".join(
+            (key, *(each.public_bytes(serialization.Encoding.PEM) for each in (certificate, root)))
+        )
 
 
 @contextlib.contextmanager
@@ -72,7 +82,11 @@ def _held(content: bytes) -> Generator[Path]:
 
 def _lifetime(builder: x509.CertificateBuilder, left: timedelta = DAY) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
-    return builder.serial_number(x509.random_serial_number()).not_valid_before(now - HOUR).not_valid_after(now + left)
+    return (
+        builder.serial_number(x509.random_serial_number())
+        .not_valid_before(now - HOUR)
+        .not_valid_after(now + left)
+    )
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
@@ -91,22 +105,42 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 def _root(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "cwiictl sandbox")])
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    )
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
-    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    builder = builder.add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+    )
     return _lifetime(builder).sign(key, hashes.SHA256())
 
 
-def _signed(host: str, public: ec.EllipticCurvePublicKey, root: x509.Certificate, key: ec.EllipticCurvePrivateKey, left: timedelta) -> x509.Certificate:
+def _signed(
+    host: str,
+    public: ec.EllipticCurvePublicKey,
+    root: x509.Certificate,
+    key: ec.EllipticCurvePrivateKey,
+    left: timedelta,
+) -> x509.Certificate:
     subject = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "cwiictl sandbox")])
-    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(root.subject).public_key(public)
+    builder = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(root.subject).public_key(public)
+    )
     builder = builder.add_extension(x509.SubjectAlternativeName([_name(host)]), critical=False)
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(
+        x509.BasicConstraints(ca=False, path_length=None), critical=True
+    )
     builder = builder.add_extension(_usage(signs_certificates=False), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
-    builder = builder.add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
+    builder = builder.add_extension(
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False
+    )
+    builder = builder.add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(public), critical=False
+    )
+    builder = builder.add_extension(
+        x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False
+    )
     return _lifetime(builder, left).sign(key, hashes.SHA256())
 
 

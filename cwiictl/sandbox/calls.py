@@ -82,14 +82,22 @@ class Calls:
             raise KeyError(host)
 
         class Handler(grpc.GenericRpcHandler):
-            def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
+            def service(
+                self, handler_call_details: grpc.HandlerCallDetails
+            ) -> grpc.RpcMethodHandler[bytes, bytes] | None:
                 method = handler_call_details.method.lstrip("/")
                 if not interpreter.knows(method):
                     return None
 
                 def carry_out(message: bytes, context: grpc.ServicerContext) -> bytes:
-                    headers = tuple((key, value) for key, value in context.invocation_metadata() if isinstance(value, str))
-                    return calls._carried_out(interpreter, Call(host, method, headers, message), context)
+                    headers = tuple(
+                        (key, value)
+                        for key, value in context.invocation_metadata()
+                        if isinstance(value, str)
+                    )
+                    return calls._carried_out(
+                        interpreter, Call(host, method, headers, message), context
+                    )
 
                 return grpc.unary_unary_rpc_method_handler(carry_out)
 
@@ -100,7 +108,9 @@ class Calls:
 
     def _carried_out(self, interpreter: Interpreter, call: Call, context: Any) -> bytes:
         response = self._answer(interpreter.request(call))
-        if response is None:  # the client was ended; were it still there, it would see its connection break
+        if (
+            response is None
+        ):  # the client was ended; were it still there, it would see its connection break
             return _refused(context, Status("UNAVAILABLE", "Socket closed"))
         reply = interpreter.reply(call, response)
         return _refused(context, reply) if isinstance(reply, Status) else reply

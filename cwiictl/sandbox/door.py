@@ -57,10 +57,17 @@ class Door:
         """Where this machine finds it. Who comes before `open` waits."""
         self._listener.close()
         try:
-            self._listener = socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET, backlog=128)
+            self._listener = socket.create_server(
+                (address, port),
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                backlog=128,
+            )
         except OSError as error:
             why = error.strerror or str(error)
-            raise BadInput(f"cannot listen on {address} port {port}: {why}", remedy="name a free port with --port, or none for any") from error
+            raise BadInput(
+                f"cannot listen on {address} port {port}: {why}",
+                remedy="name a free port with --port, or none for any",
+            ) from error
         self._listener.settimeout(0.5)  # shutdown() does not wake accept() on every system
         return _EVERYWHERE.get(address, address), int(self._listener.getsockname()[1])
 
@@ -73,7 +80,9 @@ class Door:
             threads, sockets = list(self._threads), list(self._open)
         for one in (self._listener, *sockets):
             with contextlib.suppress(OSError):
-                socket.socket.shutdown(one, socket.SHUT_RDWR)  # not SSLSocket's own: that takes TLS from under its reader
+                socket.socket.shutdown(
+                    one, socket.SHUT_RDWR
+                )  # not SSLSocket's own: that takes TLS from under its reader
         for thread in threads:
             thread.join(5)
         self._listener.close()
@@ -111,7 +120,11 @@ class Door:
                 return
             host = _host(request)
             if request.method != "CONNECT" or not self._desk.knows(host):
-                no = absence(request) if request.method == "CONNECT" and self._desk.nobodys(host) else refusal(request)
+                no = (
+                    absence(request)
+                    if request.method == "CONNECT" and self._desk.nobodys(host)
+                    else refusal(request)
+                )
                 self._desk.refused(request, no.status)
                 outer.send(request.method, no)
                 return
@@ -124,7 +137,9 @@ class Door:
         tls = context.wrap_socket(sock, server_side=True)
         with self._kept(tls):
             if tls.selected_alpn_protocol() == H2:
-                behind = socket.create_connection(("127.0.0.1", self._desk.streams.port(host)), HANDSHAKE)
+                behind = socket.create_connection(
+                    ("127.0.0.1", self._desk.streams.port(host)), HANDSHAKE
+                )
                 with self._kept(behind):
                     pipe.connect(tls, behind, IDLE)
                 return
@@ -153,12 +168,17 @@ def _host(request: Request) -> str:
 
 def absence(request: Request) -> Response:
     """As a proxy says of a name that nobody has."""
-    return text(502, f"There is no {_host(request)}: no account, distribution or region has this name.")
+    return text(
+        502, f"There is no {_host(request)}: no account, distribution or region has this name."
+    )
 
 
 def refusal(request: Request) -> Response:
     if request.method != "CONNECT":
-        return text(403, "The sandbox speaks https only. Ask for an https address through it; metadata services are not there.")
+        return text(
+            403,
+            "The sandbox speaks https only. Ask for an https address through it; metadata services are not there.",
+        )
     host = _host(request)
     ways = f"Serve it with --serve {host}=FOLDER, let an address of a cluster of yours be reached with --let, or leave the sandbox"
     return text(403, f"{host} is not one of the sandbox's hosts. {ways} to reach it.")

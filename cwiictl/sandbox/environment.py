@@ -80,10 +80,28 @@ _OWN = {
     **{
         f"{tools}_{name}": value
         for tools in ("AZURE", "ARM")
-        for name, value in (("TENANT_ID", TENANT), ("SUBSCRIPTION_ID", SUBSCRIPTION), ("CLIENT_ID", CLIENT), ("CLIENT_SECRET", SECRET))
+        for name, value in (
+            ("TENANT_ID", TENANT),
+            ("SUBSCRIPTION_ID", SUBSCRIPTION),
+            ("CLIENT_ID", CLIENT),
+            ("CLIENT_SECRET", SECRET),
+        )
     },
 }
-_CREDENTIALS = ("AWS_", "AZURE_", "ARM_", "GOOGLE_", "GCLOUD_", "GCE_", "GCP_", "CLOUDSDK_", "BOTO_", "IDENTITY_", "MSI_", "IMDS_")
+_CREDENTIALS = (
+    "AWS_",
+    "AZURE_",
+    "ARM_",
+    "GOOGLE_",
+    "GCLOUD_",
+    "GCE_",
+    "GCP_",
+    "CLOUDSDK_",
+    "BOTO_",
+    "IDENTITY_",
+    "MSI_",
+    "IMDS_",
+)
 
 
 @dataclass(frozen=True)
@@ -115,5 +133,7 @@ def dangerous(base: Mapping[str, str]) -> list[str]:
 
 def build(around: Surroundings, base: Mapping[str, str] | None = None) -> dict[str, str]:
     caller = os.environ if base is None else base
-    kept = {name: value for name, value in caller.items() if name in _KEPT or name.startswith("LC_")}
+    kept = {
+        name: value for name, value in caller.items() if name in _KEPT or name.startswith("LC_")
+    }
     return {**kept, **variables(around)}

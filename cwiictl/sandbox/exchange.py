@@ -47,8 +47,14 @@ class Response:
         """The same answer with these headers in place of those of the same names."""
         new = tuple(headers)
         names = {key.lower() for key, _ in new}
-        return Response(self.status, tuple(h for h in self.headers if h[0].lower() not in names) + new, self.body)
+        return Response(
+            self.status,
+            tuple(h for h in self.headers if h[0].lower() not in names) + new,
+            self.body,
+        )
 
 
 def text(status: int, sentence: str) -> Response:
-    return Response(status, (("Content-Type", "text/plain; charset=utf-8"),), f"{sentence}\n".encode())
+    return Response(
+        status, (("Content-Type", "text/plain; charset=utf-8"),), f"{sentence}\n".encode()
+    )

@@ -42,7 +42,9 @@ class Faults:
     expired: bool = False
     seed: int = 0
     clock: Clock = time.time
-    certificates: dict[str, Flaw] = field(default_factory=dict[str, Flaw])  # by host, what is wrong with its certificate
+    certificates: dict[str, Flaw] = field(
+        default_factory=dict[str, Flaw]
+    )  # by host, what is wrong with its certificate
     spoil: Spoil = lambda _request, response: response  # what becomes of an answer on its way
     on_end: Callable[[], None] = lambda: None
     _left: int | None = field(default=None, init=False)
@@ -70,7 +72,9 @@ class Faults:
         with self._gate:
             if self.rate <= 0 or self._dice.random() >= self.rate:
                 return None
-            return self._dice.choice([Fault.THROTTLED, Fault.THROTTLED, Fault.UNAVAILABLE, Fault.BROKEN])
+            return self._dice.choice(
+                [Fault.THROTTLED, Fault.THROTTLED, Fault.UNAVAILABLE, Fault.BROKEN]
+            )
 
     @contextlib.contextmanager
     def turn(self, *, mutating: bool) -> Generator[Callable[[Response], None]]:

@@ -24,7 +24,11 @@ class Fetcher:
             raise ValueError("not an https address")
         status, body = 0, b""
         for _ in range(TRIES):
-            status, body = self._get(parts.hostname, parts.port or 443, f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
+            status, body = self._get(
+                parts.hostname,
+                parts.port or 443,
+                f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}",
+            )
             if status < 500 and status != 429:
                 break
         if status != 200:
@@ -53,6 +57,8 @@ class Fetcher:
             connection.close()
 
     def _connection(self, host: str, port: int) -> http.client.HTTPSConnection:
-        connection = http.client.HTTPSConnection(self.address, self.port, timeout=15, context=self.context)
+        connection = http.client.HTTPSConnection(
+            self.address, self.port, timeout=15, context=self.context
+        )
         connection.set_tunnel(host, port)
         return connection

@@ -46,7 +46,10 @@ class Folder:
         if file is None:
             return text(404, "Not found.")
         body = file.read_bytes()
-        headers = (("Content-Type", _type(file)), ("ETag", f'"{hashlib.sha256(body).hexdigest()[:32]}"'))
+        headers = (
+            ("Content-Type", _type(file)),
+            ("ETag", f'"{hashlib.sha256(body).hexdigest()[:32]}"'),
+        )
         return Response(200, headers, body)
 
     def _find(self, path: str) -> Path | None:

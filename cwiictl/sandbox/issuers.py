@@ -45,7 +45,11 @@ def read_keys(fetch: Fetch, issuer: str) -> Keys:
     members = _document(fetch, found).get("keys")
     if not isinstance(members, list):
         raise Refused(Flaw.UNUSABLE, "the key set has no keys")
-    return dict(_usable(cast("dict[str, Any]", member)) for member in cast("list[object]", members) if _is_usable(member))
+    return dict(
+        _usable(cast("dict[str, Any]", member))
+        for member in cast("list[object]", members)
+        if _is_usable(member)
+    )
 
 
 def _is_usable(member: object) -> bool:
@@ -53,7 +57,11 @@ def _is_usable(member: object) -> bool:
     if not isinstance(member, dict):
         return False
     jwk = cast("dict[str, Any]", member)
-    return jwk.get("kty") == "RSA" and isinstance(jwk.get("kid"), str) and jwk.get("use", "sig") == "sig"
+    return (
+        jwk.get("kty") == "RSA"
+        and isinstance(jwk.get("kid"), str)
+        and jwk.get("use", "sig") == "sig"
+    )
 
 
 def _usable(jwk: dict[str, Any]) -> tuple[str, jwt.PyJWK]:

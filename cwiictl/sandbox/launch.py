@@ -31,13 +31,19 @@ class Launch:
         except OSError as error:
             self._restore()
             raise BadInput(
-                f"the command {self._command[0]} cannot be started: {error.strerror}", remedy="name a program that is on the PATH, after --"
+                f"the command {self._command[0]} cannot be started: {error.strerror}",
+                remedy="name a program that is on the PATH, after --",
             ) from error
         for number in self._early:
             self._send(number)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._restore()
 
     @property
@@ -52,7 +58,9 @@ class Launch:
         """Its exit code, as a shell would tell it."""
         with _terminal(self._group):
             status = self._finished()
-        return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+        return (
+            os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+        )
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
         del frame

@@ -23,11 +23,19 @@ from .tokens import Checker
 class Part(Protocol):
     """One service: a place, but for the names of its hosts."""
 
-    def action(self, request: Request) -> tuple[str, bool]: ...  # what is asked in the service's words, and whether it is a write
-    def permissions(self, request: Request) -> tuple[str, ...]: ...  # what the caller must be allowed
+    def action(
+        self, request: Request
+    ) -> tuple[str, bool]: ...  # what is asked in the service's words, and whether it is a write
+    def permissions(
+        self, request: Request
+    ) -> tuple[str, ...]: ...  # what the caller must be allowed
     def handle(self, request: Request) -> Response: ...
-    def fault(self, request: Request, fault: Fault) -> Response: ...  # refused, in the service's own wire form
-    def expired(self, request: Request) -> Response | None: ...  # what a request with expired credentials hears, if it bears any
+    def fault(
+        self, request: Request, fault: Fault
+    ) -> Response: ...  # refused, in the service's own wire form
+    def expired(
+        self, request: Request
+    ) -> Response | None: ...  # what a request with expired credentials hears, if it bears any
     def reset(self) -> None: ...
 
 
@@ -104,17 +112,30 @@ CLOUDS: dict[tuple[str, ...], Callable[[Ground], Place]] = {
 
 class Places:
     def __init__(self, ground: Ground, served: Mapping[str, Path]) -> None:
-        self._folders: dict[str, Place] = {host.lower(): Folder(root) for host, root in served.items()}
+        self._folders: dict[str, Place] = {
+            host.lower(): Folder(root) for host, root in served.items()
+        }
         self._clouds = [(suffixes, make(ground)) for suffixes, make in CLOUDS.items()]
 
     def find(self, host: str) -> Place | None:
         if host in self._folders:
             return self._folders[host]
-        return next((cloud for suffixes, cloud in self._clouds if host.endswith(suffixes) and cloud.knows(host)), None)
+        return next(
+            (
+                cloud
+                for suffixes, cloud in self._clouds
+                if host.endswith(suffixes) and cloud.knows(host)
+            ),
+            None,
+        )
 
     def nobodys(self, host: str) -> bool:
         """Whether it is in a cloud's hands, as no account, bucket or region that there is."""
-        return self.find(host) is None and any(suffix.startswith(".") and host.endswith(suffix) for suffixes, _ in self._clouds for suffix in suffixes)
+        return self.find(host) is None and any(
+            suffix.startswith(".") and host.endswith(suffix)
+            for suffixes, _ in self._clouds
+            for suffix in suffixes
+        )
 
     def reset(self) -> None:
         for _, cloud in self._clouds:

@@ -55,4 +55,7 @@ def _opened(file: Path) -> TextIO:
     try:
         return file.open("w", encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"{file} cannot be written: {error.strerror}", remedy="name a file in a folder that exists and is yours with --record") from error
+        raise BadInput(
+            f"{file} cannot be written: {error.strerror}",
+            remedy="name a file in a folder that exists and is yours with --record",
+        ) from error

@@ -17,7 +17,9 @@ from .faults import Clock, Faults
 class Settings:
     address: str = "127.0.0.1"
     port: int = 0  # any free one
-    serve: Mapping[str, Path] = field(default_factory=dict[str, Path])  # a user's hosts, each with its folder
+    serve: Mapping[str, Path] = field(
+        default_factory=dict[str, Path]
+    )  # a user's hosts, each with its folder
     let: tuple[str, ...] = ()  # private addresses and networks, of a cluster of the user's own
     record: Path | None = None
     latency: float = 0.0
@@ -35,14 +37,28 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not 0 <= self.failures <= 1:
-            raise BadInput(f"a rate of failures of {self.failures} is none", remedy="give a number from 0 to 1")
+            raise BadInput(
+                f"a rate of failures of {self.failures} is none", remedy="give a number from 0 to 1"
+            )
         for address in self.let:
             addresses.judge(address)
         for host, folder in self.serve.items():
             if not folder.is_dir():
-                raise BadInput(f"{folder} is no folder to serve {host} from", remedy="give --serve HOST=FOLDER with a folder that exists")
+                raise BadInput(
+                    f"{folder} is no folder to serve {host} from",
+                    remedy="give --serve HOST=FOLDER with a folder that exists",
+                )
 
     def faults(self) -> Faults:
-        faults = Faults(self.latency, self.failures, self.lag, self.deploy, set(self.deny), self.expired, self.seed, self.clock)
+        faults = Faults(
+            self.latency,
+            self.failures,
+            self.lag,
+            self.deploy,
+            set(self.deny),
+            self.expired,
+            self.seed,
+            self.clock,
+        )
         faults.end_after = self.end_after
         return faults

@@ -33,7 +33,9 @@ class Checker:
     cache: float = 0.0  # seconds that a key set is kept
     refetch: bool = True  # whether a key id that is not in the cached set makes it look again
     leeway: float = 0.0
-    _kept: dict[str, tuple[float, Keys]] = field(default_factory=dict[str, tuple[float, Keys]], init=False)
+    _kept: dict[str, tuple[float, Keys]] = field(
+        default_factory=dict[str, tuple[float, Keys]], init=False
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def peek(self, token: str) -> Claims:
@@ -97,7 +99,14 @@ def _key_id(token: str) -> str:
 
 
 def _verify(token: str, key: jwt.PyJWK) -> None:
-    alone = {"verify_signature": True, "verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False, "verify_iss": False}
+    alone = {
+        "verify_signature": True,
+        "verify_exp": False,
+        "verify_nbf": False,
+        "verify_iat": False,
+        "verify_aud": False,
+        "verify_iss": False,
+    }
     try:
         jwt.decode(token, key, algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
     except jwt.PyJWTError as error:
@@ -107,7 +116,12 @@ def _verify(token: str, key: jwt.PyJWK) -> None:
 def _claims(body: dict[str, Any]) -> Claims:
     issuer, subject, audience = body.get("iss"), body.get("sub"), body.get("aud")
     audiences = cast("list[object]", audience) if isinstance(audience, list) else [audience]
-    if not isinstance(issuer, str) or not isinstance(subject, str) or not audiences or not all(isinstance(a, str) for a in audiences):
+    if (
+        not isinstance(issuer, str)
+        or not isinstance(subject, str)
+        or not audiences
+        or not all(isinstance(a, str) for a in audiences)
+    ):
         raise Refused(Flaw.CLAIMS)
     return Claims(issuer, subject, tuple(str(a) for a in audiences), body)
 

@@ -86,7 +86,9 @@ class Wire:
 def _request(head: h11.Request, host: str, body: bytes) -> Request:
     target = head.target.decode("ascii", "replace")
     method = head.method.decode("ascii")
-    headers: Headers = tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in head.headers.raw_items())
+    headers: Headers = tuple(
+        (key.decode("latin-1"), value.decode("latin-1")) for key, value in head.headers.raw_items()
+    )
     if method == "CONNECT":
         return Request(method, target, "", headers=headers)
     if not target.startswith("/") and "://" in target:
@@ -98,7 +100,11 @@ def _request(head: h11.Request, host: str, body: bytes) -> Request:
 
 def _framed(method: str, response: Response) -> list[tuple[str, str]]:
     """Headers with one length that is true: of the body, or for HEAD the one the handler knows."""
-    kept = [(key, value) for key, value in response.headers if key.lower() not in {"content-length", "transfer-encoding"}]
+    kept = [
+        (key, value)
+        for key, value in response.headers
+        if key.lower() not in {"content-length", "transfer-encoding"}
+    ]
     if response.status in _BODILESS or (method == "CONNECT" and response.status < 300):
         return kept
     known = response.header("content-length") if method == "HEAD" else ""

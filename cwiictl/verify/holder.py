@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from cwiictl.errors import BadInput
 from cwiictl.model import LABEL, SUBDOMAIN, Workload
 
-_SUBJECT = re.compile(rf"system:serviceaccount:(?P<namespace>{LABEL.pattern}):(?P<account>{SUBDOMAIN.pattern})")  # a pattern names nobody
+_SUBJECT = re.compile(
+    rf"system:serviceaccount:(?P<namespace>{LABEL.pattern}):(?P<account>{SUBDOMAIN.pattern})"
+)  # a pattern names nobody
 
 
 def whose(subjects: Iterable[str], title: str = "") -> Workload | None:
@@ -16,9 +18,17 @@ def whose(subjects: Iterable[str], title: str = "") -> Workload | None:
 
     Where a title's namespace has nobody who is let in, it is whoever is named in it: create-identity calls an identity so, if nothing else is said.
     """
-    pairs = [(found["namespace"], found["account"]) for each in sorted(subjects) if (found := _SUBJECT.fullmatch(each))]
+    pairs = [
+        (found["namespace"], found["account"])
+        for each in sorted(subjects)
+        if (found := _SUBJECT.fullmatch(each))
+    ]
     namespaces = {namespace for namespace, _ in pairs}
-    namespace, _, name = title.partition("/") if title else (namespaces.pop() if len(namespaces) == 1 else "", "", "")
+    namespace, _, name = (
+        title.partition("/")
+        if title
+        else (namespaces.pop() if len(namespaces) == 1 else "", "", "")
+    )
     accounts = [account for space, account in pairs if space == namespace] or [name]
     try:
         return Workload(namespace, name or accounts[0], tuple(accounts), asker="webhook")

@@ -18,10 +18,16 @@ def differing(name: str, have: bytes, want: bytes) -> Iterator[str]:
     """Word by word of what is wanted: what else the file says is another's."""
     found, wanted = dict(_words(name, have)), [*_words(name, want)]
     whose = {"", *(place[0] for place in found)}  # a file of one thing need not say whose it is
-    yield from (f"it lacks {each}" for each in dict.fromkeys(place[0] for place, _ in wanted) if each not in whose)
+    yield from (
+        f"it lacks {each}"
+        for each in dict.fromkeys(place[0] for place, _ in wanted)
+        if each not in whose
+    )
     for place, text in wanted:
         if place[0] in whose and (other := found.get(place)) != text:
-            yield _sentence(" of ".join(part for part in (place[-1], place[0]) if part), other, text)
+            yield _sentence(
+                " of ".join(part for part in (place[-1], place[0]) if part), other, text
+            )
 
 
 def _sentence(what: str, have: str | None, want: str) -> str:

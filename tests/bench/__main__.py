@@ -14,7 +14,9 @@ sys.path.append(str(Path(__file__).parents[2]))  # some measure on the grounds o
 
 
 def main() -> None:
-    known = sorted(file.stem for file in Path(__file__).parent.glob("*.py") if file.stem not in FRAME)
+    known = sorted(
+        file.stem for file in Path(__file__).parent.glob("*.py") if file.stem not in FRAME
+    )
     names = sys.argv[1:] or known
     if strange := [name for name in names if name not in known]:
         sys.exit(f"scripts/bench: no {', '.join(strange)} here; there is {', '.join(known)}")
@@ -25,11 +27,20 @@ def main() -> None:
         rows += [_row(ratio) for ratio in ratios]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 def _row(ratio: Ratio) -> tuple[str, str, str, str, str, str]:
-    return (ratio.what, f"{ratio.seconds * ratio.scale:.2f}", ratio.against, f"{ratio.against_seconds * ratio.scale:.2f}", f"{ratio.times:.2f}", ratio.goal)
+    return (
+        ratio.what,
+        f"{ratio.seconds * ratio.scale:.2f}",
+        ratio.against,
+        f"{ratio.against_seconds * ratio.scale:.2f}",
+        f"{ratio.times:.2f}",
+        ratio.goal,
+    )
 
 
 if __name__ == "__main__":

@@ -42,17 +42,40 @@ def ratios() -> Iterator[Ratio]:
         _requests(place / "requests")
         _run(sandbox, place, "create-key-pair", "--output-dir", "out")
         sandbox.faults.latency = LATENCY
-        for name, theirs, goal in (("first", FIRST, "at most 1/6"), ("second", SECOND, "at most 1/10")):
-            yield Ratio(f"create-all, {name} run", f"ccoctl's {theirs} requests", _create(sandbox, place, name), theirs * LATENCY, goal)
+        for name, theirs, goal in (
+            ("first", FIRST, "at most 1/6"),
+            ("second", SECOND, "at most 1/10"),
+        ):
+            yield Ratio(
+                f"create-all, {name} run",
+                f"ccoctl's {theirs} requests",
+                _create(sandbox, place, name),
+                theirs * LATENCY,
+                goal,
+            )
         sandbox.crowd(STRANGERS)
         _create(sandbox, place, f"third (with {STRANGERS} strange roles)")
 
 
 def _create(sandbox: Sandbox, place: Path, name: str) -> float:
     before = len(sandbox.record)
-    seconds = _run(sandbox, place, "create-all", "--cloud", "aws", "--name", "bench", "--region", "us-east-1", *REST)
+    seconds = _run(
+        sandbox,
+        place,
+        "create-all",
+        "--cloud",
+        "aws",
+        "--name",
+        "bench",
+        "--region",
+        "us-east-1",
+        *REST,
+    )
     asked = len(sandbox.record) - before
-    print(f"  {name} run: {asked} requests for {ROLES} roles, {asked / ROLES:.2f} for each", file=sys.stderr)
+    print(
+        f"  {name} run: {asked} requests for {ROLES} roles, {asked / ROLES:.2f} for each",
+        file=sys.stderr,
+    )
     return seconds
 
 
@@ -69,5 +92,7 @@ def _run(sandbox: Sandbox, place: Path, *arguments: str) -> float:
     environment = sandbox.environment()
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     start = time.perf_counter()
-    subprocess.run(["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        ["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True
+    )
     return time.perf_counter() - start

@@ -26,7 +26,10 @@ WORKLOADS = 50
 STRANGERS = 1000
 FIRST, SECOND = 11, 7  # ccoctl's requests for each
 GROWING = WORKLOADS // 2  # what is asked so often grows with the workloads
-ASKS = {"a role of its own": 'permissions: ["Microsoft.Storage/storageAccounts/read"]', "a role of Azure's": "roleBindings: [{role: Reader}]"}
+ASKS = {
+    "a role of its own": 'permissions: ["Microsoft.Storage/storageAccounts/read"]',
+    "a role of Azure's": "roleBindings: [{role: Reader}]",
+}
 REQUEST = """\
 apiVersion: cloudcredential.openshift.io/v1
 kind: CredentialsRequest
@@ -39,7 +42,16 @@ spec:
     kind: AzureProviderSpec
     {2}
 """
-WHERE = ("--cloud", "azure", "--name", "bench", "--region", "eastus", "--subscription-id", SUBSCRIPTION)
+WHERE = (
+    "--cloud",
+    "azure",
+    "--name",
+    "bench",
+    "--region",
+    "eastus",
+    "--subscription-id",
+    SUBSCRIPTION,
+)
 REST = ("--credentials-requests-dir", "requests", "--output-dir", "out", "--concurrency", "32")
 
 
@@ -52,7 +64,13 @@ def ratios() -> Iterator[Ratio]:
             sandbox.faults.latency = LATENCY
             for name, theirs in (("first", FIRST), ("second", SECOND)):
                 seconds = _create(sandbox, place, f"{name} run, {what}")
-                yield Ratio(f"create-all, {name} run, {what}", f"ccoctl's {theirs} requests each", seconds, WORKLOADS * theirs * LATENCY, "at most 1/10")
+                yield Ratio(
+                    f"create-all, {name} run, {what}",
+                    f"ccoctl's {theirs} requests each",
+                    seconds,
+                    WORKLOADS * theirs * LATENCY,
+                    "at most 1/10",
+                )
             sandbox.crowd(STRANGERS)
             _create(sandbox, place, f"third run (with {STRANGERS} strange identities), {what}")
 
@@ -62,7 +80,10 @@ def _create(sandbox: Sandbox, place: Path, name: str) -> float:
     seconds = _run(sandbox, place, "create-all", *WHERE, *REST)
     asked = Counter((seen.method, seen.action) for seen in sandbox.record[before:])
     growing = sum(count for count in asked.values() if count >= GROWING)
-    print(f"  {name}: {growing / WORKLOADS:.2f} requests for each of {WORKLOADS} workloads, and {asked.total() - growing} for all of them", file=sys.stderr)
+    print(
+        f"  {name}: {growing / WORKLOADS:.2f} requests for each of {WORKLOADS} workloads, and {asked.total() - growing} for all of them",
+        file=sys.stderr,
+    )
     return seconds
 
 
@@ -76,5 +97,7 @@ def _run(sandbox: Sandbox, place: Path, *arguments: str) -> float:
     environment = sandbox.environment()
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     start = time.perf_counter()
-    subprocess.run(["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        ["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True
+    )
     return time.perf_counter() - start

@@ -25,18 +25,32 @@ SETTINGS = 14  # variables of a container
 POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
 ID = "11111111-2222-3333-4444-555555555555"
 
-AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop", "cwii.dev/aws-region": "eu-west-1"}
+AWS = {
+    "cwii.dev/aws-inject": "true",
+    "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop",
+    "cwii.dev/aws-region": "eu-west-1",
+}
 AZURE = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": ID, "cwii.dev/az-tenant-id": ID}
 GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//iam.googleapis.com/{POOL}"}
 
 # Of each dialect: what is asked, what its ServiceAccounts say, and the goal.
 ASKED: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "cwii": ("three clouds", AWS | AZURE | GCP, "at most 1"),
-    "eks": ("AWS", {"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/shop", "eks.amazonaws.com/sts-regional-endpoints": "true"}, ""),
+    "eks": (
+        "AWS",
+        {
+            "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/shop",
+            "eks.amazonaws.com/sts-regional-endpoints": "true",
+        },
+        "",
+    ),
     "azwi": ("Azure", {"azure.workload.identity/client-id": ID}, ""),
     "gcpwif": (
         "Google Cloud",
-        {"cloud.google.com/workload-identity-provider": POOL, "cloud.google.com/service-account-email": "shop@project.iam.gserviceaccount.com"},
+        {
+            "cloud.google.com/workload-identity-provider": POOL,
+            "cloud.google.com/service-account-email": "shop@project.iam.gserviceaccount.com",
+        },
         "",
     ),
 }
@@ -45,13 +59,23 @@ ENVIRONMENT = {"AZURE_TENANT_ID": ID}
 
 
 def ratios() -> Iterator[Ratio]:
-    bodies = [json.dumps(review(number % WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode() for number in range(PODS)]
+    bodies = [
+        json.dumps(review(number % WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode()
+        for number in range(PODS)
+    ]
     for dialect, (given, says, goal) in ASKED.items():
         route = service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
         picture = Known(says)
         _given(route, bodies[0], picture)
-        decided = _turns(bodies, lambda body, route=route, picture=picture: _decided(route, body, picture))
-        yield measure((f"{TURNS} decisions of {dialect} ({given})", decided), ("json.loads", _turns(bodies, json.loads)), goal=goal, rounds=25)
+        decided = _turns(
+            bodies, lambda body, route=route, picture=picture: _decided(route, body, picture)
+        )
+        yield measure(
+            (f"{TURNS} decisions of {dialect} ({given})", decided),
+            ("json.loads", _turns(bodies, json.loads)),
+            goal=goal,
+            rounds=25,
+        )
 
 
 class Known:
@@ -64,8 +88,12 @@ class Known:
             above = Owner("apps/v1", "Deployment", "shop", "d", controller=True)
             self._objects[space(where)] = Seen({"example.com/team": where})
             self._objects[account(where, "shop")] = Seen(says)
-            self._objects[Ref("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = Seen({"deployment.kubernetes.io/revision": "1"}, (above,), "r")
-            self._objects[Ref("apps", "Deployment", where, "shop")] = Seen({"deployment.kubernetes.io/revision": "1"}, (), "d")
+            self._objects[Ref("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = Seen(
+                {"deployment.kubernetes.io/revision": "1"}, (above,), "r"
+            )
+            self._objects[Ref("apps", "Deployment", where, "shop")] = Seen(
+                {"deployment.kubernetes.io/revision": "1"}, (), "d"
+            )
 
     def seen(self, ref: Ref) -> Seen | None:
         return self._objects.get(ref)
@@ -87,7 +115,11 @@ def _decided(route: Route, body: bytes, picture: Known) -> bytes:
 def _given(route: Route, body: bytes, picture: Known) -> None:
     """What is measured has to be the whole: each container is given something."""
     decision = admit(route, decode(body).request, picture)
-    touched = {tuple(op.path.split("/")[2:4]) for op in decision.ops if op.path.endswith(("/env/-", "/env"))}
+    touched = {
+        tuple(op.path.split("/")[2:4])
+        for op in decision.ops
+        if op.path.endswith(("/env/-", "/env"))
+    }
     assert len(touched) == 3, (route.dialect, decision)
 
 
@@ -95,7 +127,13 @@ def _given(route: Route, body: bytes, picture: Known) -> None:
 
 
 def review(  # noqa: PLR0913 - what is new in each review
-    workload: int, pod: str, settings: int = SETTINGS, *, uid: str = "", time: str = "", value: str = "https://shop.example.com"
+    workload: int,
+    pod: str,
+    settings: int = SETTINGS,
+    *,
+    uid: str = "",
+    time: str = "",
+    value: str = "https://shop.example.com",
 ) -> dict[str, Any]:
     """A review for one of many pods of a workload: uid, time, and the name of the volume with the API server's token are new in each."""
     where = f"team-{workload:02}"
@@ -127,17 +165,41 @@ def review(  # noqa: PLR0913 - what is new in each review
 
 
 def _metadata(where: str, time: str) -> dict[str, Any]:
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "shop-6b7f9c9d4", "uid": "r", "controller": True, "blockOwnerDeletion": True}
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "shop-6b7f9c9d4",
+        "uid": "r",
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
     each: dict[str, Any] = {".": {}, "f:name": {}, "f:image": {}, "f:env": {}, "f:resources": {}}
     named = {f'k:{{"name":"{name}"}}': each for name in ("migrate", "web", "worker")}
-    fields: dict[str, Any] = {"f:metadata": {"f:annotations": {}, "f:generateName": {}, "f:labels": {}}, "f:spec": {"f:containers": named, "f:volumes": {}}}
-    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": time, "fieldsType": "FieldsV1"}
+    fields: dict[str, Any] = {
+        "f:metadata": {"f:annotations": {}, "f:generateName": {}, "f:labels": {}},
+        "f:spec": {"f:containers": named, "f:volumes": {}},
+    }
+    manager = {
+        "manager": "kube-controller-manager",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "time": time,
+        "fieldsType": "FieldsV1",
+    }
     return {
         "generateName": "shop-6b7f9c9d4-",
         "namespace": where,
         "creationTimestamp": None,
-        "labels": {"app.kubernetes.io/name": "shop", "pod-template-hash": "6b7f9c9d4", "azure.workload.identity/use": "true"},
-        "annotations": {"prometheus.io/scrape": "true", "prometheus.io/port": "9090", "checksum/config": "5f1c" * 16},
+        "labels": {
+            "app.kubernetes.io/name": "shop",
+            "pod-template-hash": "6b7f9c9d4",
+            "azure.workload.identity/use": "true",
+        },
+        "annotations": {
+            "prometheus.io/scrape": "true",
+            "prometheus.io/port": "9090",
+            "checksum/config": "5f1c" * 16,
+        },
         "ownerReferences": [owner],
         "managedFields": [manager | {"fieldsV1": fields}],
     }
@@ -145,7 +207,12 @@ def _metadata(where: str, time: str) -> dict[str, Any]:
 
 def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
     """`own`: how the volume with the API server's token is called; `settings`: how many variables each container has."""
-    token = {"sources": [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]}
+    token = {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt"}},
+        ]
+    }
     return {
         "volumes": [
             {"name": "config", "configMap": {"name": "shop", "defaultMode": 420}},
@@ -153,39 +220,76 @@ def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
             {"name": own, "projected": token | {"defaultMode": 420}},
         ],
         "initContainers": [_container("migrate", own, settings, value)],
-        "containers": [_container(name, own, settings, value, probes=_probes()) for name in ("web", "worker")],
+        "containers": [
+            _container(name, own, settings, value, probes=_probes()) for name in ("web", "worker")
+        ],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
         "serviceAccountName": "shop",
         "serviceAccount": "shop",
-        "securityContext": {"runAsUser": 1000, "runAsNonRoot": True, "fsGroup": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {
+            "runAsUser": 1000,
+            "runAsNonRoot": True,
+            "fsGroup": 1000,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
         "schedulerName": "default-scheduler",
-        "tolerations": [{"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute"} for what in ("not-ready", "unreachable")],
+        "tolerations": [
+            {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute"}
+            for what in ("not-ready", "unreachable")
+        ],
         "priority": 0,
         "enableServiceLinks": True,
     }
 
 
-def _container(name: str, own: str, settings: int, value: str, probes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    field = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}
-    env = [{"name": f"SHOP_SETTING_{number}", "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1"} for number in range(settings)]
-    mounts = (("config", "/etc/shop"), ("scratch", "/scratch"), (own, "/var/run/secrets/kubernetes.io/serviceaccount"))
+def _container(
+    name: str, own: str, settings: int, value: str, probes: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    field = {
+        "name": "POD_NAME",
+        "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
+    }
+    env = [
+        {
+            "name": f"SHOP_SETTING_{number}",
+            "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1",
+        }
+        for number in range(settings)
+    ]
+    mounts = (
+        ("config", "/etc/shop"),
+        ("scratch", "/scratch"),
+        (own, "/var/run/secrets/kubernetes.io/serviceaccount"),
+    )
     return {
         "name": name,
         "image": f"registry.example.com/shop/{name}@sha256:" + "0f" * 32,
         "args": ["--config=/etc/shop/config.yaml", "--log-format=json", "--listen=:8443"],
         "env": [field, *env, {"name": "SHOP_URL", "value": value}],
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
-        "volumeMounts": [{"name": volume, "readOnly": True, "mountPath": path} for volume, path in mounts],
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "128Mi"},
+            "limits": {"memory": "256Mi"},
+        },
+        "volumeMounts": [
+            {"name": volume, "readOnly": True, "mountPath": path} for volume, path in mounts
+        ],
         **(probes or {}),
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "IfNotPresent",
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
     }
 
 
 def _probes() -> dict[str, Any]:
     often = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-    return {f"{kind}Probe": {"httpGet": {"path": f"/{kind}", "port": 8080, "scheme": "HTTP"}} | often for kind in ("liveness", "readiness")}
+    return {
+        f"{kind}Probe": {"httpGet": {"path": f"/{kind}", "port": 8080, "scheme": "HTTP"}} | often
+        for kind in ("liveness", "readiness")
+    }

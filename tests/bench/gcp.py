@@ -26,7 +26,10 @@ WORKLOADS = 50
 FIRST, SECOND = 10 + 11 * WORKLOADS, 7 * WORKLOADS  # ccoctl's requests
 GROWING = WORKLOADS // 2  # what is asked so often grows with the workloads
 POLICY = "resourcemanager.projects.setIamPolicy"
-SHARED, OWN = "[compute.instances.get, compute.instances.list]", "[compute.instances.get, dns.changes.list, example.things{0}.get]"
+SHARED, OWN = (
+    "[compute.instances.get, compute.instances.list]",
+    "[compute.instances.get, dns.changes.list, example.things{0}.get]",
+)
 ASKS = {"one custom role for all": SHARED, "a custom role each": OWN}
 REQUEST = """\
 apiVersion: cloudcredential.openshift.io/v1
@@ -53,7 +56,13 @@ def ratios() -> Iterator[Ratio]:
             sandbox.faults.latency = LATENCY
             for name, theirs in (("first", FIRST), ("second", SECOND)):
                 seconds = _create(sandbox, place, f"{name} run, {what}")
-                yield Ratio(f"create-all, {name} run, {what}", f"ccoctl's {theirs} requests", seconds, theirs * LATENCY, "at most 1/10")
+                yield Ratio(
+                    f"create-all, {name} run, {what}",
+                    f"ccoctl's {theirs} requests",
+                    seconds,
+                    theirs * LATENCY,
+                    "at most 1/10",
+                )
 
 
 def _create(sandbox: Sandbox, place: Path, name: str) -> float:
@@ -69,12 +78,16 @@ def _create(sandbox: Sandbox, place: Path, name: str) -> float:
 def _requests(folder: Path, asked: str) -> None:
     folder.mkdir()
     for number in range(WORKLOADS):
-        (folder / f"{number:03}.yaml").write_text(REQUEST.format(number, number % 7, asked.format(number)))
+        (folder / f"{number:03}.yaml").write_text(
+            REQUEST.format(number, number % 7, asked.format(number))
+        )
 
 
 def _run(sandbox: Sandbox, place: Path, *arguments: str) -> float:
     environment = sandbox.environment()
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     start = time.perf_counter()
-    subprocess.run(["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        ["cwiictl", *arguments], cwd=place, env=environment, check=True, capture_output=True
+    )
     return time.perf_counter() - start

@@ -17,7 +17,9 @@ class Ratio:
     seconds: float
     against_seconds: float
     goal: str = ""
-    scale: float = 1e3  # what a figure is shown in: seconds as milliseconds, and what is no time as it is
+    scale: float = (
+        1e3  # what a figure is shown in: seconds as milliseconds, and what is no time as it is
+    )
 
     @property
     def times(self) -> float:

@@ -11,7 +11,9 @@ from ratio import Ratio, measure
 
 def ratios() -> Iterator[Ratio]:
     nothing = ("python -c pass", lambda: _python("-c", "pass"))
-    yield measure(("cwiictl --help", lambda: _python("-m", "cwiictl", "--help")), nothing, goal="at most 5")
+    yield measure(
+        ("cwiictl --help", lambda: _python("-m", "cwiictl", "--help")), nothing, goal="at most 5"
+    )
 
 
 def _python(*arguments: str) -> None:

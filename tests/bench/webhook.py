@@ -38,7 +38,11 @@ from tests.webhook.apiserver.ground import an_apiserver
 CONNECTIONS = 8
 ROUNDS = 5
 SECONDS = 1.0
-ANSWER = b'{"kind":"AdmissionReview","response":{"uid":"0","allowed":true,"patch":"' + b"y" * 2000 + b'"}}'
+ANSWER = (
+    b'{"kind":"AdmissionReview","response":{"uid":"0","allowed":true,"patch":"'
+    + b"y" * 2000
+    + b'"}}'
+)
 HEAD = (
     b"POST %s?timeout=10s HTTP/1.1\r\nHost: webhook\r\nUser-Agent: kube-apiserver-admission\r\nContent-Length: %d\r\n"
     b"Accept: application/json, */*\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
@@ -53,17 +57,39 @@ Message = dict[str, object]
 # The server to compare with, as a process of its own.
 
 
-async def empty(_scope: object, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
+async def empty(
+    _scope: object,
+    receive: Callable[[], Awaitable[Message]],
+    send: Callable[[Message], Awaitable[None]],
+) -> None:
     while (await receive()).get("more_body"):
         pass
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(ANSWER))]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [
+                (b"content-type", b"application/json"),
+                (b"content-length", b"%d" % len(ANSWER)),
+            ],
+        }
+    )
     await send({"type": "http.response.body", "body": ANSWER})
 
 
 def serve_empty(pem: Path) -> None:
     (sock,) = bind("127.0.0.1", 0)
     print(sock.getsockname()[1], flush=True)
-    config = Config(empty, http="httptools", loop="uvloop", lifespan="off", ssl_certfile=pem, log_level="error", access_log=False, timeout_keep_alive=120)
+    config = Config(
+        empty,
+        http="httptools",
+        loop="uvloop",
+        lifespan="off",
+        ssl_certfile=pem,
+        log_level="error",
+        access_log=False,
+        timeout_keep_alive=120,
+    )
     Server(config).run([sock])
 
 
@@ -79,11 +105,24 @@ class Round:
 
 def requests(path: bytes, mix: str) -> Iterator[bytes]:
     """Requests without end. What is new in each review has a fixed width, so that Content-Length is the same."""
-    uid, clock, volume, value = (text % 0 for text in (b"0df28fbd-5f5f-11e8-bc74-%012d", b"10:00:%02d", b"kube-api-access-%05x", b"value-%08d"))
+    uid, clock, volume, value = (
+        text % 0
+        for text in (
+            b"0df28fbd-5f5f-11e8-bc74-%012d",
+            b"10:00:%02d",
+            b"kube-api-access-%05x",
+            b"value-%08d",
+        )
+    )
     own = {"value": value.decode()} if mix == "distinct" else {}
     templates: list[bytes] = []
     for workload in range(decision.WORKLOADS):
-        body = json.dumps(decision.review(workload, "00000", ENV_VARIABLES, uid=uid.decode(), time=clock.decode(), **own), separators=(",", ":")).encode()
+        body = json.dumps(
+            decision.review(
+                workload, "00000", ENV_VARIABLES, uid=uid.decode(), time=clock.decode(), **own
+            ),
+            separators=(",", ":"),
+        ).encode()
         templates.append(HEAD % (path, len(body)) + body)
     for number, template in enumerate(itertools.cycle(templates)):
         request = template.replace(uid, b"0df28fbd-5f5f-11e8-bc74-%012d" % number)
@@ -112,7 +151,9 @@ class Asker(asyncio.Protocol):
         if not self.length:
             head = data[: data.index(b"\r\n\r\n")].lower()
             assert head.startswith(b"http/1.1 200"), data
-            self.length = len(head) + 4 + int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+            self.length = (
+                len(head) + 4 + int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+            )
         self.come += len(data)
         if self.come == self.length:
             self.come = 0
@@ -126,7 +167,12 @@ def measured(port: int, pid: int, context: ssl.SSLContext, asking: Iterator[byte
     async def story() -> None:
         times: list[float] = []
         loop = asyncio.get_running_loop()
-        made = [await loop.create_connection(lambda: Asker(times, asking), "127.0.0.1", port, ssl=context) for _ in range(CONNECTIONS)]
+        made = [
+            await loop.create_connection(
+                lambda: Asker(times, asking), "127.0.0.1", port, ssl=context
+            )
+            for _ in range(CONNECTIONS)
+        ]
         await asyncio.sleep(0.2)
         times.clear()
         start, before = time.perf_counter(), used(pid)
@@ -150,21 +196,42 @@ def ratios() -> Iterator[Ratio]:
         pem = folder / "server.pem"
         pem.write_bytes(signed.key + signed.certificate)
         context = ssl.create_default_context(cadata=apiserver.ca.decode())
-        annotations = {key: text for _, said, _ in decision.ASKED.values() for key, text in said.items()}
-        fill(apiserver, accounts=decision.WORKLOADS, spaces=decision.WORKLOADS, owners=2 * decision.WORKLOADS, says=annotations)
+        annotations = {
+            key: text for _, said, _ in decision.ASKED.values() for key, text in said.items()
+        }
+        fill(
+            apiserver,
+            accounts=decision.WORKLOADS,
+            spaces=decision.WORKLOADS,
+            owners=2 * decision.WORKLOADS,
+            says=annotations,
+        )
         with _started(pem) as reference, program(apiserver, folder, pem) as webhook:
-            cases = [(f"{dialect}, {mix}", *webhook, requests(f"/{dialect}{ALL[dialect].path}".encode(), mix)) for dialect in decision.ASKED for mix in MIXES]
+            cases = [
+                (
+                    f"{dialect}, {mix}",
+                    *webhook,
+                    requests(f"/{dialect}{ALL[dialect].path}".encode(), mix),
+                )
+                for dialect in decision.ASKED
+                for mix in MIXES
+            ]
             cases.append(("empty", *reference, requests(b"/", "rollouts")))
             for _, port, pid, asking in cases:
                 measured(port, pid, context, asking)
-            rounds = [[measured(port, pid, context, asking) for _, port, pid, asking in cases] for _ in range(ROUNDS)]
+            rounds = [
+                [measured(port, pid, context, asking) for _, port, pid, asking in cases]
+                for _ in range(ROUNDS)
+            ]
     figures: dict[str, Callable[[Round], float]] = {
         "a request": lambda one: one.seconds,
         "CPU time of a request": lambda one: one.cpu,
         "p99 of a request": lambda one: one.p99,
     }
     for what, figure in figures.items():
-        *ours, nothing = (min(figure(each[side]) for each in rounds) for side in range(len(cases)))  # others use this machine too: the best of each
+        *ours, nothing = (
+            min(figure(each[side]) for each in rounds) for side in range(len(cases))
+        )  # others use this machine too: the best of each
         for (case, *_), best in zip(cases, ours, strict=False):
             yield Ratio(f"webhook: {what}, {case}", "uvicorn's, empty", best, nothing)
 
@@ -183,7 +250,9 @@ def _apart() -> Generator[None]:
 @contextlib.contextmanager
 def _started(pem: Path) -> Generator[tuple[int, int]]:
     command = [sys.executable, __file__, str(pem)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    ) as process:
         try:
             os.sched_setaffinity(process.pid, {0})
             assert process.stdout is not None

@@ -20,9 +20,24 @@ def ratios() -> Iterator[Ratio]:
     idle, *_ = _tried(accounts=1, spaces=1, owners=1)
     full, soon, spent = _tried(accounts=10_000, spaces=1_000, owners=20_000)
     yield Ratio("webhook: MiB, idle", "what it may have", idle, 64.0, "at most 1", scale=1.0)
-    yield Ratio("webhook: MiB, 31,000 objects in its picture", "what it may have", full, 110.0, "at most 1", scale=1.0)
-    yield Ratio("webhook: from its start until it is ready with them", "what it may take", soon, 2.0, "at most 1")
-    yield Ratio("webhook: the processor's time for that", "what it may take", spent, 2.0, "at most 1")
+    yield Ratio(
+        "webhook: MiB, 31,000 objects in its picture",
+        "what it may have",
+        full,
+        110.0,
+        "at most 1",
+        scale=1.0,
+    )
+    yield Ratio(
+        "webhook: from its start until it is ready with them",
+        "what it may take",
+        soon,
+        2.0,
+        "at most 1",
+    )
+    yield Ratio(
+        "webhook: the processor's time for that", "what it may take", spent, 2.0, "at most 1"
+    )
 
 
 def _tried(*, accounts: int, spaces: int, owners: int) -> tuple[float, float, float]:

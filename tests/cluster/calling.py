@@ -26,8 +26,18 @@ def called(webhook: Webhook, dialect: str, *, port: int = 0, late: str = "Fail")
         "reinvocationPolicy": "IfNeeded",
         "namespaceSelector": {"matchLabels": {HOOK: hook}},
     }
-    pods = {"name": "pods.cwii.dev", "rules": [_rule("CREATE", "pods")], "failurePolicy": "Fail", **common}
-    joining = {"name": "late.cwii.dev", "rules": [_rule("UPDATE", "pods/ephemeralcontainers")], "failurePolicy": late, **common}
+    pods = {
+        "name": "pods.cwii.dev",
+        "rules": [_rule("CREATE", "pods")],
+        "failurePolicy": "Fail",
+        **common,
+    }
+    joining = {
+        "name": "late.cwii.dev",
+        "rules": [_rule("UPDATE", "pods/ephemeralcontainers")],
+        "failurePolicy": late,
+        **common,
+    }
     reach.admin.create(path, {"metadata": {"name": hook}, "webhooks": [pods, joining]})
     try:
         _wait_until_called(webhook, dialect, hook)
@@ -40,11 +50,19 @@ def _wait_until_called(webhook: Webhook, dialect: str, hook: str) -> None:
     """An API server hears of it a moment later."""
     probe = Space(webhook.reach, hook=hook).account(SENSIBLE[dialect])
     for number in range(len(webhook.reach.urls)):
-        webhook.processes.until(lambda: bool(volumes(probe.tried(plain(), number))), "the API server to call the webhook")  # noqa: B023  # it is asked at once
+        webhook.processes.until(
+            lambda: bool(volumes(probe.tried(plain(), number))),  # noqa: B023  # it is asked at once
+            "the API server to call the webhook",
+        )
 
 
 def _rule(operation: str, resource: str) -> Object:
-    return {"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation], "resources": [resource]}
+    return {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": [operation],
+        "resources": [resource],
+    }
 
 
 def _base64(content: bytes) -> str:

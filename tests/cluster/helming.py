@@ -26,11 +26,20 @@ class Helm:
     def __init__(self, folder: Path, kubeconfig: Path | None = None) -> None:
         self.program = helm()
         self.folder = folder
-        keeping = {f"HELM_{what}_HOME": str(folder / what.lower()) for what in ("CACHE", "CONFIG", "DATA")}
-        self._environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "KUBECONFIG": str(kubeconfig or folder / "none"), **keeping}
+        keeping = {
+            f"HELM_{what}_HOME": str(folder / what.lower()) for what in ("CACHE", "CONFIG", "DATA")
+        }
+        self._environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "KUBECONFIG": str(kubeconfig or folder / "none"),
+            **keeping,
+        }
 
     def run(self, *words: str) -> str:
-        done = subprocess.run([self.program, *words], env=self._environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [self.program, *words], env=self._environ, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise Refused(done.stderr)
         return done.stdout

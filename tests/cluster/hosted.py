@@ -43,7 +43,9 @@ def hosting() -> Generator[tuple[Cluster, Pair]]:
     """With a second CA for clients, which HyperShift signs kubeconfigs with."""
     with started(Settings()) as cluster:
         clients = rsa_authority()
-        bundle = write(cluster.folder / "clients.crt", cluster.reach.authority.pem + clients.certificate)
+        bundle = write(
+            cluster.folder / "clients.crt", cluster.reach.authority.pem + clients.certificate
+        )
         cluster.servers[0].stop()
         cluster.servers[0].start([f"--client-ca-file={bundle}"])
         cluster.servers[0].wait()
@@ -63,11 +65,21 @@ class Hosted:
 
     def __post_init__(self) -> None:
         self.admin.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
-        root = Pair(self.cluster.reach.authority.pem, self.cluster.reach.authority.files.key.read_bytes())
+        root = Pair(
+            self.cluster.reach.authority.pem, self.cluster.reach.authority.files.key.read_bytes()
+        )
         for name, pair in (("root-ca", root), ("cluster-signer-ca", self.clients)):
-            data = {key: coded(each) for key, each in (("ca.crt", pair.certificate), ("ca.key", pair.key))}
-            self.admin.create(f"/api/v1/namespaces/{self.namespace}/secrets", {"metadata": {"name": name}, "data": data})
-        self.admin.create(f"{self.deployments}?fieldManager=control-plane-operator", kube_apiserver())
+            data = {
+                key: coded(each)
+                for key, each in (("ca.crt", pair.certificate), ("ca.key", pair.key))
+            }
+            self.admin.create(
+                f"/api/v1/namespaces/{self.namespace}/secrets",
+                {"metadata": {"name": name}, "data": data},
+            )
+        self.admin.create(
+            f"{self.deployments}?fieldManager=control-plane-operator", kube_apiserver()
+        )
 
     @property
     def admin(self) -> Client:
@@ -81,14 +93,31 @@ class Hosted:
         return self.admin.get(f"{self.deployments}/kube-apiserver")
 
     def containers(self) -> dict[str, Object]:
-        return {each["name"]: each for each in self.deployment()["spec"]["template"]["spec"]["containers"]}
+        return {
+            each["name"]: each
+            for each in self.deployment()["spec"]["template"]["spec"]["containers"]
+        }
 
-    def beside(self, *sets: str, waits: float = 0.0, kubeconfig: Path | None = None, **more: Any) -> Beside:
+    def beside(
+        self, *sets: str, waits: float = 0.0, kubeconfig: Path | None = None, **more: Any
+    ) -> Beside:
         values = (f"image={IMAGE}", "azure.tenantId=tenant", *sets)
-        order = Installation(kubeconfig=kubeconfig or self.cluster.kubeconfig, output=self.folder, sets=values, wait=bool(waits), timeout=waits)
+        order = Installation(
+            kubeconfig=kubeconfig or self.cluster.kubeconfig,
+            output=self.folder,
+            sets=values,
+            wait=bool(waits),
+            timeout=waits,
+        )
         port = int(self.cluster.reach.urls[0].rpartition(":")[2])
         sources = {"root": Source(secret="root-ca"), "client": Source(secret="cluster-signer-ca")}
-        said: dict[str, Any] = {"guest_kubeconfig": self.cluster.kubeconfig, "port": port, "ports": self.ports, **sources, **more}
+        said: dict[str, Any] = {
+            "guest_kubeconfig": self.cluster.kubeconfig,
+            "port": port,
+            "ports": self.ports,
+            **sources,
+            **more,
+        }
         return Beside(order, self.flavour, self.namespace, **said)
 
     def tried(self, *sets: str, **more: Any) -> Result:
@@ -103,44 +132,91 @@ class Hosted:
         return uninstall.uninstall_sidecar(self.beside(**more), silent, lambda _: True)
 
     def secret(self, name: str) -> dict[str, bytes]:
-        data: Mapping[str, str] = self.admin.get(f"/api/v1/namespaces/{self.namespace}/secrets/{name}")["data"]
+        data: Mapping[str, str] = self.admin.get(
+            f"/api/v1/namespaces/{self.namespace}/secrets/{name}"
+        )["data"]
         return {key: base64.b64decode(text) for key, text in data.items()}
 
     def has_run(self, ip: str = "") -> None:
         """As the controllers and a kubelet would tell of it: one replica, which has the address of this machine, if no other."""
-        self.admin.create(f"/api/v1/namespaces/{self.namespace}/serviceaccounts", {"metadata": {"name": "default"}})
+        self.admin.create(
+            f"/api/v1/namespaces/{self.namespace}/serviceaccounts",
+            {"metadata": {"name": "default"}},
+        )
         pods, labels = f"/api/v1/namespaces/{self.namespace}/pods", {"app": "kube-apiserver"}
-        self.admin.create(pods, {"metadata": {"name": "kas-0", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "c"}]}})
+        self.admin.create(
+            pods,
+            {
+                "metadata": {"name": "kas-0", "labels": labels},
+                "spec": {"containers": [{"name": "c", "image": "c"}]},
+            },
+        )
         with skipped_where_missing():
             ip = ip or address()
-        self.admin.patch(f"{pods}/kas-0/status", {"status": {"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]}})
-        counted = dict.fromkeys(("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), 3)
+        self.admin.patch(
+            f"{pods}/kas-0/status",
+            {"status": {"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]}},
+        )
+        counted = dict.fromkeys(
+            ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), 3
+        )
         generation = self.deployment()["metadata"]["generation"]
-        self.admin.patch(f"{self.deployments}/kube-apiserver/status", {"status": {**counted, "observedGeneration": generation}})
+        self.admin.patch(
+            f"{self.deployments}/kube-apiserver/status",
+            {"status": {**counted, "observedGeneration": generation}},
+        )
 
     def start(self, processes: Processes, server: str = "") -> None:
         """The container as it is in the Deployment, with its Secrets as a kubelet would mount them. `server` is another way to the API server."""
         pod = self.deployment()["spec"]["template"]["spec"]
         (container,) = [each for each in pod["containers"] if each.get("args")]
-        names = {volume["name"]: volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume}
+        names = {
+            volume["name"]: volume["secret"]["secretName"]
+            for volume in pod["volumes"]
+            if "secret" in volume
+        }
         for mount in container["volumeMounts"]:
             folder = processes.folder / Path(mount["mountPath"]).name
             folder.mkdir(exist_ok=True)
             for name, content in self.secret(names[mount["name"]]).items():
-                write(folder / name, content.replace(b"https://kube-apiserver:", b"https://localhost:"))  # as its Service is called
+                write(
+                    folder / name,
+                    content.replace(b"https://kube-apiserver:", b"https://localhost:"),
+                )  # as its Service is called
         kubeconfig = processes.folder / "kubeconfig" / "kubeconfig"
         if server:
-            write(kubeconfig, kubeconfig.read_bytes().replace(f"https://localhost:{self.beside().port}".encode(), server.encode()))
-        processes.start("sidecar", [PROGRAM, *(word.replace("/var/run/app", str(processes.folder)) for word in container["args"])])
+            write(
+                kubeconfig,
+                kubeconfig.read_bytes().replace(
+                    f"https://localhost:{self.beside().port}".encode(), server.encode()
+                ),
+            )
+        processes.start(
+            "sidecar",
+            [
+                PROGRAM,
+                *(
+                    word.replace("/var/run/app", str(processes.folder))
+                    for word in container["args"]
+                ),
+            ],
+        )
 
     def health(self, path: str = "/readyz") -> str:
-        with suppress(OSError), closing(http.client.HTTPConnection("127.0.0.1", self.ports[1], timeout=10)) as connection:
+        with (
+            suppress(OSError),
+            closing(
+                http.client.HTTPConnection("127.0.0.1", self.ports[1], timeout=10)
+            ) as connection,
+        ):
             connection.request("GET", path)
             return connection.getresponse().read().decode()
         return "nobody listens"
 
     def ready(self, processes: Processes) -> None:
-        processes.until(lambda: self.health() == "ok\n", f"the sidecar to be ready, which says {self.health()}")
+        processes.until(
+            lambda: self.health() == "ok\n", f"the sidecar to be ready, which says {self.health()}"
+        )
 
     def shop(self) -> Space:
         """With a ServiceAccount that asks in the flavour's words."""
@@ -164,13 +240,21 @@ def kube_apiserver() -> Object:
     pod = {
         "automountServiceAccountToken": False,
         "containers": [
-            {"name": "kube-apiserver", **container, "volumeMounts": [{"name": "kas", "mountPath": "/etc/kas"}]},
+            {
+                "name": "kube-apiserver",
+                **container,
+                "volumeMounts": [{"name": "kas", "mountPath": "/etc/kas"}],
+            },
             {"name": "audit-logs", **container},
         ],
         "volumes": [{"name": "kas", "secret": {"secretName": "kas-server-crt"}}],
     }
     labels = {"app": "kube-apiserver"}
-    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
+    spec = {
+        "replicas": 3,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": pod},
+    }
     return {"metadata": {"name": "kube-apiserver", "labels": {"hypershift": "yes"}}, "spec": spec}
 
 
@@ -179,7 +263,9 @@ def address() -> str:
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as sock:
         for _, name in socket.if_nameindex():
             with suppress(OSError):  # one that has none
-                found = socket.inet_ntoa(ioctl(sock.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24])
+                found = socket.inet_ntoa(
+                    ioctl(sock.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24]
+                )
                 if not found.startswith("127."):
                     return found
     raise Missing("this machine has no address but its loopback")

@@ -15,7 +15,15 @@ def cwiictl(tree: Path, *words: str | Path, umask: int = 0o022, **environ: str) 
     """As if it were installed from this tree, with whatever else is in the environment."""
     paths = {"PYTHONPATH": f"{tree}{os.pathsep}{tree / 'webhook'}"}
     command = [sys.executable, "-m", "cwiictl", "image", *words]
-    done = subprocess.run(command, cwd=tree, env={**os.environ, **paths, **environ}, capture_output=True, text=True, check=False, umask=umask)
+    done = subprocess.run(
+        command,
+        cwd=tree,
+        env={**os.environ, **paths, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=umask,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -66,7 +66,9 @@ class Installation:
     def path(self, kind: str) -> str:
         """In the API."""
         body = next(body for body in self.bodies if body["kind"] == kind)
-        return self.place.kinds.of(body).path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
+        return self.place.kinds.of(body).path(
+            body["metadata"].get("namespace", ""), body["metadata"]["name"]
+        )
 
 
 def an_installation(place: Place, *more: Object) -> Installation:
@@ -81,14 +83,27 @@ def placed(body: Object, name: str) -> Object:
 def bodies(name: str) -> list[Object]:
     here = {"name": name, "namespace": name, "labels": LABELS}
     everywhere = {"name": name, "labels": LABELS}
-    rules = [{"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["get", "list", "watch"]}]
+    rules = [
+        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["get", "list", "watch"]}
+    ]
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": everywhere},
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": here, "data": {"colour": "blue"}},
-        {"apiVersion": "v1", "kind": "Secret", "metadata": here, "type": "Opaque", "stringData": {"password": "hush"}},
-        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": everywhere, "rules": rules},
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": here,
+            "type": "Opaque",
+            "stringData": {"password": "hush"},
+        },
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": everywhere,
+            "rules": rules,
+        },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRoleBinding",
@@ -100,11 +115,27 @@ def bodies(name: str) -> list[Object]:
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": here,
-            "spec": {"selector": LABELS, "ports": [{"name": "metrics", "port": 9443}, {"name": "https", "port": 443, "targetPort": "https"}]},
+            "spec": {
+                "selector": LABELS,
+                "ports": [
+                    {"name": "metrics", "port": 9443},
+                    {"name": "https", "port": 443, "targetPort": "https"},
+                ],
+            },
         },
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": here, "spec": deployment(name)},
-        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": here, "spec": {"maxUnavailable": 1, "selector": {"matchLabels": LABELS}}},
-        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": everywhere, "webhooks": [webhook(name)]},
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": here,
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": LABELS}},
+        },
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingWebhookConfiguration",
+            "metadata": everywhere,
+            "webhooks": [webhook(name)],
+        },
     ]
 
 
@@ -115,12 +146,22 @@ def deployment(name: str) -> Object:
         "image": "example.org/webhook:1",
         "args": ["--dialect", "cwii"],
         "env": [{"name": "B", "value": "b"}, {"name": "A", "value": "a"}],
-        "ports": [{"name": "https", "containerPort": 8443}, {"name": "plain", "containerPort": 8080}],
+        "ports": [
+            {"name": "https", "containerPort": 8443},
+            {"name": "plain", "containerPort": 8080},
+        ],
         "resources": {"requests": {"cpu": "1000m", "memory": "0.5Gi"}},
         "securityContext": {"readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}},
     }
-    pod = {"serviceAccountName": name, "containers": [container, {"name": "second", "image": "example.org/second:1"}]}
-    return {"replicas": 2, "selector": {"matchLabels": LABELS}, "template": {"metadata": {"labels": LABELS}, "spec": pod}}
+    pod = {
+        "serviceAccountName": name,
+        "containers": [container, {"name": "second", "image": "example.org/second:1"}],
+    }
+    return {
+        "replicas": 2,
+        "selector": {"matchLabels": LABELS},
+        "template": {"metadata": {"labels": LABELS}, "spec": pod},
+    }
 
 
 def webhook(name: str) -> Object:
@@ -132,7 +173,14 @@ def webhook(name: str) -> Object:
         "failurePolicy": "Ignore",
         "clientConfig": {"service": {"name": name, "namespace": name, "path": "/mutate"}},
         "objectSelector": {"matchLabels": {"nobody": name}},
-        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+        "rules": [
+            {
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["pods"],
+            }
+        ],
     }
 
 
@@ -142,4 +190,8 @@ def verbs(outcome: Outcome) -> dict[str, str]:
 
 def told(outcome: Outcome) -> dict[str, Any]:
     """What differs, by address and field: what is, and what would be."""
-    return {f"{change.address} {each.field}": (each.have, each.want) for change in outcome.changes for each in change.differing}
+    return {
+        f"{change.address} {each.field}": (each.have, each.want)
+        for change in outcome.changes
+        for each in change.differing
+    }

@@ -17,7 +17,10 @@ from tests.cluster.kube.client import Client, Object, Refused
 
 GROUP = "/apis/cert-manager.io/v1"
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-SERVED, INJECTED = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
+SERVED, INJECTED = (
+    "service.beta.openshift.io/serving-cert-secret-name",
+    "service.beta.openshift.io/inject-cabundle",
+)
 LIFE = Life(timedelta(days=90), timedelta(days=30))
 
 Look = Callable[[Client], None]
@@ -57,8 +60,15 @@ def cert_manager(admin: Client) -> None:
         words = configuration["metadata"].get("annotations", {})
         if called := words.get("cert-manager.io/inject-ca-from"):
             namespace, _, name = called.partition("/")
-            secret = admin.get(f"{GROUP}/namespaces/{namespace}/certificates/{name}")["spec"]["secretName"]
-            _believed(admin, configuration, admin.get(f"/api/v1/namespaces/{namespace}/secrets/{secret}")["data"]["ca.crt"], "cainjector")
+            secret = admin.get(f"{GROUP}/namespaces/{namespace}/certificates/{name}")["spec"][
+                "secretName"
+            ]
+            _believed(
+                admin,
+                configuration,
+                admin.get(f"/api/v1/namespaces/{namespace}/secrets/{secret}")["data"]["ca.crt"],
+                "cainjector",
+            )
 
 
 def service_ca(authority: Pair) -> Look:
@@ -68,12 +78,33 @@ def service_ca(authority: Pair) -> Look:
             if called := about.get("annotations", {}).get(SERVED):
                 place = f"/api/v1/namespaces/{about['namespace']}/secrets"
                 if not admin.exists(f"{place}/{called}"):
-                    pair = pki.signed(pki.service(about["name"], about["namespace"], LIFE), authority, datetime.now(UTC))
-                    owner = {"apiVersion": "v1", "kind": "Service", "name": about["name"], "uid": about["uid"]}
-                    admin.create(place, {"metadata": {"name": called, "ownerReferences": [owner]}, "type": "kubernetes.io/tls", "data": _data(pair)})
+                    pair = pki.signed(
+                        pki.service(about["name"], about["namespace"], LIFE),
+                        authority,
+                        datetime.now(UTC),
+                    )
+                    owner = {
+                        "apiVersion": "v1",
+                        "kind": "Service",
+                        "name": about["name"],
+                        "uid": about["uid"],
+                    }
+                    admin.create(
+                        place,
+                        {
+                            "metadata": {"name": called, "ownerReferences": [owner]},
+                            "type": "kubernetes.io/tls",
+                            "data": _data(pair),
+                        },
+                    )
         for configuration in admin.list(CONFIGURATIONS):
             if configuration["metadata"].get("annotations", {}).get(INJECTED) == "true":
-                _believed(admin, configuration, base64.b64encode(authority.certificate).decode(), "service-ca-operator")
+                _believed(
+                    admin,
+                    configuration,
+                    base64.b64encode(authority.certificate).decode(),
+                    "service-ca-operator",
+                )
 
     return look
 
@@ -81,21 +112,41 @@ def service_ca(authority: Pair) -> Look:
 def _issued(admin: Client, certificate: Object, place: str) -> None:
     """By the Issuer that it names, whose own CA may have yet to come. Applied, as cert-manager does it."""
     about, spec = certificate["metadata"], certificate["spec"]
-    issuer = admin.get(f"{GROUP}/namespaces/{about['namespace']}/issuers/{spec['issuerRef']['name']}")["spec"]
-    life, now = Life(timedelta(seconds=duration(spec["duration"])), timedelta(seconds=duration(spec["duration"]) / 3)), datetime.now(UTC)
+    issuer = admin.get(
+        f"{GROUP}/namespaces/{about['namespace']}/issuers/{spec['issuerRef']['name']}"
+    )["spec"]
+    life, now = (
+        Life(
+            timedelta(seconds=duration(spec["duration"])),
+            timedelta(seconds=duration(spec["duration"]) / 3),
+        ),
+        datetime.now(UTC),
+    )
     if "selfSigned" in issuer:
         made = signer = pki.authority(spec["commonName"], life, now)
     else:
-        data = admin.get(f"/api/v1/namespaces/{about['namespace']}/secrets/{issuer['ca']['secretName']}")["data"]
+        data = admin.get(
+            f"/api/v1/namespaces/{about['namespace']}/secrets/{issuer['ca']['secretName']}"
+        )["data"]
         signer = Pair(*(base64.b64decode(data[key]) for key in ("tls.crt", "tls.key")))
-        made = pki.signed(pki.Wish(spec["dnsNames"][0], life, dns=tuple(spec["dnsNames"]), serves=True), signer, now)
+        made = pki.signed(
+            pki.Wish(spec["dnsNames"][0], life, dns=tuple(spec["dnsNames"]), serves=True),
+            signer,
+            now,
+        )
     marks = {
         "name": spec["secretName"],
         "annotations": {"cert-manager.io/certificate-name": about["name"]},
         "labels": {"controller.cert-manager.io/fao": "true"},
     }
     filled = {**_data(made), "ca.crt": base64.b64encode(signer.certificate).decode()}
-    body = {"apiVersion": "v1", "kind": "Secret", "metadata": marks, "type": "kubernetes.io/tls", "data": filled}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": marks,
+        "type": "kubernetes.io/tls",
+        "data": filled,
+    }
     admin.patch(f"{place}?fieldManager=cert-manager-certificates-issuing&force=true", body, "apply")
 
 
@@ -104,8 +155,14 @@ def _believed(admin: Client, configuration: Object, bundle: str, manager: str) -
     if any(entry["clientConfig"].get("caBundle") != bundle for entry in entries):
         for entry in entries:
             entry["clientConfig"]["caBundle"] = bundle
-        admin.put(f"{CONFIGURATIONS}/{configuration['metadata']['name']}?fieldManager={manager}", configuration)
+        admin.put(
+            f"{CONFIGURATIONS}/{configuration['metadata']['name']}?fieldManager={manager}",
+            configuration,
+        )
 
 
 def _data(pair: Pair) -> dict[str, str]:
-    return {key: base64.b64encode(pem).decode() for key, pem in {"tls.crt": pair.certificate, "tls.key": pair.key}.items()}
+    return {
+        key: base64.b64encode(pem).decode()
+        for key, pem in {"tls.crt": pair.certificate, "tls.key": pair.key}.items()
+    }

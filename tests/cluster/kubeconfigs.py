@@ -20,7 +20,9 @@ class Config:
     def __init__(self, reach: Reach, folder: Path) -> None:
         self.reach, self.file = reach, folder / "kubeconfig"
         pair = reach.authority.client("admin", "system:masters")
-        self.content: dict[str, Any] = json.loads(reach.authority.kubeconfig(self.file, reach.urls[0], pair).read_bytes())
+        self.content: dict[str, Any] = json.loads(
+            reach.authority.kubeconfig(self.file, reach.urls[0], pair).read_bytes()
+        )
 
     @property
     def user(self) -> dict[str, Any]:
@@ -39,7 +41,12 @@ class Config:
         program = self.file.with_name("plugin")
         program.write_text(f"#!{sys.executable}\n{script}")
         program.chmod(0o700)
-        spec = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "interactiveMode": "Never", **more}
+        spec = {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "./plugin",
+            "interactiveMode": "Never",
+            **more,
+        }
         return self.is_(exec=spec)
 
     def written(self) -> Path:

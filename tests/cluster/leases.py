@@ -14,9 +14,21 @@ LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 @contextmanager
 def leased(admin: Client, machine: str, ago: float = 0) -> Generator[None]:
     """As another API server would have renewed it so many seconds ago."""
-    about = {"name": f"apiserver-{machine}", "labels": {"apiserver.kubernetes.io/identity": "kube-apiserver", "kubernetes.io/hostname": machine}}
+    about = {
+        "name": f"apiserver-{machine}",
+        "labels": {
+            "apiserver.kubernetes.io/identity": "kube-apiserver",
+            "kubernetes.io/hostname": machine,
+        },
+    }
     moment = datetime.now(UTC) - timedelta(seconds=ago)
-    admin.create(LEASES, {"metadata": about, "spec": {"leaseDurationSeconds": 3600, "renewTime": f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"}})
+    admin.create(
+        LEASES,
+        {
+            "metadata": about,
+            "spec": {"leaseDurationSeconds": 3600, "renewTime": f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"},
+        },
+    )
     try:
         yield
     finally:

@@ -13,7 +13,9 @@ from tests.cluster.space import Space, plain, volumes
 class Load:
     """`with Load(space, 20) as load`: so many pods in a second, until the block ends. Dry ones are asked about, and nobody has to run them."""
 
-    def __init__(self, space: Space, per_second: float, clients: int = 4, *, dry: bool = False) -> None:
+    def __init__(
+        self, space: Space, per_second: float, clients: int = 4, *, dry: bool = False
+    ) -> None:
         self.created = 0
         self.failed: list[str] = []
         self.bare: list[str] = []  # names of pods that were given nothing
@@ -26,7 +28,12 @@ class Load:
             client.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._over.set()
         for client in self._clients:
             client.join()

@@ -22,14 +22,33 @@ def named(name: str, **more: Any) -> dict[str, Any]:
 
 def a_pod(name: str, script: str, **spec: Any) -> dict[str, Any]:
     """For a node: a shell's script, run once."""
-    container = {"name": "main", "image": SHELL_IMAGE, "args": [script], **spec.pop("container", {})}
-    return named(name, spec={"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [container], **spec})
+    container = {
+        "name": "main",
+        "image": SHELL_IMAGE,
+        "args": [script],
+        **spec.pop("container", {}),
+    }
+    return named(
+        name,
+        spec={
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "containers": [container],
+            **spec,
+        },
+    )
 
 
 def path(client: Client, body: Object) -> str:
     """Where it is made, as the API server itself says."""
     version = body["apiVersion"]
     base = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    (plural,) = [each["name"] for each in client.get(base)["resources"] if each["kind"] == body["kind"] and "/" not in each["name"]]
-    within = f"/namespaces/{body['metadata']['namespace']}" if "namespace" in body["metadata"] else ""
+    (plural,) = [
+        each["name"]
+        for each in client.get(base)["resources"]
+        if each["kind"] == body["kind"] and "/" not in each["name"]
+    ]
+    within = (
+        f"/namespaces/{body['metadata']['namespace']}" if "namespace" in body["metadata"] else ""
+    )
     return f"{base}{within}/{plural}"

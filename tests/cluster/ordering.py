@@ -19,7 +19,9 @@ WRITES = {"create", "update", "patch", "delete"}
 
 
 def ordered(cluster: Cluster, folder: Path, *sets: str) -> Installation:
-    return Installation(kubeconfig=cluster.kubeconfig, output=folder, sets=(f"image={IMAGE}", *sets), wait=False)
+    return Installation(
+        kubeconfig=cluster.kubeconfig, output=folder, sets=(f"image={IMAGE}", *sets), wait=False
+    )
 
 
 def tried(order: Installation) -> Result:
@@ -39,5 +41,13 @@ def removed(cluster: Cluster, folder: Path) -> Result:
 
 def writes(cluster: Cluster) -> list[str]:
     """Of ours, and of what."""
-    asked = (one for one in cluster.reach.requests() if one.get("userAgent") == "cwiictl" and one["verb"] in WRITES)
-    return [one["requestURI"] for one in asked if not any(word in one["requestURI"] for word in ("dryRun", *REVIEWS))]
+    asked = (
+        one
+        for one in cluster.reach.requests()
+        if one.get("userAgent") == "cwiictl" and one["verb"] in WRITES
+    )
+    return [
+        one["requestURI"]
+        for one in asked
+        if not any(word in one["requestURI"] for word in ("dryRun", *REVIEWS))
+    ]

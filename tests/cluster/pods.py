@@ -16,7 +16,10 @@ from tests.webhook.answering import LINES
 # Namespaces in which more is asked of a pod, and what of it has to be there then.
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 _REQUESTS = {"requests.cpu": "1000", "requests.memory": "1000Gi"}
-QUOTAS = {"counted": {**_REQUESTS, "limits.cpu": "1000", "limits.memory": "1000Gi"}, "requested": _REQUESTS}
+QUOTAS = {
+    "counted": {**_REQUESTS, "limits.cpu": "1000", "limits.memory": "1000Gi"},
+    "requested": _REQUESTS,
+}
 
 
 def _some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Object]:
@@ -30,8 +33,16 @@ _FITTING: Object = {
     "seccompProfile": {"type": "RuntimeDefault"},
 }
 _LIMITS: Object = {"cpu": "10m", "memory": "16Mi"}
-_COUNTED: tuple[Object, ...] = ({"requests": _LIMITS, "limits": _LIMITS}, {"limits": _LIMITS}, {"requests": {"cpu": "1m"}, "limits": _LIMITS})
-_REQUESTED: tuple[Object, ...] = (*_COUNTED, {"requests": _LIMITS}, {"requests": {"cpu": "0", "memory": "1Mi"}, "limits": {"cpu": "10m"}})
+_COUNTED: tuple[Object, ...] = (
+    {"requests": _LIMITS, "limits": _LIMITS},
+    {"limits": _LIMITS},
+    {"requests": {"cpu": "1m"}, "limits": _LIMITS},
+)
+_REQUESTED: tuple[Object, ...] = (
+    *_COUNTED,
+    {"requests": _LIMITS},
+    {"requests": {"cpu": "0", "memory": "1Mi"}, "limits": {"cpu": "10m"}},
+)
 _OF_ALL: Object = {"limits": {"cpu": "500m", "memory": "256Mi"}}
 
 _POD = {shape: any_pod(shape) for shape in LINES}
@@ -44,9 +55,15 @@ _SPEC = _some(
     shareProcessNamespace=st.just(value=True),
 )
 _CONTAINER = _some(
-    ports=st.lists(st.sampled_from([{"containerPort": 8000}, {"containerPort": 80, "name": "web"}]), max_size=2, unique_by=str),
+    ports=st.lists(
+        st.sampled_from([{"containerPort": 8000}, {"containerPort": 80, "name": "web"}]),
+        max_size=2,
+        unique_by=str,
+    ),
     resources=st.sampled_from([*_COUNTED, {"requests": {"cpu": "10m"}}, {}]),
-    securityContext=st.sampled_from([_FITTING, {"runAsUser": 0}, {"runAsUser": 1000, "runAsNonRoot": True}]),
+    securityContext=st.sampled_from(
+        [_FITTING, {"runAsUser": 0}, {"runAsUser": 1000, "runAsNonRoot": True}]
+    ),
 )
 
 
@@ -59,10 +76,14 @@ def pods(draw: st.DrawFn, shape: str, kind: str) -> Object:
         if kind == "restricted":
             container["securityContext"] = _FITTING
         if kind in QUOTAS:
-            container["resources"] = draw(st.sampled_from(_COUNTED if kind == "counted" else _REQUESTED))
+            container["resources"] = draw(
+                st.sampled_from(_COUNTED if kind == "counted" else _REQUESTED)
+            )
     if kind == "restricted":
         pod["spec"].pop("hostNetwork", None)
-        pod["metadata"]["annotations"].pop(PROXY.key, None)  # what asks for a privileged container, as the standard forbids
+        pod["metadata"]["annotations"].pop(
+            PROXY.key, None
+        )  # what asks for a privileged container, as the standard forbids
     if kind in QUOTAS:
         pod["spec"].pop("resources", None)
     if pod["spec"].get("os") == {"name": "windows"}:
@@ -83,7 +104,9 @@ def _containers(pod: Object) -> list[Object]:
 def _mended(pod: Object) -> Object:
     meta, spec = pod["metadata"], pod["spec"]
     annotations: dict[str, str] = meta.get("annotations") or {}
-    said = {key: value for key, value in annotations.items() if "<" not in key}  # that stands for any word
+    said = {
+        key: value for key, value in annotations.items() if "<" not in key
+    }  # that stands for any word
     pod["metadata"] = {"generateName": "p-", "annotations": said}
     spec.pop("ephemeralContainers", None)
     spec["serviceAccountName"] = ACCOUNT

@@ -12,7 +12,10 @@ from tests.cluster.space import Space
 from tests.webhook.recorded import Recording
 
 _LABELS = {"app": "a"}
-_POD: Object = {"metadata": {"labels": _LABELS}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+_POD: Object = {
+    "metadata": {"labels": _LABELS},
+    "spec": {"containers": [{"name": "c", "image": "c"}]},
+}
 _OF_MANY: Object = {"selector": {"matchLabels": _LABELS}, "template": _POD}
 _SPECS: dict[str, Object] = {
     "Deployment": _OF_MANY,
@@ -35,7 +38,12 @@ class Told:
     @classmethod
     def of(cls, recording: Recording) -> Told:
         row, owners = recording.row, recording.pod["metadata"].get("ownerReferences", [])
-        said: list[object] = [row["account"], row.get("namespace") or {}, owners, row.get("ownerAnnotations") or {}]
+        said: list[object] = [
+            row["account"],
+            row.get("namespace") or {},
+            owners,
+            row.get("ownerAnnotations") or {},
+        ]
         return cls(*map(json.dumps, said))
 
 
@@ -48,14 +56,22 @@ class Made:
 def made(reach: Reach, told: Told) -> Made:
     """As `recorded.picture` has it in memory."""
     space = Space(reach, annotations=json.loads(told.namespace)).account(json.loads(told.account))
-    return Made(space.name, tuple(_owner(space, reference, json.loads(told.of_owner)) for reference in json.loads(told.owners)))
+    return Made(
+        space.name,
+        tuple(
+            _owner(space, reference, json.loads(told.of_owner))
+            for reference in json.loads(told.owners)
+        ),
+    )
 
 
 def real(recording: Recording, objects: Made) -> Recording:
     row, meta = dict(recording.row), recording.pod["metadata"]
     for reference, uid in zip(meta.get("ownerReferences", ()), objects.uids, strict=True):
         row = _renamed(row, reference["uid"], uid)
-    return Recording(recording.dialect, recording.line, _renamed(row, meta["namespace"], objects.space))
+    return Recording(
+        recording.dialect, recording.line, _renamed(row, meta["namespace"], objects.space)
+    )
 
 
 def _owner(space: Space, reference: Object, said: dict[str, str]) -> str:
@@ -65,7 +81,15 @@ def _owner(space: Space, reference: Object, said: dict[str, str]) -> str:
         above = _made(space, "apps/v1", "Deployment", {"name": "above", "annotations": said})
         meta = {
             "name": reference["name"],
-            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "above", "uid": above, "controller": True}],
+            "ownerReferences": [
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "Deployment",
+                    "name": "above",
+                    "uid": above,
+                    "controller": True,
+                }
+            ],
         }
     return _made(space, reference["apiVersion"], kind, meta)
 
@@ -73,7 +97,9 @@ def _owner(space: Space, reference: Object, said: dict[str, str]) -> str:
 def _made(space: Space, version: str, kind: str, meta: Object) -> str:
     group, _, number = version.rpartition("/")
     body = {"apiVersion": version, "kind": kind, "metadata": meta, "spec": _SPECS[kind]}
-    return space.admin.create(space.path(f"{kind.lower()}s", group, number), body)["metadata"]["uid"]
+    return space.admin.create(space.path(f"{kind.lower()}s", group, number), body)["metadata"][
+        "uid"
+    ]
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:

@@ -39,7 +39,11 @@ _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 def own_address() -> str:
     """Of this machine, and not of its loopback: an EndpointSlice may name no other."""
     table = Path("/proc/net/fib_trie").read_text()
-    found = [each for each in re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", table) if not each.startswith("127.")]
+    found = [
+        each
+        for each in re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", table)
+        if not each.startswith("127.")
+    ]
     if not found:
         pytest.skip("this machine has no address but the loopback's")
     return found[0]
@@ -105,41 +109,87 @@ class Installed:
         self.space = Space(reach)
         self.replicas: list[Replica] = []
         for which in ("serving", "ca"):
-            self.admin.create(self.space.path("secrets"), {"metadata": {"name": f"{self.name}-{which}"}, "type": "Opaque"})
+            self.admin.create(
+                self.space.path("secrets"),
+                {"metadata": {"name": f"{self.name}-{which}"}, "type": "Opaque"},
+            )
         self.who = self._account()
-        self.kubeconfig = reach.authority.kubeconfig(processes.folder / f"{self.name}.kubeconfig", reach.urls[0], self.who)
+        self.kubeconfig = reach.authority.kubeconfig(
+            processes.folder / f"{self.name}.kubeconfig", reach.urls[0], self.who
+        )
         self.webhooks("pods", "late")
 
     def _account(self) -> str:
         """It may do what a renewer must, and nothing else. Its token."""
         home = f"/api/v1/namespaces/{self.space.name}/serviceaccounts"
         self.admin.create(home, {"metadata": {"name": "renewer"}})
-        secrets = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [f"{self.name}-serving", f"{self.name}-ca"], "verbs": ["get", "patch"]}
-        slices = {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list"]}
+        secrets = {
+            "apiGroups": [""],
+            "resources": ["secrets"],
+            "resourceNames": [f"{self.name}-serving", f"{self.name}-ca"],
+            "verbs": ["get", "patch"],
+        }
+        slices = {
+            "apiGroups": ["discovery.k8s.io"],
+            "resources": ["endpointslices"],
+            "verbs": ["list"],
+        }
         events = {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}
-        hooks = {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["mutatingwebhookconfigurations"], "resourceNames": [self.name]}
+        hooks = {
+            "apiGroups": ["admissionregistration.k8s.io"],
+            "resources": ["mutatingwebhookconfigurations"],
+            "resourceNames": [self.name],
+        }
         subject = {"kind": "ServiceAccount", "name": "renewer", "namespace": self.space.name}
-        self._may("roles", f"{_RBAC}/namespaces/{self.space.name}", "Role", [secrets, slices, events], subject)
-        self._may("clusterroles", _RBAC, "ClusterRole", [{**hooks, "verbs": ["get", "patch"]}], subject)
-        return self.admin.create(f"{home}/renewer/token", {"spec": {"expirationSeconds": 7200}})["status"]["token"]
+        self._may(
+            "roles",
+            f"{_RBAC}/namespaces/{self.space.name}",
+            "Role",
+            [secrets, slices, events],
+            subject,
+        )
+        self._may(
+            "clusterroles", _RBAC, "ClusterRole", [{**hooks, "verbs": ["get", "patch"]}], subject
+        )
+        return self.admin.create(f"{home}/renewer/token", {"spec": {"expirationSeconds": 7200}})[
+            "status"
+        ]["token"]
 
-    def _may(self, plural: str, path: str, kind: str, rules: list[Object], subject: Object) -> None:  # an object's parts
+    def _may(
+        self, plural: str, path: str, kind: str, rules: list[Object], subject: Object
+    ) -> None:  # an object's parts
         self.admin.create(f"{path}/{plural}", {"metadata": {"name": self.name}, "rules": rules})
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": self.name}
-        self.admin.create(f"{path}/{plural[:-1]}bindings", {"metadata": {"name": self.name}, "roleRef": role, "subjects": [subject]})
+        self.admin.create(
+            f"{path}/{plural[:-1]}bindings",
+            {"metadata": {"name": self.name}, "roleRef": role, "subjects": [subject]},
+        )
 
     def webhooks(self, *names: str) -> None:
         """Called for nobody. As somebody installs them: without whom to trust."""
-        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+        rule = {
+            "apiGroups": [""],
+            "apiVersions": ["v1"],
+            "operations": ["CREATE"],
+            "resources": ["pods"],
+        }
         common = {
-            "clientConfig": {"service": {"namespace": self.space.name, "name": self.name, "path": "/mutate"}},
+            "clientConfig": {
+                "service": {"namespace": self.space.name, "name": self.name, "path": "/mutate"}
+            },
             "rules": [rule],
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "failurePolicy": "Ignore",
             "namespaceSelector": {"matchLabels": {HOOK: self.name}},
         }
-        self.admin.create(CONFIGURATIONS, {"metadata": {"name": self.name}, "webhooks": [{"name": f"{name}.cwii.dev", **common} for name in names]})
+        self.admin.create(
+            CONFIGURATIONS,
+            {
+                "metadata": {"name": self.name},
+                "webhooks": [{"name": f"{name}.cwii.dev", **common} for name in names],
+            },
+        )
 
     @property
     def configuration(self) -> Object:
@@ -147,46 +197,105 @@ class Installed:
 
     @property
     def bundles(self) -> list[bytes]:
-        return [base64.b64decode(each["clientConfig"].get("caBundle", "")) for each in self.configuration["webhooks"]]
+        return [
+            base64.b64decode(each["clientConfig"].get("caBundle", ""))
+            for each in self.configuration["webhooks"]
+        ]
 
     def secret(self, which: str) -> str:
         return f"{self.space.path('secrets')}/{self.name}-{which}"
 
     def data(self, which: str) -> Mapping[str, bytes]:
-        return {key: base64.b64decode(value) for key, value in self.admin.get(self.secret(which)).get("data", {}).items()}
+        return {
+            key: base64.b64decode(value)
+            for key, value in self.admin.get(self.secret(which)).get("data", {}).items()
+        }
 
     def versions(self) -> list[str]:
-        return [each["metadata"]["resourceVersion"] for each in (self.admin.get(self.secret("serving")), self.admin.get(self.secret("ca")), self.configuration)]
+        return [
+            each["metadata"]["resourceVersion"]
+            for each in (
+                self.admin.get(self.secret("serving")),
+                self.admin.get(self.secret("ca")),
+                self.configuration,
+            )
+        ]
 
     def events(self) -> list[tuple[str, str, str]]:
         uid = self.admin.get(self.secret("serving"))["metadata"]["uid"]
-        events = [each for each in self.admin.list(self.space.path("events")) if each["involvedObject"]["uid"] == uid]
+        events = [
+            each
+            for each in self.admin.list(self.space.path("events"))
+            if each["involvedObject"]["uid"] == uid
+        ]
         return [(each["type"], each["reason"], each["message"]) for each in events]
 
     def whole(self) -> bool:
         """One authority, which signed what is served and is trusted by all, and nothing of another."""
         ca, pair = self.data("ca"), self.data("serving")
-        return set(ca) == {"tls.crt", "tls.key"} and set(self.bundles) == {ca["tls.crt"]} and pair["ca.crt"] == ca["tls.crt"]
+        return (
+            set(ca) == {"tls.crt", "tls.key"}
+            and set(self.bundles) == {ca["tls.crt"]}
+            and pair["ca.crt"] == ca["tls.crt"]
+        )
 
     def with_an_old_authority(self) -> Pair:
         """As if it had been made long ago: valid, served and trusted by all, and due."""
         now = datetime.now(UTC)
-        old = pki.authority(self.name, pki.Life(timedelta(days=100), timedelta(days=30)), now - timedelta(days=99))
-        pair = pki.signed(pki.service(self.name, self.space.name, pki.Life(timedelta(days=90), timedelta(days=30))), old, now)
-        ca = {"tls.crt": _text(old.certificate), "tls.key": _text(old.key), "next.crt": None, "next.key": None}
+        old = pki.authority(
+            self.name, pki.Life(timedelta(days=100), timedelta(days=30)), now - timedelta(days=99)
+        )
+        pair = pki.signed(
+            pki.service(
+                self.name, self.space.name, pki.Life(timedelta(days=90), timedelta(days=30))
+            ),
+            old,
+            now,
+        )
+        ca = {
+            "tls.crt": _text(old.certificate),
+            "tls.key": _text(old.key),
+            "next.crt": None,
+            "next.key": None,
+        }
         self.admin.patch(self.secret("ca"), {"data": ca})
-        self.admin.patch(self.secret("serving"), {"data": {"tls.crt": _text(pair.certificate), "tls.key": _text(pair.key), "ca.crt": ca["tls.crt"]}})
-        webhooks = [{"name": each["name"], "clientConfig": {"caBundle": ca["tls.crt"]}} for each in self.configuration["webhooks"]]
+        self.admin.patch(
+            self.secret("serving"),
+            {
+                "data": {
+                    "tls.crt": _text(pair.certificate),
+                    "tls.key": _text(pair.key),
+                    "ca.crt": ca["tls.crt"],
+                }
+            },
+        )
+        webhooks = [
+            {"name": each["name"], "clientConfig": {"caBundle": ca["tls.crt"]}}
+            for each in self.configuration["webhooks"]
+        ]
         self.admin.patch(f"{CONFIGURATIONS}/{self.name}", {"webhooks": webhooks}, "strategic")
-        self.processes.until(lambda: all(served(replica.port) == pki.der(pair.certificate) for replica in self.replicas), "it to be served")
+        self.processes.until(
+            lambda: all(
+                served(replica.port) == pki.der(pair.certificate) for replica in self.replicas
+            ),
+            "it to be served",
+        )
         return old
 
     def names(self, address: str, port: int, name: str) -> str:
         """An EndpointSlice's path. It names one replica, which is not ready."""
         labels = {"kubernetes.io/service-name": self.name}
         endpoint = {"addresses": [address], "conditions": {"ready": False}}
-        ports = [{"name": "https", "port": port, "protocol": "TCP"}, {"name": "plain", "port": 1, "protocol": "TCP"}]
-        body = {"metadata": {"name": name, "labels": labels}, "addressType": "IPv4", "endpoints": [endpoint], "ports": ports}
+        ports = [
+            {"name": "https", "port": port, "protocol": "TCP"},
+            {"name": "plain", "port": 1, "protocol": "TCP"},
+        ]
+        body = {
+            "metadata": {"name": name, "labels": labels},
+            "addressType": "IPv4",
+            "endpoints": [endpoint],
+            "ports": ports,
+        }
         self.admin.create(self.space.path(*SLICES), body)
         return f"{self.space.path(*SLICES)}/{name}"
 
@@ -194,19 +303,43 @@ class Installed:
         """For pods of that namespace, of which none is admitted without: by whatever replica is there, over one address, as a Service's."""
         door, lines = free_port(), self.processes.folder / a_name("endpoints")
         lines.write_text("\n".join(f"127.0.0.1:{replica.port}" for replica in self.replicas))
-        self.processes.start(a_name("door"), [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{lines}"])
+        self.processes.start(
+            a_name("door"), [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{lines}"]
+        )
         self.processes.until(lambda: served(door) != b"", "a replica to answer there")
         client = {"url": f"https://127.0.0.1:{door}/mutate", "service": None}
-        webhooks = [{"name": each["name"], "clientConfig": client, "failurePolicy": "Fail"} for each in self.configuration["webhooks"]]
+        webhooks = [
+            {"name": each["name"], "clientConfig": client, "failurePolicy": "Fail"}
+            for each in self.configuration["webhooks"]
+        ]
         self.admin.patch(f"{CONFIGURATIONS}/{self.name}", {"webhooks": webhooks}, "strategic")
         space = Space(self.reach, hook=self.name).account(SENSIBLE["cwii"])
-        self.processes.until(lambda: bool(volumes(space.tried(plain()))), "the API server to call it")
+        self.processes.until(
+            lambda: bool(volumes(space.tried(plain()))), "the API server to call it"
+        )
         return space
 
     def words(self, *more: str) -> list[str | Path]:
         secrets = ("--serving-secret", f"{self.name}-serving", "--ca-secret", f"{self.name}-ca")
-        where = ("--namespace", self.space.name, "--service", self.name, *secrets, "--configuration", self.name)
-        return [PROGRAM, "renew", *where, "--kubeconfig", self.kubeconfig, "--settle=1s", "--patience=40s", *more]
+        where = (
+            "--namespace",
+            self.space.name,
+            "--service",
+            self.name,
+            *secrets,
+            "--configuration",
+            self.name,
+        )
+        return [
+            PROGRAM,
+            "renew",
+            *where,
+            "--kubeconfig",
+            self.kubeconfig,
+            "--settle=1s",
+            "--patience=40s",
+            *more,
+        ]
 
     def begun(self, *more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(self.words(*more), stderr=subprocess.PIPE, text=True)
@@ -214,9 +347,19 @@ class Installed:
     def renew(self, *more: str) -> Run:
         words = self.processes.folder / a_name("words")
         words.touch()
-        done = subprocess.run(self.words("--termination-log", str(words), *more), stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+        done = subprocess.run(
+            self.words("--termination-log", str(words), *more),
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=120,
+        )
         assert "Traceback" not in done.stderr, done.stderr
-        return Run(done.returncode, [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")], json.loads(words.read_text() or "{}"))
+        return Run(
+            done.returncode,
+            [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")],
+            json.loads(words.read_text() or "{}"),
+        )
 
     def replica(self, who: Account, lag: float) -> Replica:
         port, folder = free_port(), self.processes.folder / a_name("volume")
@@ -224,9 +367,15 @@ class Installed:
         kubelet = Kubelet(self.admin, self.secret("serving"), folder, lag)
         threading.Thread(target=kubelet.run, daemon=True).start()
         name = f"{self.name}-{port}"
-        kubeconfig = self.reach.authority.kubeconfig(self.processes.folder / f"{name}.kubeconfig", self.reach.urls[0], who.token)
+        kubeconfig = self.reach.authority.kubeconfig(
+            self.processes.folder / f"{name}.kubeconfig", self.reach.urls[0], who.token
+        )
         pair = ("--tls-cert", folder / "tls.crt", "--tls-key", folder / "tls.key")
-        self.processes.start(name, [PROGRAM, "cwii", "--addr", f"0.0.0.0:{port}", *pair], {"KUBECONFIG": str(kubeconfig)})
+        self.processes.start(
+            name,
+            [PROGRAM, "cwii", "--addr", f"0.0.0.0:{port}", *pair],
+            {"KUBECONFIG": str(kubeconfig)},
+        )
         replica = Replica(name, port, kubelet)
         self.replicas.append(replica)
         self.names(own_address(), port, name)
@@ -245,7 +394,10 @@ def installed(reach: Reach, folder: Path, lags: tuple[float, ...] = ()) -> Gener
                     there.replica(who, lag)
             for replica in there.replicas:
                 log = processes.log(replica.name)
-                processes.until(lambda: log.exists() and "listening" in log.read_text(), "it to listen")  # noqa: B023  # it is asked at once
+                processes.until(
+                    lambda: log.exists() and "listening" in log.read_text(),  # noqa: B023  # it is asked at once
+                    "it to listen",
+                )
             yield there
         finally:
             for replica in there.replicas:

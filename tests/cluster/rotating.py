@@ -43,7 +43,9 @@ def reachable(addresses: Iterable[str]) -> str:
         with suppress(BadInput):
             judge(ip)
             return ip
-    raise Missing("this machine has no private address but its loopback, and no endpoint of a Service may be one")
+    raise Missing(
+        "this machine has no private address but its loopback, and no endpoint of a Service may be one"
+    )
 
 
 @dataclass
@@ -52,7 +54,9 @@ class Rotating:
     ground: Ground
     address: str
     how: Sequence[str] = ()
-    others: list[Rotating] = field(default_factory=list["Rotating"])  # the same cluster, whose keys are published elsewhere
+    others: list[Rotating] = field(
+        default_factory=list["Rotating"]
+    )  # the same cluster, whose keys are published elsewhere
 
     # --- what an administrator does ---
 
@@ -68,11 +72,17 @@ class Rotating:
             self.cluster.admin.create(SLICES, self._slice(number, server.place.port))
         self.cluster.admin.create(ACCOUNTS, named("default"))
 
-    def beside(self, name: str, kind: type[Ground], how: Sequence[str], requests: Mapping[str, str]) -> Rotating:
+    def beside(
+        self, name: str, kind: type[Ground], how: Sequence[str], requests: Mapping[str, str]
+    ) -> Rotating:
         """Trusted elsewhere too, under another name, and to be followed by the same key."""
         folder = self.ground.folder.parent / name
         folder.mkdir()
-        named: Any = type(kind.__name__, (kind,), {"where": tuple(name if word == NAME else word for word in kind.where)})
+        named: Any = type(
+            kind.__name__,
+            (kind,),
+            {"where": tuple(name if word == NAME else word for word in kind.where)},
+        )
         ground: Ground = named(self.ground.sandbox, folder)
         ground.requests(requests)
         ground.keys()
@@ -86,7 +96,11 @@ class Rotating:
     def serve(self) -> None:
         """As who has a host of their own does it."""
         if "--issuer-url" in self.how:
-            shutil.copytree(self.ground.folder / "out/issuer", self.ground.sandbox.settings.serve[HOST], dirs_exist_ok=True)
+            shutil.copytree(
+                self.ground.folder / "out/issuer",
+                self.ground.sandbox.settings.serve[HOST],
+                dirs_exist_ok=True,
+            )
 
     def bring(self, stage: str, number: int) -> None:
         """As kubeadm's README of the stage says, on one control plane node."""
@@ -99,15 +113,33 @@ class Rotating:
         pki, server = self.pki(number), self.cluster.servers[number]
         told = [f"--service-account-issuer={issuer}" for issuer in issuers or (ISSUER,)]
         server.stop()
-        server.start([*FLAGS, *flags, *told, f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key"])
+        server.start(
+            [
+                *FLAGS,
+                *flags,
+                *told,
+                f"--service-account-key-file={pki}/sa.pub",
+                f"--service-account-signing-key-file={pki}/sa.key",
+            ]
+        )
         server.wait()
 
     def token(self, number: int, **spec: Any) -> str:
-        body = {"spec": {"audiences": ["https://kubernetes.default.svc"], "expirationSeconds": 7200, **spec}}
-        return self.cluster.admins[number].create(f"{ACCOUNTS}/default/token", body)["status"]["token"]
+        body = {
+            "spec": {
+                "audiences": ["https://kubernetes.default.svc"],
+                "expirationSeconds": 7200,
+                **spec,
+            }
+        }
+        return self.cluster.admins[number].create(f"{ACCOUNTS}/default/token", body)["status"][
+            "token"
+        ]
 
     def takes(self, number: int, token: str) -> bool:
-        review = self.cluster.admins[number].create("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": token}})
+        review = self.cluster.admins[number].create(
+            "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": token}}
+        )
         return bool(review["status"].get("authenticated"))
 
     # --- what cwiictl does ---
@@ -128,7 +160,9 @@ class Rotating:
         if "--issuer-url" in self.how:
             self._unserved(stage, *more, later=later)
         else:
-            self._killed(stage, *more, **({"LATER": str(later), "PYTHONPATH": str(LATER)} if later else {}))
+            self._killed(
+                stage, *more, **({"LATER": str(later), "PYTHONPATH": str(LATER)} if later else {})
+            )
         self.ground.fresh()
         done = self.rotate(stage, *more, later=later)
 
@@ -148,17 +182,47 @@ class Rotating:
     def _killed(self, stage: str, *more: str, **variables: str) -> None:
         """After each write, in one run after the other: in Azure it takes two more to lend what the one needs."""
         for _ in range(3 if isinstance(self.ground, AzureGround) else 1):
-            assert self.ground.killed(1, *self.command(stage, *more), **variables) == -signal.SIGKILL
+            assert (
+                self.ground.killed(1, *self.command(stage, *more), **variables) == -signal.SIGKILL
+            )
 
     def command(self, stage: str, *more: str) -> tuple[str, ...]:
-        out = ("--output-dir", "out", "--bits", "2048", "--kubeconfig", str(self.cluster.kubeconfig))
-        return ("rotate-keys", stage, *self.ground.where, *self.how, *out, "--installer", "kubeadm", "--installer", "openshift", "-o", "json", *more)
+        out = (
+            "--output-dir",
+            "out",
+            "--bits",
+            "2048",
+            "--kubeconfig",
+            str(self.cluster.kubeconfig),
+        )
+        return (
+            "rotate-keys",
+            stage,
+            *self.ground.where,
+            *self.how,
+            *out,
+            "--installer",
+            "kubeadm",
+            "--installer",
+            "openshift",
+            "-o",
+            "json",
+            *more,
+        )
 
     def _slice(self, number: int, port: int) -> dict[str, Any]:
         """As the API servers make it themselves, where they may."""
-        about = {"name": f"kubernetes-{number}", "labels": {"kubernetes.io/service-name": "kubernetes"}}
+        about = {
+            "name": f"kubernetes-{number}",
+            "labels": {"kubernetes.io/service-name": "kubernetes"},
+        }
         endpoint = {"addresses": [self.address], "conditions": {"ready": True}}
-        return {"metadata": about, "addressType": "IPv4", "endpoints": [endpoint], "ports": [{"name": "https", "port": port, "protocol": "TCP"}]}
+        return {
+            "metadata": about,
+            "addressType": "IPv4",
+            "endpoints": [endpoint],
+            "ports": [{"name": "https", "port": port, "protocol": "TCP"}],
+        }
 
 
 @contextmanager
@@ -166,7 +230,10 @@ def rotating(folder: Path, servers: int = 2) -> Generator[Rotating]:
     address = own_address()
     (folder / "served").mkdir()
     settings = ClusterSettings(servers=servers, flags=FLAGS, signing_key=private_pem(OLD))
-    with started(settings) as cluster, Sandbox(Settings(serve={HOST: folder / "served"}, deploy=0.2, let=(address,))) as sandbox:
+    with (
+        started(settings) as cluster,
+        Sandbox(Settings(serve={HOST: folder / "served"}, deploy=0.2, let=(address,))) as sandbox,
+    ):
         work = folder / "work"
         work.mkdir()
         ground = Ground(sandbox, work)

@@ -44,22 +44,35 @@ class Shop:
         return self.space.admin
 
     def status(self, *words: str) -> Result:
-        return CliRunner().invoke(status, ["--kubeconfig", str(self.kubeconfig), "-n", self.space.name, "-o", "json", *words], catch_exceptions=False)
+        return CliRunner().invoke(
+            status,
+            ["--kubeconfig", str(self.kubeconfig), "-n", self.space.name, "-o", "json", *words],
+            catch_exceptions=False,
+        )
 
     def told(self, *words: str) -> dict[str, dict[str, Any]]:
         """Of this namespace, by kind and name."""
         things = json.loads(self.status("--pods", *words).stdout)["things"]
         begins = f"/{self.space.name}/"
-        return {each["thing"].removeprefix("k8s/").replace(begins, "/"): each for each in things if begins in each["thing"]}
+        return {
+            each["thing"].removeprefix("k8s/").replace(begins, "/"): each
+            for each in things
+            if begins in each["thing"]
+        }
 
     def ready(self) -> None:
         """As its kubelet and controllers would say."""
         of = path(self.admin, found(objects(self.values), "Deployment"))
-        self.admin.patch(f"{of}/{self.values.name}/status", {"status": {"replicas": 2, "readyReplicas": 2}})
+        self.admin.patch(
+            f"{of}/{self.values.name}/status", {"status": {"replicas": 2, "readyReplicas": 2}}
+        )
         configuration = found(objects(self.values), "MutatingWebhookConfiguration")
         believed = f"{path(self.admin, configuration)}/{self.values.name}"
         bundle = base64.b64encode(self.pem).decode()
-        ops = [{"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle} for number in range(len(configuration["webhooks"]))]
+        ops = [
+            {"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle}
+            for number in range(len(configuration["webhooks"]))
+        ]
         self.admin.patch(believed, ops, "json")
 
     def deployed(self, name: str, pods: int = 1, *, given: bool = False, **spec: Any) -> None:
@@ -70,7 +83,11 @@ class Shop:
         deployment = self.made("deployments", name, wanted)
         between = self.made("replicasets", f"{name}-1", wanted, owner(deployment, "Deployment"))
         for number in range(pods):
-            self.pod(f"{name}-1-{number}", injected(self, template) if given else template, owner(between, "ReplicaSet"))
+            self.pod(
+                f"{name}-1-{number}",
+                injected(self, template) if given else template,
+                owner(between, "ReplicaSet"),
+            )
 
     @property
     def host(self) -> str:
@@ -79,14 +96,27 @@ class Shop:
 
     def answered(self, port: int) -> None:
         """By a process of this machine, in place of pods that the Service has not."""
-        service = {"metadata": {"name": self.values.name}, "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": port}]}}
+        service = {
+            "metadata": {"name": self.values.name},
+            "spec": {
+                "type": "ExternalName",
+                "externalName": "localhost",
+                "ports": [{"port": port}],
+            },
+        }
         self.admin.create(f"/api/v1/namespaces/{self.values.namespace}/services", service)
         configuration = found(objects(self.values), "MutatingWebhookConfiguration")
-        ops = [{"op": "add", "path": f"/webhooks/{number}/clientConfig/service/port", "value": port} for number in range(len(configuration["webhooks"]))]
+        ops = [
+            {"op": "add", "path": f"/webhooks/{number}/clientConfig/service/port", "value": port}
+            for number in range(len(configuration["webhooks"]))
+        ]
         self.admin.patch(f"{path(self.admin, configuration)}/{self.values.name}", ops, "json")
 
     def made(self, plural: str, name: str, spec: Object, *owners: Object) -> Object:
-        return self.admin.create(self.space.path(plural, "apps"), {"metadata": {"name": name, "ownerReferences": list(owners)}, "spec": spec})
+        return self.admin.create(
+            self.space.path(plural, "apps"),
+            {"metadata": {"name": name, "ownerReferences": list(owners)}, "spec": spec},
+        )
 
     def pod(self, name: str, template: Object, *owners: Object) -> Object:
         about = {**template["metadata"], "name": name, "ownerReferences": list(owners)}
@@ -95,14 +125,22 @@ class Shop:
 
 def owner(body: Object, kind: str) -> Object:
     about = body["metadata"]
-    return {"apiVersion": "apps/v1", "kind": kind, "name": about["name"], "uid": about["uid"], "controller": True}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "name": about["name"],
+        "uid": about["uid"],
+        "controller": True,
+    }
 
 
 def here(values: Values, hook: str) -> list[Object]:
     """What is asked about this namespace alone, and never answered: reviews are let through."""
     body = found(objects(values), "MutatingWebhookConfiguration")
     for entry in body["webhooks"]:
-        entry["namespaceSelector"]["matchExpressions"].append({"key": HOOK, "operator": "In", "values": [hook]})
+        entry["namespaceSelector"]["matchExpressions"].append(
+            {"key": HOOK, "operator": "In", "values": [hook]}
+        )
         entry |= {"failurePolicy": "Ignore", "timeoutSeconds": 1}
     return [body, found(objects(values), "Deployment")]
 
@@ -110,9 +148,27 @@ def here(values: Values, hook: str) -> list[Object]:
 def injected(shop: Shop, template: Object) -> Object:
     """As the webhook would have it."""
     objects = Objects(shop.space.name)
-    objects.hold({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": ACCOUNT, "annotations": SAYS}})
-    (service,) = services({"metadata": {"name": ""}, "spec": {"template": {"spec": {"containers": [{"name": "webhook", "args": command(shop.values)}]}}}}, ())
-    after = explained(Pod(shop.space.name, {"kind": "Pod", **template}), service.route, objects).after
+    objects.hold(
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": ACCOUNT, "annotations": SAYS},
+        }
+    )
+    (service,) = services(
+        {
+            "metadata": {"name": ""},
+            "spec": {
+                "template": {
+                    "spec": {"containers": [{"name": "webhook", "args": command(shop.values)}]}
+                }
+            },
+        },
+        (),
+    )
+    after = explained(
+        Pod(shop.space.name, {"kind": "Pod", **template}), service.route, objects
+    ).after
     return {"metadata": dict(after["metadata"]), "spec": after["spec"]}
 
 
@@ -127,8 +183,12 @@ def opened(reach: Reach, folder: Path) -> Generator[Shop]:
     bodies = here(values, values.name)
     for body in bodies:
         reach.admin.create(path(reach.admin, body), body)
-    kubeconfig = reach.authority.kubeconfig(folder / "kubeconfig", reach.urls[0], reach.authority.client("admin", "system:masters"))
-    yield Shop(Space(reach, hook=values.name).account(SAYS), values, kubeconfig, reach.authority.pem)
+    kubeconfig = reach.authority.kubeconfig(
+        folder / "kubeconfig", reach.urls[0], reach.authority.client("admin", "system:masters")
+    )
+    yield Shop(
+        Space(reach, hook=values.name).account(SAYS), values, kubeconfig, reach.authority.pem
+    )
     for body in bodies:
         if reach.admin.exists(f"{path(reach.admin, body)}/{body['metadata']['name']}"):
             reach.admin.delete(f"{path(reach.admin, body)}/{body['metadata']['name']}")

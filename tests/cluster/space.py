@@ -22,15 +22,39 @@ def a_name(prefix: str) -> str:
 
 def plain(**spec: Any) -> Object:
     """The smallest pod, without a name of its own."""
-    return {"metadata": {"generateName": "p-"}, "spec": {"serviceAccountName": ACCOUNT, "containers": [{"name": "c", "image": "c"}], **spec}}
+    return {
+        "metadata": {"generateName": "p-"},
+        "spec": {
+            "serviceAccountName": ACCOUNT,
+            "containers": [{"name": "c", "image": "c"}],
+            **spec,
+        },
+    }
 
 
 class Space:
-    def __init__(self, reach: Reach, *, hook: str = "", labels: Words | None = None, annotations: Words | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        reach: Reach,
+        *,
+        hook: str = "",
+        labels: Words | None = None,
+        annotations: Words | None = None,
+        name: str = "",
+    ) -> None:
         self.name = name or a_name("space")
         self._admins = reach.admins
         said = {**(labels or {}), **({HOOK: hook} if hook else {})}
-        self.admin.create("/api/v1/namespaces", {"metadata": {"name": self.name, "labels": said, "annotations": dict(annotations or {})}})
+        self.admin.create(
+            "/api/v1/namespaces",
+            {
+                "metadata": {
+                    "name": self.name,
+                    "labels": said,
+                    "annotations": dict(annotations or {}),
+                }
+            },
+        )
 
     @property
     def admin(self) -> Client:
@@ -40,18 +64,24 @@ class Space:
         return f"{f'/apis/{group}' if group else '/api'}/{version}/namespaces/{self.name}/{plural}"
 
     def account(self, says: Words, name: str = ACCOUNT, server: int = 0) -> Space:
-        self._admins[server].create(self.path("serviceaccounts"), {"metadata": {"name": name, "annotations": dict(says)}})
+        self._admins[server].create(
+            self.path("serviceaccounts"), {"metadata": {"name": name, "annotations": dict(says)}}
+        )
         return self
 
     def quota(self, hard: Words) -> Space:
         """Nobody counts what is used: there is nothing yet."""
         path, bounds = self.path("resourcequotas"), {"hard": dict(hard)}
         self.admin.create(path, {"metadata": {"name": "q"}, "spec": bounds})
-        self.admin.patch(f"{path}/q/status", {"status": {**bounds, "used": dict.fromkeys(hard, "0")}})
+        self.admin.patch(
+            f"{path}/q/status", {"status": {**bounds, "used": dict.fromkeys(hard, "0")}}
+        )
         return self
 
     def tell(self, says: Mapping[str, str | None], name: str = ACCOUNT, server: int = 0) -> None:
-        self._admins[server].patch(f"{self.path('serviceaccounts')}/{name}", {"metadata": {"annotations": dict(says)}})
+        self._admins[server].patch(
+            f"{self.path('serviceaccounts')}/{name}", {"metadata": {"annotations": dict(says)}}
+        )
 
     def create(self, pod: Object, server: int = 0) -> Object:
         return self._admins[server].create(self.path("pods"), pod)
@@ -63,7 +93,11 @@ class Space:
 
 def volumes(pod: Object) -> dict[str, Object]:
     """By their names; but for the API server's own token."""
-    return {volume["name"]: volume for volume in pod["spec"].get("volumes", []) if not volume["name"].startswith("kube-api-access-")}
+    return {
+        volume["name"]: volume
+        for volume in pod["spec"].get("volumes", [])
+        if not volume["name"].startswith("kube-api-access-")
+    }
 
 
 def first(pod: Object) -> Object:
@@ -72,7 +106,11 @@ def first(pod: Object) -> Object:
 
 def mounts(container: Object) -> dict[str, str]:
     """Where which volume is; but for the API server's own token."""
-    return {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts", []) if not mount["name"].startswith("kube-api-access-")}
+    return {
+        mount["mountPath"]: mount["name"]
+        for mount in container.get("volumeMounts", [])
+        if not mount["name"].startswith("kube-api-access-")
+    }
 
 
 def variables(container: Object) -> dict[str, str]:

@@ -27,7 +27,10 @@ from tests.cluster.kube.recipe import KUBERNETES
 from tests.cluster.objects import SECRETS, named
 from tests.cluster.traces import seen_within
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(BUILDING)]  # what installers are made of may have to be built
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.timeout(BUILDING),
+]  # what installers are made of may have to be built
 STATES = pytest.mark.parametrize("state", ["new", "existing"])
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PLANES = "/apis/controlplane.cluster.x-k8s.io/{version}/namespaces/default/kubeadmcontrolplanes"
@@ -86,25 +89,42 @@ DEFINED = {
 def knowing() -> Iterator[Client]:
     """An API server that knows them all."""
     with skipped_where_missing():
-        definitions = [yaml.safe_load((modules.source(each.module) / each.definition).read_text()) for each in DEFINED.values()]
+        definitions = [
+            yaml.safe_load((modules.source(each.module) / each.definition).read_text())
+            for each in DEFINED.values()
+        ]
     with started(Settings()) as cluster:
         for definition in definitions:
-            definition["metadata"]["annotations"]["api-approved.kubernetes.io"] = "unapproved"  # kOps has a name of Kubernetes' own, and no word of that
+            definition["metadata"]["annotations"]["api-approved.kubernetes.io"] = (
+                "unapproved"  # kOps has a name of Kubernetes' own, and no word of that
+            )
             cluster.admin.create(DEFINITIONS, definition)
         assert seen_within(20, lambda: all(each.listed(cluster.admin) for each in DEFINED.values()))
         yield cluster.admin
 
 
-@pytest.mark.parametrize(("name", "state"), [("kops", "new"), ("kops", "existing"), ("k0s", "new"), ("openshift", "new")])
-def test_an_api_server_takes_it_by_the_definition_that_the_installer_has(knowing: Client, name: str, state: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "state"), [("kops", "new"), ("kops", "existing"), ("k0s", "new"), ("openshift", "new")]
+)
+def test_an_api_server_takes_it_by_the_definition_that_the_installer_has(
+    knowing: Client, name: str, state: str
+) -> None:
     defined = DEFINED[name]
-    texts = [text.decode() for path, text in given(name, runs=state == "existing").items() if path.endswith(Path(defined.file).name)]
+    texts = [
+        text.decode()
+        for path, text in given(name, runs=state == "existing").items()
+        if path.endswith(Path(defined.file).name)
+    ]
     assert len(texts) == (2 if state == "existing" else 1)  # of which one comes first
 
     for text in texts:
         knowing.create(f"{defined.path}{STRICT}", named("prod") | yaml.safe_load(text))
         with pytest.raises(Refused, match=f'unknown field "spec.*{defined.word}z"'):
-            knowing.create(f"{defined.path}{STRICT}", named("prod") | yaml.safe_load(text.replace(f"{defined.word}:", f"{defined.word}z:")))
+            knowing.create(
+                f"{defined.path}{STRICT}",
+                named("prod")
+                | yaml.safe_load(text.replace(f"{defined.word}:", f"{defined.word}z:")),
+            )
 
 
 def test_a_k0s_from_before_raw_arguments_takes_all_else(knowing: Client) -> None:
@@ -123,14 +143,28 @@ def test_cluster_api_takes_its_control_plane(knowing: Client, state: str) -> Non
     found = given("cluster-api", runs=state == "existing")
     machine = {"kind": "DockerMachineTemplate", "name": "prod"}
     templates = {
-        cluster_api.NEW: {"spec": {"infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", **machine}}},
-        cluster_api.OLD: {"infrastructureRef": {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "namespace": "default", **machine}},
+        cluster_api.NEW: {
+            "spec": {
+                "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", **machine}
+            }
+        },
+        cluster_api.OLD: {
+            "infrastructureRef": {
+                "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1",
+                "namespace": "default",
+                **machine,
+            }
+        },
     }
 
-    for (path, template), other in zip(templates.items(), (cluster_api.OLD, cluster_api.NEW), strict=True):
+    for (path, template), other in zip(
+        templates.items(), (cluster_api.OLD, cluster_api.NEW), strict=True
+    ):
         patch, of_other = yaml.safe_load(found[path]), yaml.safe_load(found[other])
         where = PLANES.format(version=patch["apiVersion"].partition("/")[2]) + STRICT
-        plane = patch | named("prod", spec={"version": "v1.36.0", "machineTemplate": template, **patch["spec"]})
+        plane = patch | named(
+            "prod", spec={"version": "v1.36.0", "machineTemplate": template, **patch["spec"]}
+        )
 
         knowing.create(where, plane)
         with pytest.raises(Refused, match=r"apiServer\.extraArgs"):
@@ -155,7 +189,10 @@ def test_kubeadm_itself_takes_its_files(tmp_path: Path, state: str) -> None:
         validate = (program, "config", "validate", "--config", config)
         subprocess.run(validate, check=True)
         config.write_text(config.read_text().replace("extraArgs:", "extraArg:"))
-        assert 'unknown field "apiServer.extraArg"' in subprocess.run(validate, capture_output=True, text=True, check=False).stderr
+        assert (
+            'unknown field "apiServer.extraArg"'
+            in subprocess.run(validate, capture_output=True, text=True, check=False).stderr
+        )
 
 
 def test_kind_itself_takes_its_cluster() -> None:
@@ -164,12 +201,21 @@ def test_kind_itself_takes_its_cluster() -> None:
     text = given("kind")[kind.CLUSTER].decode()
 
     subprocess.run(reading, input=text, capture_output=True, text=True, check=True)
-    done = subprocess.run(reading, input=text.replace("extraMounts:", "extraMount:"), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        reading,
+        input=text.replace("extraMounts:", "extraMount:"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "field extraMount not found" in done.stderr
 
 
 @STATES
-@pytest.mark.parametrize(("version", "file", "word"), [("v1.14", talos.NEW, "issuerURL"), ("v1.12", talos.OLD, "extraArgs")])
+@pytest.mark.parametrize(
+    ("version", "file", "word"),
+    [("v1.14", talos.NEW, "issuerURL"), ("v1.12", talos.OLD, "extraArgs")],
+)
 def test_talos_itself_takes_its_documents(version: str, file: str, word: str, state: str) -> None:
     """In the machine configuration that it makes, which it judges then."""
     found = {path: text.decode() for path, text in given("talos", runs=state == "existing").items()}
@@ -177,7 +223,9 @@ def test_talos_itself_takes_its_documents(version: str, file: str, word: str, st
         modules.talos()
 
     paths = [path for path in found if Path(path).name == Path(file).name]
-    assert len(paths) == (2 if (file, state) == (talos.NEW, "existing") else 1)  # of which one comes first
+    assert len(paths) == (
+        2 if (file, state) == (talos.NEW, "existing") else 1
+    )  # of which one comes first
     for path in paths:
         assert ISSUER in talosctl.generated(version, found[path])
         with pytest.raises(talosctl.NotTaken, match=f"(?s)unknown keys found.*{word}z"):
@@ -191,7 +239,9 @@ def test_a_talos_of_another_version_wants_the_other_file() -> None:
         modules.talos()
 
     for version, file in (("v1.12", talos.NEW), ("v1.14", talos.OLD)):
-        with pytest.raises(talosctl.NotTaken, match="service account is already set in v1alpha1 config"):
+        with pytest.raises(
+            talosctl.NotTaken, match="service account is already set in v1alpha1 config"
+        ):
             talosctl.generated(version, found[file])
 
 
@@ -204,14 +254,25 @@ def test_a_machine_from_before_the_documents_is_moved_to_them_as_it_says_in_read
         {"cluster": {field: {"$patch": "delete"} for field in ("apiServer", "serviceAccount")}},
         _document("KubeServiceAccountConfig", issuer={"privateKey": key}),
         _document("KubeAPIServerConfig", image=server.pop("image")),
-        *(_document("KubeAdmissionControlConfig", **plugin) for plugin in server.pop("admissionControl")),
+        *(
+            _document("KubeAdmissionControlConfig", **plugin)
+            for plugin in server.pop("admissionControl")
+        ),
         _document("KubeAuditPolicyConfig", configuration=server.pop("auditPolicy")),
     ]
     assert not server
 
-    told = talosctl.told(talosctl.patched(have, yaml.safe_dump_all(moved), given("talos", runs=True)[talos.NEW].decode()))
+    told = talosctl.told(
+        talosctl.patched(
+            have, yaml.safe_dump_all(moved), given("talos", runs=True)[talos.NEW].decode()
+        )
+    )
 
-    assert (told.issuers, told.audiences, told.signs) == ([ISSUER, talosctl.ENDPOINT], [talosctl.ENDPOINT, ISSUER], key)
+    assert (told.issuers, told.audiences, told.signs) == (
+        [ISSUER, talosctl.ENDPOINT],
+        [talosctl.ENDPOINT, ISSUER],
+        key,
+    )
 
 
 def _document(kind: str, **fields: Any) -> dict[str, Any]:
@@ -221,7 +282,11 @@ def _document(kind: str, **fields: Any) -> dict[str, Any]:
 @STATES
 def test_talos_from_before_its_documents_takes_its_file_by_its_own_schema(state: str) -> None:
     with skipped_where_missing():
-        schema = json.loads((modules.source(modules.TALOS_BEFORE) / "config/schemas/v1alpha1_config.schema.json").read_text())
+        schema = json.loads(
+            (
+                modules.source(modules.TALOS_BEFORE) / "config/schemas/v1alpha1_config.schema.json"
+            ).read_text()
+        )
     text = given("talos", runs=state == "existing")[talos.OLD].decode()
     judge: Any = jsonschema.Draft202012Validator(schema)
 
@@ -231,7 +296,9 @@ def test_talos_from_before_its_documents_takes_its_file_by_its_own_schema(state:
 
 @STATES
 @pytest.mark.parametrize(("name", "file"), [("k3s", k3s.CONFIG), ("rke2", rke2.CONFIG)])
-def test_k3s_itself_reads_its_arguments_and_leaves_out_what_it_does_not_know(tmp_path: Path, name: str, file: str, state: str) -> None:
+def test_k3s_itself_reads_its_arguments_and_leaves_out_what_it_does_not_know(
+    tmp_path: Path, name: str, file: str, state: str
+) -> None:
     text = given(name, runs=state == "existing")[file].decode()
     config = tmp_path / "config.yaml"
     config.write_text("kube-apiserver-arg:\n- v=2\n")
@@ -241,5 +308,7 @@ def test_k3s_itself_reads_its_arguments_and_leaves_out_what_it_does_not_know(tmp
         modules.k3s()
 
     assert k3s_arguments(config) == ["v=2", *yaml.safe_load(text)["kube-apiserver-arg+"]]
-    (tmp_path / "config.yaml.d" / "cwiictl.yaml").write_text(text.replace("kube-apiserver-arg+", "kube-apiserver-args+"))
+    (tmp_path / "config.yaml.d" / "cwiictl.yaml").write_text(
+        text.replace("kube-apiserver-arg+", "kube-apiserver-args+")
+    )
     assert k3s_arguments(config) == ["v=2"]

@@ -56,8 +56,12 @@ def in_one_breath(space: Space, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.soak)])
-def test_every_pod_that_comes_in_one_breath_with_its_account_is_injected(reach: Reach, hook: str, count: int) -> None:
-    assert in_one_breath(Space(reach, hook=hook), count) == [f"{ROLE}{number}" for number in range(count)]
+def test_every_pod_that_comes_in_one_breath_with_its_account_is_injected(
+    reach: Reach, hook: str, count: int
+) -> None:
+    assert in_one_breath(Space(reach, hook=hook), count) == [
+        f"{ROLE}{number}" for number in range(count)
+    ]
 
 
 def old_answers(space: Space, delay: float, count: int) -> float:
@@ -74,21 +78,31 @@ def old_answers(space: Space, delay: float, count: int) -> float:
         return sum(pool.map(changed, [a_name("a") for _ in range(count)])) / count
 
 
-def test_a_second_after_an_account_was_changed_no_pod_has_the_old_role(reach: Reach, hook: str) -> None:
+def test_a_second_after_an_account_was_changed_no_pod_has_the_old_role(
+    reach: Reach, hook: str
+) -> None:
     assert old_answers(Space(reach, hook=hook), 1.0, 8) == 0
 
 
 @pytest.mark.soak
-def test_how_soon_a_change_is_heard_of(reach: Reach, hook: str, record_property: Callable[[str, object], None]) -> None:
+def test_how_soon_a_change_is_heard_of(
+    reach: Reach, hook: str, record_property: Callable[[str, object], None]
+) -> None:
     space = Space(reach, hook=hook)
 
     shares = {delay: old_answers(space, delay, 200) for delay in DELAYS}
 
-    record_property("told", "old answers " + ", ".join(f"{share:.1%} after {delay * 1000:.0f} ms" for delay, share in shares.items()))
+    record_property(
+        "told",
+        "old answers "
+        + ", ".join(f"{share:.1%} after {delay * 1000:.0f} ms" for delay, share in shares.items()),
+    )
     assert shares[1.0] == 0
 
 
-def test_in_steady_state_no_admission_costs_the_api_server_a_request(reach: Reach, webhook: Webhook, hook: str) -> None:
+def test_in_steady_state_no_admission_costs_the_api_server_a_request(
+    reach: Reach, webhook: Webhook, hook: str
+) -> None:
     """Watches are made anew every five to ten minutes: those that were in that moment are no admission's."""
     space = Space(reach, hook=hook).account(says(OLD))
     space.tried(plain())
@@ -103,7 +117,11 @@ def test_in_steady_state_no_admission_costs_the_api_server_a_request(reach: Reac
 
 def requests(webhook: Webhook) -> set[str]:
     """All that its account has asked of the API servers."""
-    every = [request for request in webhook.reach.requests() if request["user"]["username"] == webhook.told.who.user]
+    every = [
+        request
+        for request in webhook.reach.requests()
+        if request["user"]["username"] == webhook.told.who.user
+    ]
     return {f"{request['auditID']} {request['requestURI']}" for request in every}
 
 
@@ -117,7 +135,9 @@ def test_what_one_api_server_was_told_holds_for_pods_of_the_other(reach: Reach, 
             assert role(space.create(pod_of(f"a{there}"), server)) == f"{ROLE}{there}"
 
 
-def test_a_container_joins_with_the_webhook_down_and_another_one_with_it_up(reach: Reach, webhook: Webhook, hook: str) -> None:
+def test_a_container_joins_with_the_webhook_down_and_another_one_with_it_up(
+    reach: Reach, webhook: Webhook, hook: str
+) -> None:
     """As `kubectl debug` has it."""
     space = Space(reach, hook=hook).account(says(OLD))
     name = space.create(plain())["metadata"]["name"]
@@ -128,11 +148,17 @@ def test_a_container_joins_with_the_webhook_down_and_another_one_with_it_up(reac
     webhook.wait()
     pod = joined(space, name, "second")
 
-    there = {container["name"]: variables(container) for container in pod["spec"]["ephemeralContainers"]}
+    there = {
+        container["name"]: variables(container) for container in pod["spec"]["ephemeralContainers"]
+    }
     assert there["first"] == {}
     assert there["second"]["AWS_ROLE_ARN"] == OLD
 
 
 def joined(space: Space, pod: str, name: str) -> Object:
-    patch = {"spec": {"ephemeralContainers": [{"name": name, "image": "busybox", "targetContainerName": "c"}]}}
+    patch = {
+        "spec": {
+            "ephemeralContainers": [{"name": name, "image": "busybox", "targetContainerName": "c"}]
+        }
+    }
     return space.admin.patch(f"{space.path('pods')}/{pod}/ephemeralcontainers", patch, "strategic")

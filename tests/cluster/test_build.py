@@ -34,12 +34,17 @@ def needs_go() -> None:
         pytest.skip("Go is not on the PATH: install it to see its programs built")
 
 
-def test_of_two_at_once_one_builds_and_both_have_it(environment: dict[str, str], told: list[str]) -> None:
+def test_of_two_at_once_one_builds_and_both_have_it(
+    environment: dict[str, str], told: list[str]
+) -> None:
     needs_go()
     assert not built(PAUSE, environment=environment)
 
     with ThreadPoolExecutor(2) as pool:
-        one, two = (pool.submit(programs, PAUSE, environment=environment, tell=told.append) for _ in range(2))
+        one, two = (
+            pool.submit(programs, PAUSE, environment=environment, tell=told.append)
+            for _ in range(2)
+        )
 
     assert one.result() == two.result()
     assert one.result()["pause"].stat().st_mode & stat.S_IXUSR
@@ -47,7 +52,9 @@ def test_of_two_at_once_one_builds_and_both_have_it(environment: dict[str, str],
     assert built(PAUSE, environment=environment)
 
 
-def test_what_was_built_is_found_without_a_word(environment: dict[str, str], told: list[str]) -> None:
+def test_what_was_built_is_found_without_a_word(
+    environment: dict[str, str], told: list[str]
+) -> None:
     folder = cache(environment) / PAUSE.key
     folder.mkdir(parents=True)
 
@@ -55,18 +62,24 @@ def test_what_was_built_is_found_without_a_word(environment: dict[str, str], tol
     assert not told
 
 
-def test_what_cannot_be_built_is_said_and_leaves_nothing(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_built_is_said_and_leaves_nothing(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     needs_go()
     monkeypatch.setenv("GOPROXY", "off")
     monkeypatch.setenv("GOMODCACHE", str(tmp_path / "modules"))
 
-    with pytest.raises(Missing, match=r"`go mod download` says: .*; see that the Go module proxy can be reached"):
+    with pytest.raises(
+        Missing, match=r"`go mod download` says: .*; see that the Go module proxy can be reached"
+    ):
         programs(recipe.SERVER, environment=environment, tell=print)
 
     assert [path.suffix for path in cache(environment).iterdir()] == [".turn"]
 
 
-def test_without_go_it_says_what_to_install(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_go_it_says_what_to_install(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(Missing, match=r"install Go 1\.26 or newer, or set KUBEBUILDER_ASSETS"):
@@ -78,7 +91,9 @@ def test_programs_that_are_given_are_taken_as_they_are(tmp_path: Path) -> None:
         (tmp_path / name).touch(0o755)
     given = {"KUBEBUILDER_ASSETS": str(tmp_path)}
 
-    assert programs(recipe.SERVER, environment=given) == {name: tmp_path / name for name in recipe.SERVER.programs}
+    assert programs(recipe.SERVER, environment=given) == {
+        name: tmp_path / name for name in recipe.SERVER.programs
+    }
     with pytest.raises(Missing, match="which has no kube-controller-manager and no kube-scheduler"):
         programs(recipe.NODE, environment=given)
 

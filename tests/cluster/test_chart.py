@@ -38,7 +38,9 @@ def by_name(those: Iterable[Object]) -> dict[tuple[str, str], Object]:
 def apart(rendered: Iterable[Object]) -> tuple[list[Object], list[Object]]:
     """The Job of the first certificate is the chart's alone: cwiictl makes one of the CronJob, when it is there."""
     those = list(rendered)
-    return [each for each in those if each["kind"] != "Job"], [each for each in those if each["kind"] == "Job"]
+    return [each for each in those if each["kind"] != "Job"], [
+        each for each in those if each["kind"] == "Job"
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -47,11 +49,22 @@ def test_it_renders_what_is_installed_from_the_same_values(helm: Helm, name: str
 
     assert by_name(rendered) == by_name(objects(of(name)))
     assert len(rendered) == len(by_name(rendered))
-    assert [each["spec"] for each in jobs] == ([job(of(name))] if of(name).certificates.by == "renewer" else [])
+    assert [each["spec"] for each in jobs] == (
+        [job(of(name))] if of(name).certificates.by == "renewer" else []
+    )
 
 
-@pytest.mark.parametrize(("version", "served"), [("1.28", Served(policies=False, flow="v1beta3")), ("1.29", Served(policies=False)), ("1.30", EVERYTHING)])
-def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, version: str, served: Served) -> None:
+@pytest.mark.parametrize(
+    ("version", "served"),
+    [
+        ("1.28", Served(policies=False, flow="v1beta3")),
+        ("1.29", Served(policies=False)),
+        ("1.30", EVERYTHING),
+    ],
+)
+def test_it_renders_for_an_older_kubernetes_what_that_understands(
+    helm: Helm, version: str, served: Served
+) -> None:
     rendered, _ = apart(helm.rendered(FILES["config-maps"], f"--kube-version={version}.3"))
 
     assert by_name(rendered) == by_name(objects(of("config-maps"), served))
@@ -75,7 +88,14 @@ def test_it_renders_for_an_older_kubernetes_what_that_understands(helm: Helm, ve
         {"certificates": {"schedule": "0 0 31 * *"}},
         {"certificates": {"schedule": "every now and then"}},
         {"autoscaling": {"maxReplicas": 1}},
-        {"matchConditions": [{"name": "new", "expression": "!('cwii.dev/injected' in object.metadata.annotations)"}]},
+        {
+            "matchConditions": [
+                {
+                    "name": "new",
+                    "expression": "!('cwii.dev/injected' in object.metadata.annotations)",
+                }
+            ]
+        },
         {"dialects": ["cwii", "cwii"]},
         {"replcias": 2},
     ],
@@ -89,7 +109,9 @@ def test_both_refuse_what_cannot_be_meant(helm: Helm, said: dict[str, Any]) -> N
 
 def test_both_reckon_alike_how_often_the_renewer_runs(helm: Helm) -> None:
     for schedule in SCHEDULES:
-        said = {"certificates": {"schedule": schedule, "validity": "200000h", "caValidity": "400000h"}}
+        said = {
+            "certificates": {"schedule": schedule, "validity": "200000h", "caValidity": "400000h"}
+        }
 
         assert found(helm.rendered(said), "CronJob") == installed("CronJob", **said), schedule
 
@@ -118,9 +140,16 @@ def test_a_release_is_not_recorded_in_the_namespace_that_it_makes(helm: Helm) ->
     assert helm.rendered({"createNamespace": False}, "--namespace=cwii-system")
 
 
-def test_the_first_certificates_job_is_a_new_one_where_it_would_do_something_else(helm: Helm) -> None:
+def test_the_first_certificates_job_is_a_new_one_where_it_would_do_something_else(
+    helm: Helm,
+) -> None:
     """Or where the configuration has other entries, which lack their bundles."""
-    changes: tuple[dict[str, Any], ...] = ({}, {"replicas": 3}, {"certificates": {"validity": "720h"}}, {"dialects": ["cwii", "eks"]})
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        {"replicas": 3},
+        {"certificates": {"validity": "720h"}},
+        {"dialects": ["cwii", "eks"]},
+    )
     names = [apart(helm.rendered(said))[1][0]["metadata"]["name"] for said in changes]
 
     assert names[0] == names[1]
@@ -142,30 +171,63 @@ def test_what_the_renewer_has_made_stays_through_upgrade_and_rollback(tmp_path: 
     """Nobody else is in this cluster: its configuration may ask whom it wants."""
     with started(Settings()) as cluster:
         kubeconfig = cluster.reach.authority.kubeconfig(
-            tmp_path / "kubeconfig", cluster.reach.urls[0], cluster.reach.authority.client("admin", "system:masters")
+            tmp_path / "kubeconfig",
+            cluster.reach.urls[0],
+            cluster.reach.authority.client("admin", "system:masters"),
         )
         helm = Helm(tmp_path, kubeconfig)
         helm.run("install", "webhook", str(CHART), helm.values({}))
         bundle = base64.b64encode(cluster.reach.authority.pem).decode()
-        renewer = cluster.reach.client("system:serviceaccount:cwii-system:cwii-webhook-renewer", "system:serviceaccounts")
+        renewer = cluster.reach.client(
+            "system:serviceaccount:cwii-system:cwii-webhook-renewer", "system:serviceaccounts"
+        )
         renewer.patch(f"{BASE}/secrets/cwii-webhook-ca", {"data": {"tls.key": "a2V5"}})
-        renewer.patch(CONFIGURATION, [{"op": "add", "path": f"/webhooks/{each}/clientConfig/caBundle", "value": bundle} for each in range(3)], "json")
+        renewer.patch(
+            CONFIGURATION,
+            [
+                {"op": "add", "path": f"/webhooks/{each}/clientConfig/caBundle", "value": bundle}
+                for each in range(3)
+            ],
+            "json",
+        )
 
-        for words in (("upgrade", "webhook", str(CHART), helm.values({"replicas": 3, "timeoutSeconds": 4})), ("rollback", "webhook", "1")):
+        for words in (
+            ("upgrade", "webhook", str(CHART), helm.values({"replicas": 3, "timeoutSeconds": 4})),
+            ("rollback", "webhook", "1"),
+        ):
             helm.run(*words)
 
             entries = cluster.admin.get(CONFIGURATION)["webhooks"]
-            assert cluster.admin.get(f"{BASE}/secrets/cwii-webhook-ca")["data"] == {"tls.key": "a2V5"}, words[0]
-            assert [entry["clientConfig"].get("caBundle") for entry in entries] == [bundle] * 3, words[0]
-            assert {entry["timeoutSeconds"] for entry in entries} == ({4} if words[0] == "upgrade" else {5})
+            assert cluster.admin.get(f"{BASE}/secrets/cwii-webhook-ca")["data"] == {
+                "tls.key": "a2V5"
+            }, words[0]
+            assert [entry["clientConfig"].get("caBundle") for entry in entries] == [bundle] * 3, (
+                words[0]
+            )
+            assert {entry["timeoutSeconds"] for entry in entries} == (
+                {4} if words[0] == "upgrade" else {5}
+            )
 
         helm.run("uninstall", "webhook")
         assert not cluster.admin.exists(CONFIGURATION)
-        assert not cluster.admin.exists("/apis/rbac.authorization.k8s.io/v1/clusterroles/cwii-webhook-renewer")
+        assert not cluster.admin.exists(
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/cwii-webhook-renewer"
+        )
 
 
 def test_the_notes_say_what_is_next(helm: Helm) -> None:
-    told = helm.run("install", "any", str(CHART), "--dry-run=client", helm.values({"excludedNamespaces": ["calico-system"]}))
+    told = helm.run(
+        "install",
+        "any",
+        str(CHART),
+        "--dry-run=client",
+        helm.values({"excludedNamespaces": ["calico-system"]}),
+    )
 
-    assert "hears cwii in all namespaces but its own, kube-* and openshift-*, and calico-system" in told
-    assert found(read(told.partition("MANIFEST:")[2].partition("NOTES:")[0]), "Deployment") == installed("Deployment")
+    assert (
+        "hears cwii in all namespaces but its own, kube-* and openshift-*, and calico-system"
+        in told
+    )
+    assert found(
+        read(told.partition("MANIFEST:")[2].partition("NOTES:")[0]), "Deployment"
+    ) == installed("Deployment")

@@ -36,19 +36,34 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def helm(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Helm:
     folder = tmp_path_factory.mktemp("helm")
     admin = cluster.reach.authority.client("admin", "system:masters")
-    return Helm(folder, cluster.reach.authority.kubeconfig(folder / "kubeconfig", cluster.reach.urls[0], admin))
+    return Helm(
+        folder,
+        cluster.reach.authority.kubeconfig(folder / "kubeconfig", cluster.reach.urls[0], admin),
+    )
 
 
 def bundles(admin: Client) -> set[str]:
-    return {entry["clientConfig"].get("caBundle", "") for entry in admin.get(CONFIGURATION)["webhooks"]}
+    return {
+        entry["clientConfig"].get("caBundle", "") for entry in admin.get(CONFIGURATION)["webhooks"]
+    }
 
 
 def authority(admin: Client) -> Object:
     return admin.get(f"{BASE}/secrets/cwii-webhook-ca")["data"]
 
 
-def test_helm_waits_until_it_serves_with_its_first_certificate(cluster: Cluster, helm: Helm) -> None:
-    helm.run("install", "webhook", str(CHART), helm.values({"image": IMAGE}), "--wait", "--wait-for-jobs", "--timeout=5m")
+def test_helm_waits_until_it_serves_with_its_first_certificate(
+    cluster: Cluster, helm: Helm
+) -> None:
+    helm.run(
+        "install",
+        "webhook",
+        str(CHART),
+        helm.values({"image": IMAGE}),
+        "--wait",
+        "--wait-for-jobs",
+        "--timeout=5m",
+    )
 
     admin = cluster.admin
     (job,) = admin.list(JOBS)
@@ -73,7 +88,15 @@ def test_upgrade_and_rollback_keep_the_authority(cluster: Cluster, helm: Helm) -
 def test_a_dialect_that_joins_has_its_bundle_at_once(cluster: Cluster, helm: Helm) -> None:
     before = bundles(cluster.admin)
 
-    helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE, "dialects": ["cwii", "eks"]}), "--wait", "--wait-for-jobs", "--timeout=5m")
+    helm.run(
+        "upgrade",
+        "webhook",
+        str(CHART),
+        helm.values({"image": IMAGE, "dialects": ["cwii", "eks"]}),
+        "--wait",
+        "--wait-for-jobs",
+        "--timeout=5m",
+    )
 
     assert len(cluster.admin.get(CONFIGURATION)["webhooks"]) == 5
     assert seen_within(60, lambda: bundles(cluster.admin) == before)
@@ -81,8 +104,14 @@ def test_a_dialect_that_joins_has_its_bundle_at_once(cluster: Cluster, helm: Hel
 
 def test_a_pod_is_given_its_identity(cluster: Cluster, helm: Helm) -> None:
     del helm
-    says = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop"}
-    pod = {"metadata": {"generateName": "p-", "annotations": says}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    says = {
+        "cwii.dev/aws-inject": "true",
+        "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop",
+    }
+    pod = {
+        "metadata": {"generateName": "p-", "annotations": says},
+        "spec": {"containers": [{"name": "c", "image": "c"}]},
+    }
 
     def given() -> bool:
         made = cluster.admin.create("/api/v1/namespaces/default/pods?dryRun=All", pod)
@@ -94,20 +123,40 @@ def test_a_pod_is_given_its_identity(cluster: Cluster, helm: Helm) -> None:
 def test_an_upgrade_in_the_middle_of_a_renewal_refuses_no_pod(cluster: Cluster, helm: Helm) -> None:
     """Of an authority: there are two, and pairs of both, when replicas are replaced by others."""
     long = {"certificates": {"caValidity": "300000h"}}  # so that the one that is there is due
-    helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE}), "--wait", "--wait-for-jobs", "--timeout=5m")
+    helm.run(
+        "upgrade",
+        "webhook",
+        str(CHART),
+        helm.values({"image": IMAGE}),
+        "--wait",
+        "--wait-for-jobs",
+        "--timeout=5m",
+    )
     space = Space(cluster.reach, labels=REQUIRED).account(ROLE)
     (before,) = bundles(cluster.admin)
 
     with Load(space, 8, dry=True) as pods:
         helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE, **long}))
         assert seen_within(120, lambda: min(map(overlapping, bundles(cluster.admin))) == 2)
-        helm.run("upgrade", "webhook", str(CHART), helm.values({"image": IMAGE, **long, "logLevel": "debug"}), "--wait", "--wait-for-jobs", "--timeout=8m")
+        helm.run(
+            "upgrade",
+            "webhook",
+            str(CHART),
+            helm.values({"image": IMAGE, **long, "logLevel": "debug"}),
+            "--wait",
+            "--wait-for-jobs",
+            "--timeout=8m",
+        )
         assert seen_within(180, lambda: max(map(overlapping, bundles(cluster.admin))) == 1)
 
     (after,) = bundles(cluster.admin)
     assert (pods.failed, pods.bare) == ([], [])
     assert pods.created > 100
-    assert after == cluster.admin.get(f"{BASE}/secrets/cwii-webhook-serving")["data"]["ca.crt"] != before
+    assert (
+        after
+        == cluster.admin.get(f"{BASE}/secrets/cwii-webhook-serving")["data"]["ca.crt"]
+        != before
+    )
     assert "--log-level=debug" in str(cluster.admin.list(f"{BASE}/pods"))
     cluster.admin.delete(f"/api/v1/namespaces/{space.name}")
 

@@ -23,9 +23,19 @@ GROUP = "apiserver.config.k8s.io/v1"
 def showing(authority: Authority, folder: Path) -> str:
     """The flag of an API server that shows every webhook its certificate."""
     mine = authority.write(NAME, authority.client(NAME))
-    user = {"name": "*", "user": {"client-certificate": str(mine.certificate), "client-key": str(mine.key)}}
-    kubeconfig = write(folder / "shown.json", json.dumps({"apiVersion": "v1", "kind": "Config", "users": [user]}).encode())
-    webhooks = {"apiVersion": GROUP, "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": str(kubeconfig)}
+    user = {
+        "name": "*",
+        "user": {"client-certificate": str(mine.certificate), "client-key": str(mine.key)},
+    }
+    kubeconfig = write(
+        folder / "shown.json",
+        json.dumps({"apiVersion": "v1", "kind": "Config", "users": [user]}).encode(),
+    )
+    webhooks = {
+        "apiVersion": GROUP,
+        "kind": "WebhookAdmissionConfiguration",
+        "kubeConfigFile": str(kubeconfig),
+    }
     plugins = [{"name": "MutatingAdmissionWebhook", "configuration": webhooks}]
     whole = {"apiVersion": GROUP, "kind": "AdmissionConfiguration", "plugins": plugins}
     return f"--admission-control-config-file={write(folder / 'admission.json', json.dumps(whole).encode())}"
@@ -43,7 +53,11 @@ def test_only_an_api_server_that_shows_its_certificate_is_answered(tmp_path: Pat
     with started(Settings()) as cluster:
         reach = cluster.reach
         again(cluster, showing(reach.authority, tmp_path))
-        line = ("cwii", f"--client-ca={reach.authority.files.certificate}", f"--client-names={NAME}")
+        line = (
+            "cwii",
+            f"--client-ca={reach.authority.files.certificate}",
+            f"--client-names={NAME}",
+        )
         with running(reach, tmp_path, line) as webhook, called(webhook, "cwii") as hook:
             space = Space(reach, hook=hook).account(SENSIBLE["cwii"])
             assert volumes(space.tried(plain()))

@@ -35,10 +35,14 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-def test_it_is_ready_at_once_though_every_level_for_workloads_is_full(cluster: Cluster, tmp_path: Path) -> None:
+def test_it_is_ready_at_once_though_every_level_for_workloads_is_full(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     with beside(cluster.reach, tmp_path, ("cwii",)) as webhook, crowd(cluster):
         webhook.start()
-        assert not seen_within(SOON, webhook.ready), "without it, it waits as all others do: else this shows nothing"
+        assert not seen_within(SOON, webhook.ready), (
+            "without it, it waits as all others do: else this shows nothing"
+        )
 
         for body in priority(some(name=webhook.told.who.name, namespace=SYSTEM), EVERYTHING):
             cluster.admin.create(path(cluster.admin, body), body)
@@ -54,9 +58,20 @@ def crowd(cluster: Cluster) -> Generator[None]:
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0), backlog=1000) as mute:
         _slow(cluster.admin, mute.getsockname()[1])
-        users = [(f"system:serviceaccount:{namespace}:noisy-{number}", namespace) for number in range(CROWD) for namespace in (SYSTEM, "noise")]
-        clients = [cluster.reach.client(user, "system:serviceaccounts", f"system:serviceaccounts:{namespace}") for user, namespace in users]
-        threads = [threading.Thread(target=_noise, args=(client, over), daemon=True) for client in clients]
+        users = [
+            (f"system:serviceaccount:{namespace}:noisy-{number}", namespace)
+            for number in range(CROWD)
+            for namespace in (SYSTEM, "noise")
+        ]
+        clients = [
+            cluster.reach.client(
+                user, "system:serviceaccounts", f"system:serviceaccounts:{namespace}"
+            )
+            for user, namespace in users
+        ]
+        threads = [
+            threading.Thread(target=_noise, args=(client, over), daemon=True) for client in clients
+        ]
         for thread in threads:
             thread.start()
         time.sleep(3)  # until they stand in each other's way
@@ -64,12 +79,19 @@ def crowd(cluster: Cluster) -> Generator[None]:
             yield
         finally:
             over.set()
-            cluster.admin.delete("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mute")
+            cluster.admin.delete(
+                "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mute"
+            )
 
 
 def _slow(admin: Client, port: int) -> None:
     admin.create("/api/v1/namespaces", named("noise"))
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+    }
     entry = {
         "name": "mute.example.com",
         "admissionReviewVersions": ["v1"],
@@ -80,10 +102,22 @@ def _slow(admin: Client, port: int) -> None:
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "noise"}},
         "rules": [rule],
     }
-    admin.create("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", named("mute", webhooks=[entry]))
+    admin.create(
+        "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+        named("mute", webhooks=[entry]),
+    )
     rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/noise"
-    admin.create(f"{rbac}/roles", named("noise", rules=[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]))
-    everybody = {"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:serviceaccounts"}
+    admin.create(
+        f"{rbac}/roles",
+        named(
+            "noise", rules=[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]
+        ),
+    )
+    everybody = {
+        "kind": "Group",
+        "apiGroup": "rbac.authorization.k8s.io",
+        "name": "system:serviceaccounts",
+    }
     role = {"kind": "Role", "apiGroup": "rbac.authorization.k8s.io", "name": "noise"}
     admin.create(f"{rbac}/rolebindings", named("noise", roleRef=role, subjects=[everybody]))
 

@@ -21,7 +21,11 @@ from tests.cluster.webhook import running
 from tests.webhook.answering import LINES, SENSIBLE
 
 # Each process serves a dialect once, in one of its shapes.
-TOGETHER = (("cwii", "eks", "azwi", "gcpwif"), ("cwii by container", "azwi v1.5", "gcpwif direct"), ("cwii by ConfigMap", "azwi next"))
+TOGETHER = (
+    ("cwii", "eks", "azwi", "gcpwif"),
+    ("cwii by container", "azwi v1.5", "gcpwif direct"),
+    ("cwii by ConfigMap", "azwi next"),
+)
 ENOUGH = 0.5  # of the pods have to be taken without us, or the test says little
 
 
@@ -38,7 +42,9 @@ class Place:
 
 
 def a_space(reach: Reach, kind: str, hook: str, shape: str) -> Space:
-    space = Space(reach, hook=hook, labels=RESTRICTED if kind == "restricted" else {}).account(SENSIBLE[LINES[shape][0]])
+    space = Space(reach, hook=hook, labels=RESTRICTED if kind == "restricted" else {}).account(
+        SENSIBLE[LINES[shape][0]]
+    )
     return space.quota(QUOTAS[kind]) if kind in QUOTAS else space
 
 
@@ -49,7 +55,11 @@ def places(reach: Reach, folder: Path, shapes: tuple[str, ...]) -> Generator[lis
         webhook = stack.enter_context(running(reach, folder, *lines, delivers=True))
         hooks = {shape: stack.enter_context(called(webhook, LINES[shape][0])) for shape in shapes}
         kinds = ("plain", "restricted", *QUOTAS)
-        yield [Place(shape, kind, a_space(reach, kind, "", shape), a_space(reach, kind, hook, shape)) for shape, hook in hooks.items() for kind in kinds]
+        yield [
+            Place(shape, kind, a_space(reach, kind, "", shape), a_space(reach, kind, hook, shape))
+            for shape, hook in hooks.items()
+            for kind in kinds
+        ]
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,9 @@ def check(reach: Reach, folder: Path, shapes: tuple[str, ...], count: int) -> No
     with places(reach, folder, shapes) as every:
 
         @settings(
-            max_examples=count, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], phases=(Phase.generate,)
+            max_examples=count,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+            phases=(Phase.generate,),
         )  # to make it smaller would take minutes
         @given(data=st.data(), place=st.sampled_from(every))
         def one(data: st.DataObject, place: Place) -> None:
@@ -90,7 +102,9 @@ def check(reach: Reach, folder: Path, shapes: tuple[str, ...], count: int) -> No
             taken.append(not without.refused)
             if not without.refused:
                 within = Tried.of(place.within, pod)
-                if replaced(pod):  # what made the pod's class may be gone with it, as a warning says
+                if replaced(
+                    pod
+                ):  # what made the pod's class may be gone with it, as a warning says
                     within = replace(within, quality=without.quality)
                 assert within == without or within.by_us, (place.shape, place.kind)
 
@@ -99,7 +113,9 @@ def check(reach: Reach, folder: Path, shapes: tuple[str, ...], count: int) -> No
 
 
 @pytest.mark.parametrize("shapes", TOGETHER)
-def test_what_it_takes_without_us_it_takes_with_us(reach: Reach, tmp_path: Path, shapes: tuple[str, ...]) -> None:
+def test_what_it_takes_without_us_it_takes_with_us(
+    reach: Reach, tmp_path: Path, shapes: tuple[str, ...]
+) -> None:
     check(reach, tmp_path, shapes, 20)
 
 

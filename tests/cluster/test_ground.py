@@ -40,7 +40,13 @@ def token(admin: Client, account: str, audience: str, seconds: int = 600) -> str
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Cluster]:
     """Two API servers, with a key and an issuer that are not theirs by default."""
-    with started(Settings(servers=2, signing_key=signing_key(), flags=(f"--service-account-issuer={ISSUER}", f"--api-audiences={ISSUER}"))) as cluster:
+    with started(
+        Settings(
+            servers=2,
+            signing_key=signing_key(),
+            flags=(f"--service-account-issuer={ISSUER}", f"--api-audiences={ISSUER}"),
+        )
+    ) as cluster:
         yield cluster
 
 
@@ -51,7 +57,13 @@ def test_a_service_account_gets_a_token_of_the_given_key_and_issuer(pair: Cluste
     assert given
     key: Any = load_pem_public_key(public_half(given))
 
-    claims = jwt.decode(token(pair.admin, "billing", "sts.amazonaws.com"), key, algorithms=["RS256"], audience="sts.amazonaws.com", issuer=ISSUER)
+    claims = jwt.decode(
+        token(pair.admin, "billing", "sts.amazonaws.com"),
+        key,
+        algorithms=["RS256"],
+        audience="sts.amazonaws.com",
+        issuer=ISSUER,
+    )
 
     assert claims["sub"] == "system:serviceaccount:default:billing"
     assert pair.admin.get("/.well-known/openid-configuration")["issuer"] == ISSUER
@@ -67,7 +79,9 @@ def test_two_api_servers_see_the_same_objects(reach: Reach) -> None:
 
 
 @pytest.mark.soak
-def test_one_api_server_stops_and_starts_with_other_flags_while_the_other_serves(pair: Cluster) -> None:
+def test_one_api_server_stops_and_starts_with_other_flags_while_the_other_serves(
+    pair: Cluster,
+) -> None:
     first, second = pair.servers
 
     first.stop()
@@ -77,7 +91,10 @@ def test_one_api_server_stops_and_starts_with_other_flags_while_the_other_serves
     first.wait()
 
     pair.admin.create(ACCOUNTS, named("patient"))
-    claims = jwt.decode(token(pair.admin, "patient", "sts.amazonaws.com", 20000), options={"verify_signature": False})
+    claims = jwt.decode(
+        token(pair.admin, "patient", "sts.amazonaws.com", 20000),
+        options={"verify_signature": False},
+    )
     assert claims["exp"] - claims["iat"] == 7200
 
 
@@ -87,12 +104,19 @@ def test_a_kubelet_may_not_read_the_secret_of_another_nodes_pod(reach: Reach) ->
         reach.admin.create(SECRETS, named(f"of-{node}"))
         reach.admin.create(ACCOUNTS, named(f"on-{node}"))
         volumes = [{"name": "secret", "secret": {"secretName": f"of-{node}"}}]
-        spec = {"serviceAccountName": f"on-{node}", "nodeName": node, "volumes": volumes, "containers": [{"name": "c", "image": "c"}]}
+        spec = {
+            "serviceAccountName": f"on-{node}",
+            "nodeName": node,
+            "volumes": volumes,
+            "containers": [{"name": "c", "image": "c"}],
+        }
         reach.admin.create(PODS, named(f"on-{node}", spec=spec))
     kubelet = reach.client("system:node:here", "system:nodes")
 
     assert seen_within(5, lambda: readable(kubelet, f"{SECRETS}/of-here"))
-    with pytest.raises(Refused, match="no relationship found between node 'here' and this object") as refused:
+    with pytest.raises(
+        Refused, match="no relationship found between node 'here' and this object"
+    ) as refused:
         kubelet.get(f"{SECRETS}/of-there")
 
     assert refused.value.status == 403
@@ -105,7 +129,13 @@ def test_a_kubelet_may_not_call_itself_another_node(reach: Reach) -> None:
 
 def test_a_pod_needs_its_service_account(reach: Reach) -> None:
     with pytest.raises(Refused, match='serviceaccount "nobody" not found'):
-        reach.admin.create(PODS, named("a", spec={"serviceAccountName": "nobody", "containers": [{"name": "c", "image": "c"}]}))
+        reach.admin.create(
+            PODS,
+            named(
+                "a",
+                spec={"serviceAccountName": "nobody", "containers": [{"name": "c", "image": "c"}]},
+            ),
+        )
 
 
 def test_who_has_neither_certificate_nor_token_may_do_nothing(reach: Reach) -> None:
@@ -120,7 +150,10 @@ def test_every_request_is_in_the_audit_log_and_in_the_metrics(reach: Reach) -> N
         assert not reach.admin.exists(f"{CONFIGS}/counted")
 
     def counted() -> int:
-        return sum(seen["requestURI"] == f"{CONFIGS}/counted" and seen["verb"] == "get" for seen in reach.requests())
+        return sum(
+            seen["requestURI"] == f"{CONFIGS}/counted" and seen["verb"] == "get"
+            for seen in reach.requests()
+        )
 
     assert seen_within(5, lambda: counted() == 3)
     assert 'apiserver_request_total{code="404"' in reach.admin.text("/metrics")
@@ -153,7 +186,9 @@ def test_nothing_is_left_of_a_cluster_that_has_ended() -> None:
 @pytest.mark.usefixtures("reach")
 def test_nothing_is_left_when_whoever_started_it_is_killed() -> None:
     program = "from tests.cluster.kube.cluster import Cluster\nwith Cluster() as cluster:\n    print(cluster.folder, flush=True)\n    input()"
-    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
         assert owner.stdout
         folder = Path(owner.stdout.readline().strip())
         assert processes_in(folder)
@@ -166,7 +201,9 @@ def test_nothing_is_left_when_whoever_started_it_is_killed() -> None:
 def test_by_hand_a_command_runs_with_the_kubeconfig_and_its_exit_code_is_told() -> None:
     command = ["sh", "-c", 'grep -c "127.0.0.1" "$KUBECONFIG"; exit 7']
 
-    done = subprocess.run([SCRIPT, "run", "--", *command], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [SCRIPT, "run", "--", *command], capture_output=True, text=True, timeout=120, check=False
+    )
 
     assert (done.returncode, done.stdout) == (7, "1\n"), done.stderr
 
@@ -174,15 +211,22 @@ def test_by_hand_a_command_runs_with_the_kubeconfig_and_its_exit_code_is_told() 
 def test_by_hand_an_image_without_a_node_for_it_is_refused(tmp_path: Path) -> None:
     (image := tmp_path / "image.tar").touch()
 
-    done = subprocess.run([SCRIPT, "--image", image], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [SCRIPT, "--image", image], capture_output=True, text=True, timeout=60, check=False
+    )
 
-    assert (done.returncode, done.stderr) == (2, "scripts/cluster: `--image` is for a node: scripts/cluster node --image FILE\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "scripts/cluster: `--image` is for a node: scripts/cluster node --image FILE\n",
+    )
 
 
 def test_by_hand_what_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "KUBEBUILDER_ASSETS": str(tmp_path)}
 
-    done = subprocess.run([SCRIPT], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [SCRIPT], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
 
     assert done.returncode == 2
     assert (

@@ -46,7 +46,9 @@ def blobs(saved: Path) -> Mapping[str, bytes]:
 @pytest.fixture(params=["amd64", "arm64"])
 def manifest(request: pytest.FixtureRequest, blobs: Mapping[str, bytes]) -> Any:
     image = json.loads(blobs[json.loads(blobs["index.json"])["manifests"][0]["digest"]])
-    (found,) = (each for each in image["manifests"] if each["platform"]["architecture"] == request.param)
+    (found,) = (
+        each for each in image["manifests"] if each["platform"]["architecture"] == request.param
+    )
     return json.loads(blobs[found["digest"]])
 
 
@@ -61,8 +63,18 @@ def test_two_clones_with_empty_caches_make_the_same_image(tmp_path: Path) -> Non
     for name, zone, umask in (("one", "UTC", 0o022), ("another", "Asia/Tokyo", 0o077)):
         clone = tmp_path / name / "tree"
         for part in ("cwiictl", "webhook", "templates"):
-            shutil.copytree(ROOT / part, clone / part, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-        environ = {"XDG_CACHE_HOME": str(tmp_path / name / "cache"), "HOME": str(tmp_path / name), "TZ": zone, "PYTHONHASHSEED": str(len(name))}
+            shutil.copytree(
+                ROOT / part,
+                clone / part,
+                symlinks=True,
+                ignore=shutil.ignore_patterns("__pycache__"),
+            )
+        environ = {
+            "XDG_CACHE_HOME": str(tmp_path / name / "cache"),
+            "HOME": str(tmp_path / name),
+            "TZ": zone,
+            "PYTHONHASHSEED": str(len(name)),
+        }
         cwiictl(clone, "save", tmp_path / name / "webhook.tar", umask=umask, **environ)
         digests.append((tmp_path / name / "webhook.tar").read_bytes())
 
@@ -80,22 +92,39 @@ def test_what_is_printed_first_is_what_a_node_knows_it_by(tmp_path: Path) -> Non
     assert told[:2] == [image["annotations"]["io.containerd.image.name"], f"  {image['digest']}"]
 
 
-def test_each_machine_fetches_less_than_the_most_and_runs_it_as_nobody(manifest: Any, blobs: Mapping[str, bytes]) -> None:
+def test_each_machine_fetches_less_than_the_most_and_runs_it_as_nobody(
+    manifest: Any, blobs: Mapping[str, bytes]
+) -> None:
     assert sum(each["size"] for each in (manifest["config"], *manifest["layers"])) < MOST
     assert json.loads(blobs[manifest["config"]["digest"]])["config"]["User"] == "65532:65532"
 
 
-def test_only_python_and_the_webhook_are_programs_and_nothing_installs(files: Mapping[str, tarfile.TarInfo]) -> None:
-    programs = {name for name in files if name.startswith(("usr/bin/", "usr/sbin/", "usr/local/bin/", "usr/games/", "bin/", "sbin/")) and files[name].isfile()}
+def test_only_python_and_the_webhook_are_programs_and_nothing_installs(
+    files: Mapping[str, tarfile.TarInfo],
+) -> None:
+    programs = {
+        name
+        for name in files
+        if name.startswith(
+            ("usr/bin/", "usr/sbin/", "usr/local/bin/", "usr/games/", "bin/", "sbin/")
+        )
+        and files[name].isfile()
+    }
 
     assert programs == {"usr/bin/python3.13", "usr/local/bin/cwii-webhook"}
-    assert {Path(name).name for name, file in files.items() if not file.isdir()}.isdisjoint({"sh", "bash", "dash", "busybox", "dpkg", "apt", "apt-get", "pip"})
+    assert {Path(name).name for name, file in files.items() if not file.isdir()}.isdisjoint(
+        {"sh", "bash", "dash", "busybox", "dpkg", "apt", "apt-get", "pip"}
+    )
     assert not [name for name in files if "ensurepip" in name]
     assert not [name for name, file in files.items() if file.mode & 0o6000 or file.uid or file.gid]
 
 
 def test_every_link_leads_somewhere(files: Mapping[str, tarfile.TarInfo]) -> None:
-    led = {name: os.path.normpath(Path("/", name).parent / file.linkname) for name, file in files.items() if file.issym()}
+    led = {
+        name: os.path.normpath(Path("/", name).parent / file.linkname)
+        for name, file in files.items()
+        if file.issym()
+    }
     meant = {name: re.sub("^/lib(64)?/", r"/usr/lib\1/", to)[1:] for name, to in led.items()}
 
     assert meant
@@ -105,8 +134,18 @@ def test_every_link_leads_somewhere(files: Mapping[str, tarfile.TarInfo]) -> Non
 def test_a_node_runs_it_as_nobody_with_nothing_to_write_to(node: Cluster, saved: Path) -> None:
     assert node.node
     node.node.load(saved)
-    container = {"name": "main", "image": IMAGE, "imagePullPolicy": "Never", "args": ["cwii", "--help"], "securityContext": RESTRICTED}
-    spec = {"restartPolicy": "Never", "automountServiceAccountToken": False, "containers": [container]}
+    container = {
+        "name": "main",
+        "image": IMAGE,
+        "imagePullPolicy": "Never",
+        "args": ["cwii", "--help"],
+        "securityContext": RESTRICTED,
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "containers": [container],
+    }
 
     node.admin.create(PODS, named("webhook", spec=spec))
 
@@ -125,7 +164,9 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_archives_for_other_builders_hold_the_same_files(roots: Path, manifest: Any, blobs: Mapping[str, bytes]) -> None:
+def test_the_archives_for_other_builders_hold_the_same_files(
+    roots: Path, manifest: Any, blobs: Mapping[str, bytes]
+) -> None:
     machine = json.loads(blobs[manifest["config"]["digest"]])["architecture"]
 
     with tarfile.open(roots / f"root-{machine}.tar") as archive:

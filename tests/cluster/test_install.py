@@ -51,13 +51,21 @@ def test_it_would_have_refused_a_field_that_it_does_not_know(reach: Reach) -> No
 def test_our_own_pods_may_be_in_our_own_namespace(reach: Reach) -> None:
     values = in_a_place_of_its_own({})
     those = objects(values)
-    for body in [found(those, "Namespace"), *(each for each in those if each["kind"] == "ServiceAccount")]:
+    for body in [
+        found(those, "Namespace"),
+        *(each for each in those if each["kind"] == "ServiceAccount"),
+    ]:
         reach.admin.create(path(reach.admin, body), body)
-    deployment, cron = found(those, "Deployment")["spec"], found(those, "CronJob")["spec"]["jobTemplate"]["spec"]
+    deployment, cron = (
+        found(those, "Deployment")["spec"],
+        found(those, "CronJob")["spec"]["jobTemplate"]["spec"],
+    )
     pods = f"/api/v1/namespaces/{values.namespace}/pods?dryRun=All&{STRICT}"
 
     for template in (deployment["template"], cron["template"]):
-        made = reach.admin.create(pods, {"metadata": {"name": "p", **template["metadata"]}, "spec": template["spec"]})
+        made = reach.admin.create(
+            pods, {"metadata": {"name": "p", **template["metadata"]}, "spec": template["spec"]}
+        )
         assert made["status"]["qosClass"] == "Burstable"
     with pytest.raises(Refused, match="violates PodSecurity"):
         reach.admin.create(pods, plain(serviceAccountName=values.name))
@@ -69,9 +77,14 @@ def test_our_own_pods_may_be_in_our_own_namespace(reach: Reach) -> None:
 @pytest.fixture(scope="module")
 def required(reach: Reach) -> Iterator[str]:
     """The value of the label of namespaces where the policy counts."""
-    values = in_a_place_of_its_own({"require": True, "dialects": ["cwii", "azwi"], "azure": {"tenantId": "t"}})
+    values = in_a_place_of_its_own(
+        {"require": True, "dialects": ["cwii", "azwi"], "azure": {"tenantId": "t"}}
+    )
     name = f"{values.name}-require"
-    policy, binding = (found(objects(values), kind, name) for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"))
+    policy, binding = (
+        found(objects(values), kind, name)
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    )
     chosen = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
     chosen.append({"key": HOOK, "operator": "In", "values": [values.name]})
     paths = [path(reach.admin, body) for body in (policy, binding)]
@@ -92,7 +105,10 @@ def asking(*clouds: str, says: str = "true", **spec: Any) -> Object:
 
 
 def token(name: str) -> Object:
-    return {"name": name, "projected": {"sources": [{"serviceAccountToken": {"path": "token", "audience": "a"}}]}}
+    return {
+        "name": name,
+        "projected": {"sources": [{"serviceAccountToken": {"path": "token", "audience": "a"}}]},
+    }
 
 
 def admitted(space: Space, pod: Object, server: int = 0) -> bool:
@@ -105,13 +121,18 @@ def admitted(space: Space, pod: Object, server: int = 0) -> bool:
     return True
 
 
-def test_a_pod_that_asks_and_was_given_nothing_is_refused_in_a_sentence(reach: Reach, required: str) -> None:
+def test_a_pod_that_asks_and_was_given_nothing_is_refused_in_a_sentence(
+    reach: Reach, required: str
+) -> None:
     space = Space(reach, hook=required).account({})
 
     with pytest.raises(Refused) as refused:
         space.tried(asking("az"))
 
-    assert "cwii.dev/az-inject asks for an identity in Azure, and the pod was given no token: it would act as its node." in refused.value.message
+    assert (
+        "cwii.dev/az-inject asks for an identity in Azure, and the pod was given no token: it would act as its node."
+        in refused.value.message
+    )
     assert 'write cwii.dev/az-inject: "false" on the pod' in refused.value.message
 
 
@@ -129,7 +150,12 @@ def test_a_pod_that_asks_and_was_given_nothing_is_refused_in_a_sentence(reach: R
         (asking("aws", "gcp", volumes=[token("cwii-aws-token"), token("cwii-gcp-token")]), True),
     ],
 )
-def test_a_pod_that_asks_goes_only_with_its_token(reach: Reach, required: str, pod: Object, goes: bool) -> None:  # noqa: FBT001  # a column
+def test_a_pod_that_asks_goes_only_with_its_token(
+    reach: Reach,
+    required: str,
+    pod: Object,
+    goes: bool,  # noqa: FBT001  # a column
+) -> None:
     assert admitted(Space(reach, hook=required).account({}), pod) is goes
 
 
@@ -142,13 +168,27 @@ def test_a_pod_that_asks_goes_only_with_its_token(reach: Reach, required: str, p
         (plain(volumes=[token("cwii-aws-token")]), True),
     ],
 )
-def test_a_namespace_asks_for_all_its_pods_that_do_not_decline(reach: Reach, required: str, pod: Object, goes: bool) -> None:  # noqa: FBT001  # a column
-    space = Space(reach, hook=required, annotations={"cwii.dev/aws-inject": "true", "other": "x"}).account({})
+def test_a_namespace_asks_for_all_its_pods_that_do_not_decline(
+    reach: Reach,
+    required: str,
+    pod: Object,
+    goes: bool,  # noqa: FBT001  # a column
+) -> None:
+    space = Space(
+        reach, hook=required, annotations={"cwii.dev/aws-inject": "true", "other": "x"}
+    ).account({})
 
     assert admitted(space, pod) is goes
 
 
-@pytest.mark.parametrize(("volume", "goes"), [("azure-identity-token", True), ("azure-workload-identity-reserved-1a2b", True), ("cwii-az-token", False)])
+@pytest.mark.parametrize(
+    ("volume", "goes"),
+    [
+        ("azure-identity-token", True),
+        ("azure-workload-identity-reserved-1a2b", True),
+        ("cwii-az-token", False),
+    ],
+)
 def test_azures_label_asks_too(reach: Reach, required: str, volume: str, goes: bool) -> None:  # noqa: FBT001  # a column
     pod = plain(volumes=[token(volume)])
     pod["metadata"]["labels"] = {"azure.workload.identity/use": "true"}
@@ -167,17 +207,26 @@ def test_elsewhere_nobody_is_refused(reach: Reach, required: str) -> None:
 def renewer(reach: Reach) -> Iterator[tuple[Client, Client, str, Values]]:
     """It, the admin, and where the configuration is that it may write to: one that asks about nobody's pods."""
     values = in_a_place_of_its_own({})
-    those = [each for each in objects(values) if each["kind"] in {"Namespace", "ServiceAccount", "Secret", "ClusterRole", "Role"} or "Binding" in each["kind"]]
+    those = [
+        each
+        for each in objects(values)
+        if each["kind"] in {"Namespace", "ServiceAccount", "Secret", "ClusterRole", "Role"}
+        or "Binding" in each["kind"]
+    ]
     those += [each for each in objects(values) if each["kind"] == "ValidatingAdmissionPolicy"]
     configuration = softened(found(objects(values), "MutatingWebhookConfiguration"))
     for entry in configuration["webhooks"]:
-        entry["namespaceSelector"]["matchExpressions"].append({"key": HOOK, "operator": "In", "values": ["nobody"]})
+        entry["namespaceSelector"]["matchExpressions"].append(
+            {"key": HOOK, "operator": "In", "values": ["nobody"]}
+        )
     paths: list[str] = []
     for body in (*those, configuration):
         place = path(reach.admin, body)
         reach.admin.create(place, body)
         paths.append(f"{place}/{body['metadata']['name']}")
-    client = reach.client(f"system:serviceaccount:{values.namespace}:{values.renewer}", "system:serviceaccounts")
+    client = reach.client(
+        f"system:serviceaccount:{values.namespace}:{values.renewer}", "system:serviceaccounts"
+    )
     assert seen_within(30, lambda: not allowed(client, paths[-1], CHANGES["how long it waits"]))
     yield client, reach.admin, paths[-1], values
     for each in reversed(paths[1:]):
@@ -194,10 +243,15 @@ def allowed(client: Client, place: str, change: list[Object]) -> bool:
     return True
 
 
-def test_the_renewer_writes_bundles_of_all_entries(reach: Reach, renewer: tuple[Client, Client, str, Values]) -> None:
+def test_the_renewer_writes_bundles_of_all_entries(
+    reach: Reach, renewer: tuple[Client, Client, str, Values]
+) -> None:
     client, _, place, _ = renewer
     bundle = base64.b64encode(reach.authority.pem).decode()
-    change: list[Object] = [{"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle} for number in range(3)]
+    change: list[Object] = [
+        {"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle}
+        for number in range(3)
+    ]
 
     written = client.patch(place, change, "json")
 
@@ -205,23 +259,50 @@ def test_the_renewer_writes_bundles_of_all_entries(reach: Reach, renewer: tuple[
     assert allowed(client, place, [{"op": "remove", "path": "/webhooks/1/clientConfig/caBundle"}])
 
 
-ENTRY: Object = {"name": "more.cwii.dev", "admissionReviewVersions": ["v1"], "sideEffects": "None", "clientConfig": {"url": "https://elsewhere.example.com/"}}
+ENTRY: Object = {
+    "name": "more.cwii.dev",
+    "admissionReviewVersions": ["v1"],
+    "sideEffects": "None",
+    "clientConfig": {"url": "https://elsewhere.example.com/"},
+}
 CHANGES: Mapping[str, list[Object]] = {
     "its name": [{"op": "replace", "path": "/webhooks/0/name", "value": "other.cwii.dev"}],
     "what it fails to": [{"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Fail"}],
     "how long it waits": [{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 30}],
-    "which namespaces": [{"op": "remove", "path": "/webhooks/0/namespaceSelector/matchExpressions/0"}],
-    "which objects": [{"op": "replace", "path": "/webhooks/0/objectSelector", "value": {"matchLabels": {"a": "b"}}}],
-    "which things": [{"op": "replace", "path": "/webhooks/0/rules/0/resources", "value": ["secrets"]}],
+    "which namespaces": [
+        {"op": "remove", "path": "/webhooks/0/namespaceSelector/matchExpressions/0"}
+    ],
+    "which objects": [
+        {
+            "op": "replace",
+            "path": "/webhooks/0/objectSelector",
+            "value": {"matchLabels": {"a": "b"}},
+        }
+    ],
+    "which things": [
+        {"op": "replace", "path": "/webhooks/0/rules/0/resources", "value": ["secrets"]}
+    ],
     "under what conditions": [{"op": "remove", "path": "/webhooks/0/matchConditions/0"}],
-    "which versions of things": [{"op": "replace", "path": "/webhooks/0/matchPolicy", "value": "Exact"}],
+    "which versions of things": [
+        {"op": "replace", "path": "/webhooks/0/matchPolicy", "value": "Exact"}
+    ],
     "how often": [{"op": "replace", "path": "/webhooks/0/reinvocationPolicy", "value": "Never"}],
-    "with what effects": [{"op": "replace", "path": "/webhooks/0/sideEffects", "value": "NoneOnDryRun"}],
-    "in which words": [{"op": "replace", "path": "/webhooks/0/admissionReviewVersions", "value": ["v1", "v1beta1"]}],
-    "which Service": [{"op": "replace", "path": "/webhooks/0/clientConfig/service/name", "value": "other"}],
+    "with what effects": [
+        {"op": "replace", "path": "/webhooks/0/sideEffects", "value": "NoneOnDryRun"}
+    ],
+    "in which words": [
+        {"op": "replace", "path": "/webhooks/0/admissionReviewVersions", "value": ["v1", "v1beta1"]}
+    ],
+    "which Service": [
+        {"op": "replace", "path": "/webhooks/0/clientConfig/service/name", "value": "other"}
+    ],
     "which address": [
         {"op": "remove", "path": "/webhooks/0/clientConfig/service"},
-        {"op": "add", "path": "/webhooks/0/clientConfig/url", "value": "https://elsewhere.example.com/"},
+        {
+            "op": "add",
+            "path": "/webhooks/0/clientConfig/url",
+            "value": "https://elsewhere.example.com/",
+        },
     ],
     "one more": [{"op": "add", "path": "/webhooks/-", "value": ENTRY}],
     "one less": [{"op": "remove", "path": "/webhooks/0"}],
@@ -229,24 +310,32 @@ CHANGES: Mapping[str, list[Object]] = {
     "none": [{"op": "remove", "path": "/webhooks"}],
     "whose it is": [{"op": "add", "path": "/metadata/labels/a", "value": "b"}],
     "what is noted on it": [{"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}],
-    "who has a say in its end": [{"op": "add", "path": "/metadata/finalizers", "value": ["example.com/stays"]}],
+    "who has a say in its end": [
+        {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/stays"]}
+    ],
 }
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_the_renewer_changes_nothing_else(renewer: tuple[Client, Client, str, Values], what: str) -> None:
+def test_the_renewer_changes_nothing_else(
+    renewer: tuple[Client, Client, str, Values], what: str
+) -> None:
     client, admin, place, _ = renewer
 
     assert allowed(admin, place, CHANGES[what]), "the admin may: it is a change that can be made"
     assert not allowed(client, place, CHANGES[what])
 
 
-def test_the_renewer_neither_makes_nor_removes_configurations(renewer: tuple[Client, Client, str, Values]) -> None:
+def test_the_renewer_neither_makes_nor_removes_configurations(
+    renewer: tuple[Client, Client, str, Values],
+) -> None:
     client, admin, place, _ = renewer
     collection, _, _ = place.rpartition("/")
 
     with pytest.raises(Refused, match="cannot create"):
-        client.create(f"{collection}?dryRun=All", {"metadata": {"name": a_name("more")}, "webhooks": []})
+        client.create(
+            f"{collection}?dryRun=All", {"metadata": {"name": a_name("more")}, "webhooks": []}
+        )
     with pytest.raises(Refused, match="cannot delete"):
         client.delete(f"{place}?dryRun=All")
     with pytest.raises(Refused, match="cannot list"):
@@ -254,13 +343,17 @@ def test_the_renewer_neither_makes_nor_removes_configurations(renewer: tuple[Cli
     assert admin.exists(place)
 
 
-def test_the_renewer_fills_its_two_secrets_and_sees_no_other(renewer: tuple[Client, Client, str, Values]) -> None:
+def test_the_renewer_fills_its_two_secrets_and_sees_no_other(
+    renewer: tuple[Client, Client, str, Values],
+) -> None:
     client, admin, _, values = renewer
     secrets = f"/api/v1/namespaces/{values.namespace}/secrets"
     admin.create(secrets, {"metadata": {"name": "other"}})
 
     for name in (f"{values.name}-serving", f"{values.name}-ca"):
-        assert client.patch(f"{secrets}/{name}", {"data": {"tls.crt": "YQ=="}})["data"] == {"tls.crt": "YQ=="}
+        assert client.patch(f"{secrets}/{name}", {"data": {"tls.crt": "YQ=="}})["data"] == {
+            "tls.crt": "YQ=="
+        }
     for refused in (
         lambda: client.get(f"{secrets}/other"),
         lambda: client.list(secrets),
@@ -271,15 +364,23 @@ def test_the_renewer_fills_its_two_secrets_and_sees_no_other(renewer: tuple[Clie
             refused()
 
 
-def test_who_answers_reviews_sees_neither_secrets_nor_configurations(reach: Reach, renewer: tuple[Client, Client, str, Values]) -> None:
+def test_who_answers_reviews_sees_neither_secrets_nor_configurations(
+    reach: Reach, renewer: tuple[Client, Client, str, Values]
+) -> None:
     _, _, place, values = renewer
-    client = reach.client(f"system:serviceaccount:{values.namespace}:{values.name}", "system:serviceaccounts")
+    client = reach.client(
+        f"system:serviceaccount:{values.namespace}:{values.name}", "system:serviceaccounts"
+    )
 
     assert client.list("/api/v1/serviceaccounts")
     for refused in (
-        lambda: client.get(f"/api/v1/namespaces/{values.namespace}/secrets/{values.serving_secret}"),
+        lambda: client.get(
+            f"/api/v1/namespaces/{values.namespace}/secrets/{values.serving_secret}"
+        ),
         lambda: client.get(place),
-        lambda: client.create(f"/api/v1/namespaces/{values.namespace}/configmaps", {"metadata": {"name": "x"}}),
+        lambda: client.create(
+            f"/api/v1/namespaces/{values.namespace}/configmaps", {"metadata": {"name": "x"}}
+        ),
     ):
         with pytest.raises(Refused, match="cannot"):
             refused()

@@ -23,7 +23,10 @@ NAMESPACE, SHOP = "cwii-system", "shop"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/cwii-webhook"
 OURS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 PODS = f"/api/v1/namespaces/{SHOP}/pods"
-SAYS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop"}
+SAYS = {
+    "cwii.dev/aws-inject": "true",
+    "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop",
+}
 
 
 def apply(node: Cluster, body: Object) -> None:
@@ -52,7 +55,9 @@ def certified(node: Cluster, values: Values) -> None:
     pair = authority.server("webhook", [f"{values.name}.{values.namespace}.svc"])
     files = {"tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.pem}
     data = {name: base64.b64encode(content).decode() for name, content in files.items()}
-    node.admin.patch(f"/api/v1/namespaces/{NAMESPACE}/secrets/{values.serving_secret}", {"data": data})
+    node.admin.patch(
+        f"/api/v1/namespaces/{NAMESPACE}/secrets/{values.serving_secret}", {"data": data}
+    )
     (wanted,) = [body for body in objects(values) if body["kind"] == "MutatingWebhookConfiguration"]
     for entry in wanted["webhooks"]:
         entry["clientConfig"]["caBundle"] = data["ca.crt"]
@@ -62,29 +67,55 @@ def certified(node: Cluster, values: Values) -> None:
 def test_it_waits_for_its_certificate_and_then_serves(node: Cluster, values: Values) -> None:
     admin = node.admin
     assert seen_within(60, lambda: len(admin.list(OURS)) == 2)
-    assert seen_within(60, lambda: any("non-existent secret key" in event["message"] for event in admin.list(f"/api/v1/namespaces/{NAMESPACE}/events")))
+    assert seen_within(
+        60,
+        lambda: any(
+            "non-existent secret key" in event["message"]
+            for event in admin.list(f"/api/v1/namespaces/{NAMESPACE}/events")
+        ),
+    )
     assert not ready(node)
 
     certified(node, values)
 
     assert seen_within(120, lambda: ready(node)), admin.list(OURS)
-    assert {status["restartCount"] for pod in admin.list(OURS) for status in pod["status"]["containerStatuses"]} == {0}
+    assert {
+        status["restartCount"]
+        for pod in admin.list(OURS)
+        for status in pod["status"]["containerStatuses"]
+    } == {0}
 
 
 def test_a_pod_is_given_its_identity_where_it_is_required(node: Cluster, values: Values) -> None:
     del values
     admin = node.admin
-    admin.create("/api/v1/namespaces", {"metadata": {"name": SHOP, "labels": {"cwii.dev/require": "true"}}})
-    admin.create(f"/api/v1/namespaces/{SHOP}/serviceaccounts", {"metadata": {"name": "till", "annotations": SAYS}})
-    admin.create(PODS, a_pod("teller", "echo $AWS_ROLE_ARN; wc -c < $AWS_WEB_IDENTITY_TOKEN_FILE", serviceAccountName="till"))
+    admin.create(
+        "/api/v1/namespaces", {"metadata": {"name": SHOP, "labels": {"cwii.dev/require": "true"}}}
+    )
+    admin.create(
+        f"/api/v1/namespaces/{SHOP}/serviceaccounts",
+        {"metadata": {"name": "till", "annotations": SAYS}},
+    )
+    admin.create(
+        PODS,
+        a_pod(
+            "teller",
+            "echo $AWS_ROLE_ARN; wc -c < $AWS_WEB_IDENTITY_TOKEN_FILE",
+            serviceAccountName="till",
+        ),
+    )
 
-    assert seen_within(60, lambda: admin.get(f"{PODS}/teller")["status"]["phase"] in {"Succeeded", "Failed"}), admin.get(f"{PODS}/teller")
+    assert seen_within(
+        60, lambda: admin.get(f"{PODS}/teller")["status"]["phase"] in {"Succeeded", "Failed"}
+    ), admin.get(f"{PODS}/teller")
     role, size = admin.text(f"{PODS}/teller/log").split()
     assert role == SAYS["cwii.dev/aws-role-arn"]
     assert int(size) > 500
 
 
-def test_when_all_of_it_is_gone_it_comes_back_and_who_must_not_go_without_waits(node: Cluster, values: Values) -> None:
+def test_when_all_of_it_is_gone_it_comes_back_and_who_must_not_go_without_waits(
+    node: Cluster, values: Values
+) -> None:
     del values
     admin = node.admin
     gone = {pod["metadata"]["uid"] for pod in admin.list(OURS)}
@@ -99,19 +130,36 @@ def test_when_all_of_it_is_gone_it_comes_back_and_who_must_not_go_without_waits(
         return False
 
     assert seen_within(30, refused)
-    assert seen_within(120, lambda: ready(node) and not gone & {pod["metadata"]["uid"] for pod in admin.list(OURS)}), admin.list(OURS)
+    assert seen_within(
+        120, lambda: ready(node) and not gone & {pod["metadata"]["uid"] for pod in admin.list(OURS)}
+    ), admin.list(OURS)
     assert seen_within(30, lambda: not refused())
 
 
 def test_its_node_can_be_drained(node: Cluster, values: Values) -> None:
     """One at a time, and one that is not ready does not count."""
-    budget = node.admin.get(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{values.name}")
+    budget = node.admin.get(
+        f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{values.name}"
+    )
     assert seen_within(
-        60, lambda: node.admin.get(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{values.name}")["status"]["disruptionsAllowed"] == 1
+        60,
+        lambda: (
+            node.admin.get(
+                f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{values.name}"
+            )["status"]["disruptionsAllowed"]
+            == 1
+        ),
     )
     assert budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
     pod = node.admin.list(OURS)[0]["metadata"]["name"]
 
-    node.admin.create(f"{OURS}/{pod}/eviction", {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": NAMESPACE}})
+    node.admin.create(
+        f"{OURS}/{pod}/eviction",
+        {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": NAMESPACE},
+        },
+    )
 
     assert seen_within(120, lambda: ready(node))

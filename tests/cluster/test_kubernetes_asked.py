@@ -18,7 +18,9 @@ from tests.cluster.space import Space, plain
 pytestmark = pytest.mark.timeout(60)
 
 
-def test_who_lacks_rights_learns_which_before_anything_is_written(reach: Reach, tmp_path: Path) -> None:
+def test_who_lacks_rights_learns_which_before_anything_is_written(
+    reach: Reach, tmp_path: Path
+) -> None:
     with connected(reach, tmp_path) as admin:
         bodies = an_installation(admin).bodies
     with connected(reach, tmp_path, "viewer", "viewers") as place:
@@ -35,11 +37,19 @@ def test_who_lacks_rights_learns_which_before_anything_is_written(reach: Reach, 
     with connected(reach, tmp_path) as admin:
         assert admin.api.lacking(asked) == ()
         assert admin.api.lacking(asked, "viewer") == tuple(sorted(set(asked)))
-        assert admin.api.lacking([Right("create", "selfsubjectreviews", "authentication.k8s.io")], "system:serviceaccount:a:b") == ()
+        assert (
+            admin.api.lacking(
+                [Right("create", "selfsubjectreviews", "authentication.k8s.io")],
+                "system:serviceaccount:a:b",
+            )
+            == ()
+        )
     assert denied("admin", (), "anything") is None
 
 
-def test_what_a_pod_would_answer_and_cannot_is_told_in_its_place(reach: Reach, tmp_path: Path) -> None:
+def test_what_a_pod_would_answer_and_cannot_is_told_in_its_place(
+    reach: Reach, tmp_path: Path
+) -> None:
     """No pod runs here: it is the API server that says so, and who may not have it passed on learns that."""
     space = Space(reach).account({})
     name = space.create(plain())["metadata"]["name"]
@@ -59,7 +69,9 @@ def test_what_a_pod_would_answer_and_cannot_is_told_in_its_place(reach: Reach, t
 def test_a_patch_says_one_thing_and_leaves_the_rest(reach: Reach, tmp_path: Path) -> None:
     space = Space(reach).account({"a": "1"})
     with connected(reach, tmp_path) as place:
-        place.api.patch("ServiceAccount", space.name, "worker", {"metadata": {"annotations": {"b": "2"}}})
+        place.api.patch(
+            "ServiceAccount", space.name, "worker", {"metadata": {"annotations": {"b": "2"}}}
+        )
 
         found = place.api.get("ServiceAccount", space.name, "worker")
 
@@ -67,7 +79,9 @@ def test_a_patch_says_one_thing_and_leaves_the_rest(reach: Reach, tmp_path: Path
     assert found["metadata"]["annotations"] == {"a": "1", "b": "2"}
 
 
-def test_tokens_objects_and_dry_runs_are_had_by_the_same_connection(reach: Reach, tmp_path: Path) -> None:
+def test_tokens_objects_and_dry_runs_are_had_by_the_same_connection(
+    reach: Reach, tmp_path: Path
+) -> None:
     space = Space(reach).account({})
     with connected(reach, tmp_path) as place:
         claims = place.api.token(space.name, "worker", "sts.amazonaws.com").split(".")[1]
@@ -75,7 +89,11 @@ def test_tokens_objects_and_dry_runs_are_had_by_the_same_connection(reach: Reach
         with pytest.raises(Failed, match=f"there is no ServiceAccount {space.name}/nobody"):
             place.api.token(space.name, "nobody", "a")
 
-        pod: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": space.name, "generateName": "p-", "labels": {"a": "b"}}}
+        pod: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"namespace": space.name, "generateName": "p-", "labels": {"a": "b"}},
+        }
         pod["spec"] = {"serviceAccountName": "worker", "containers": [{"name": "c", "image": "c"}]}
         assert place.api.create(pod, dry=True)["metadata"]["name"].startswith("p-")
         assert place.api.list("Pod", space.name) == []

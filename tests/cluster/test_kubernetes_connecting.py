@@ -42,18 +42,33 @@ def test_the_place_tells_where_it_is_and_who_asks(config: Config, reach: Reach) 
     place.close()
 
 
-def test_of_several_kubeconfigs_what_is_said_first_is_believed(config: Config, reach: Reach, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_of_several_kubeconfigs_what_is_said_first_is_believed(
+    config: Config, reach: Reach, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     other, third = tmp_path / "other", tmp_path / "deep" / "third"
     third.parent.mkdir()
     pair = reach.authority.client("somebody")
     (third.parent / "their.crt").write_bytes(pair.certificate)
     (third.parent / "their.key").write_bytes(pair.key)
-    user = {"name": "user", "user": {"token": "theirs"}}, {"name": "second", "user": {"client-certificate": "their.crt", "client-key": "their.key"}}
+    user = (
+        {"name": "user", "user": {"token": "theirs"}},
+        {"name": "second", "user": {"client-certificate": "their.crt", "client-key": "their.key"}},
+    )
     other.write_text(json.dumps({"current-context": "context", "users": None}))
     third.write_text(
-        json.dumps({"current-context": "second", "users": user, "contexts": [{"name": "second", "context": {"cluster": "cluster", "user": "second"}}]})
+        json.dumps(
+            {
+                "current-context": "second",
+                "users": user,
+                "contexts": [
+                    {"name": "second", "context": {"cluster": "cluster", "user": "second"}}
+                ],
+            }
+        )
     )
-    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, ("/nowhere/at/all", other, config.written(), third))))
+    monkeypatch.setenv(
+        "KUBECONFIG", os.pathsep.join(map(str, ("/nowhere/at/all", other, config.written(), third)))
+    )
 
     callers: list[str] = []
     for context in (None, "second"):
@@ -75,7 +90,9 @@ def test_what_is_in_the_home_is_found(config: Config, tmp_path: Path) -> None:
     assert place.caller == "admin"
 
 
-def test_without_any_kubeconfig_it_is_said_where_one_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_kubeconfig_it_is_said_where_one_was_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(BadInput, match=r"there is no kubeconfig: ~/\.kube/config is not there"):
         connect()
     monkeypatch.setenv("KUBECONFIG", "/a:/b")
@@ -105,10 +122,17 @@ def test_nobody_is_not_taken_for_somebody_with_few_rights(config: Config) -> Non
         assert "the cluster does not know who asks" in problem.problem
 
 
-def test_a_client_certificate_that_has_run_out_is_told(config: Config, reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_certificate_that_has_run_out_is_told(
+    config: Config, reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pki, "DAYS", timedelta(minutes=-5))
     pair = reach.authority.client("late")
-    config.is_(**{"client-certificate-data": base64.b64encode(pair.certificate).decode(), "client-key-data": base64.b64encode(pair.key).decode()})
+    config.is_(
+        **{
+            "client-certificate-data": base64.b64encode(pair.certificate).decode(),
+            "client-key-data": base64.b64encode(pair.key).decode(),
+        }
+    )
     assert "the client certificate of the context context has run out (" in config.problem().problem
 
 
@@ -123,7 +147,9 @@ def test_a_server_that_is_not_there_is_told(config: Config) -> None:
 def test_a_certificate_of_another_authority_is_not_believed(config: Config, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
-    config.cluster["certificate-authority-data"] = base64.b64encode(Authority.made(folder).pem).decode()
+    config.cluster["certificate-authority-data"] = base64.b64encode(
+        Authority.made(folder).pem
+    ).decode()
     problem = config.problem()
     assert isinstance(problem, Failed)
     assert "is not believed" in problem.problem
@@ -156,8 +182,13 @@ def saying(said: bytes) -> Generator[str]:
 
 
 def test_a_cluster_of_long_ago_is_refused(config: Config) -> None:
-    with saying(json.dumps({"major": "1", "minor": "27+", "gitVersion": "v1.27.3-eks"}).encode()) as config.cluster["server"]:
-        assert "is Kubernetes v1.27.3-eks, and 1.28 is the oldest that is supported" in config.problem().problem
+    with saying(
+        json.dumps({"major": "1", "minor": "27+", "gitVersion": "v1.27.3-eks"}).encode()
+    ) as config.cluster["server"]:
+        assert (
+            "is Kubernetes v1.27.3-eks, and 1.28 is the oldest that is supported"
+            in config.problem().problem
+        )
 
 
 def test_what_is_no_api_server_is_told(config: Config) -> None:
@@ -165,7 +196,9 @@ def test_what_is_no_api_server_is_told(config: Config) -> None:
         assert "is not a Kubernetes API server's" in config.problem().problem
 
 
-def test_in_a_cluster_one_is_its_pods_account(reach: Reach, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_cluster_one_is_its_pods_account(
+    reach: Reach, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     space = Space(reach).account({})
     host, _, port = reach.urls[0].removeprefix("https://").partition(":")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
@@ -175,10 +208,15 @@ def test_in_a_cluster_one_is_its_pods_account(reach: Reach, tmp_path: Path, monk
         monkeypatch.setattr(incluster_config, f"SERVICE_{name}_FILENAME", str(tmp_path / name))
     with pytest.raises(BadInput, match="this pod has no ServiceAccount to act as"):
         connect()
-    token = reach.admin.create(f"{space.path('serviceaccounts')}/worker/token", {"spec": {}})["status"]["token"]
+    token = reach.admin.create(f"{space.path('serviceaccounts')}/worker/token", {"spec": {}})[
+        "status"
+    ]["token"]
     (tmp_path / "TOKEN").write_text(token)
 
     place = connect()
     place.close()
 
-    assert (place.context, place.caller) == ("in-cluster", f"system:serviceaccount:{space.name}:worker")
+    assert (place.context, place.caller) == (
+        "in-cluster",
+        f"system:serviceaccount:{space.name}:worker",
+    )

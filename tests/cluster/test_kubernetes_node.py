@@ -32,15 +32,23 @@ def installed(place: Place) -> Installation:
     for body in one.bodies:
         if body["kind"] == "Deployment":
             pod = body["spec"]["template"]["spec"]
-            running = {"image": SHELL_IMAGE, "args": ["echo hello; sleep 600"], "resources": {"requests": {"cpu": "10m"}}}
-            pod["containers"] = [{**container, **running, "securityContext": {}} for container in pod["containers"]]
+            running = {
+                "image": SHELL_IMAGE,
+                "args": ["echo hello; sleep 600"],
+                "resources": {"requests": {"cpu": "10m"}},
+            }
+            pod["containers"] = [
+                {**container, **running, "securityContext": {}} for container in pod["containers"]
+            ]
             pod["terminationGracePeriodSeconds"] = 1
     outcome = one.apply()
     assert outcome.whole, outcome.failed
     return one
 
 
-def test_what_controllers_add_is_no_drift_and_goes_with_what_it_was_made_for(installed: Installation, node: Cluster) -> None:
+def test_what_controllers_add_is_no_drift_and_goes_with_what_it_was_made_for(
+    installed: Installation, node: Cluster
+) -> None:
     api, name = installed.place.api, installed.name
 
     def ready() -> bool:
@@ -50,10 +58,15 @@ def test_what_controllers_add_is_no_drift_and_goes_with_what_it_was_made_for(ins
     assert set(verbs(installed.apply()).values()) == {"keep"}
     pod = api.list("Pod", name)[0]["metadata"]["name"]
     assert api.logs(name, pod, "webhook") == "hello\n"
-    node.admin.create(f"/api/v1/namespaces/{name}/configmaps", {"metadata": {"name": "theirs"}, "data": {"a": base64.b64encode(b"a").decode()}})
+    node.admin.create(
+        f"/api/v1/namespaces/{name}/configmaps",
+        {"metadata": {"name": "theirs"}, "data": {"a": base64.b64encode(b"a").decode()}},
+    )
 
     refused = installed.remove()
-    assert "holds what is not ours: ConfigMap/theirs" in str(refused.failed[installed.address("Namespace")])
+    assert "holds what is not ours: ConfigMap/theirs" in str(
+        refused.failed[installed.address("Namespace")]
+    )
     node.admin.delete(f"/api/v1/namespaces/{name}/configmaps/theirs")
     removal = installed.remove()
 

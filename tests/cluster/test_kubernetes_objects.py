@@ -40,7 +40,9 @@ def changed(one: Installation, kind: str, **said: Any) -> list[dict[str, Any]]:
     return [{**body, **said} if body["kind"] == kind else body for body in one.bodies]
 
 
-def test_a_preview_of_what_is_not_there_says_that_all_will_be_made_and_makes_nothing(cluster: Place, reach: Reach) -> None:
+def test_a_preview_of_what_is_not_there_says_that_all_will_be_made_and_makes_nothing(
+    cluster: Place, reach: Reach
+) -> None:
     one = an_installation(cluster)
 
     seen = one.preview()
@@ -52,20 +54,28 @@ def test_a_preview_of_what_is_not_there_says_that_all_will_be_made_and_makes_not
 
 
 def test_a_second_apply_writes_nothing(installed: Installation, reach: Reach) -> None:
-    versions = {body["kind"]: reach.admin.get(installed.path(body["kind"]))["metadata"]["resourceVersion"] for body in installed.bodies}
+    versions = {
+        body["kind"]: reach.admin.get(installed.path(body["kind"]))["metadata"]["resourceVersion"]
+        for body in installed.bodies
+    }
 
     again = installed.apply()
 
     assert again.whole, again.failed
     assert set(verbs(again).values()) == {"keep"}
     assert told(again) == {}
-    assert versions == {body["kind"]: reach.admin.get(installed.path(body["kind"]))["metadata"]["resourceVersion"] for body in installed.bodies}
+    assert versions == {
+        body["kind"]: reach.admin.get(installed.path(body["kind"]))["metadata"]["resourceVersion"]
+        for body in installed.bodies
+    }
 
 
 def test_what_is_wanted_in_another_order_is_the_same(installed: Installation) -> None:
     """Where the API server itself goes by names."""
     bodies = json.loads(json.dumps(installed.bodies))
-    deployment = next(body for body in bodies if body["kind"] == "Deployment")["spec"]["template"]["spec"]
+    deployment = next(body for body in bodies if body["kind"] == "Deployment")["spec"]["template"][
+        "spec"
+    ]
     deployment["containers"].reverse()
     deployment["containers"][1]["env"].reverse()
     deployment["containers"][1]["ports"].reverse()
@@ -74,7 +84,9 @@ def test_what_is_wanted_in_another_order_is_the_same(installed: Installation) ->
     assert set(verbs(installed.preview(bodies)).values()) == {"keep"}
 
 
-def test_a_preview_says_field_by_field_what_apply_then_does(installed: Installation, reach: Reach) -> None:
+def test_a_preview_says_field_by_field_what_apply_then_does(
+    installed: Installation, reach: Reach
+) -> None:
     wanted = changed(installed, "ConfigMap", data={"colour": "red", "size": "1"})
 
     seen = installed.preview(wanted)
@@ -82,49 +94,92 @@ def test_a_preview_says_field_by_field_what_apply_then_does(installed: Installat
     done = installed.apply(wanted)
 
     address = installed.address("ConfigMap")
-    assert told(seen) == told(done) == {f"{address} data.colour": ("blue", "red"), f"{address} data.size": (None, "1")}
+    assert (
+        told(seen)
+        == told(done)
+        == {f"{address} data.colour": ("blue", "red"), f"{address} data.size": (None, "1")}
+    )
     assert seen.changes == done.changes
     assert reach.admin.get(installed.path("ConfigMap"))["data"] == {"colour": "red", "size": "1"}
 
 
 def test_what_is_no_longer_said_goes(installed: Installation, reach: Reach) -> None:
-    reach.admin.patch(f"{installed.path('ConfigMap')}?fieldManager=somebody", {"data": {"theirs": "stays"}})
+    reach.admin.patch(
+        f"{installed.path('ConfigMap')}?fieldManager=somebody", {"data": {"theirs": "stays"}}
+    )
     wanted = changed(installed, "ConfigMap", data={})
 
-    assert told(installed.preview(wanted)) == {f"{installed.address('ConfigMap')} data.colour": ("blue", None)}
+    assert told(installed.preview(wanted)) == {
+        f"{installed.address('ConfigMap')} data.colour": ("blue", None)
+    }
     assert installed.apply(wanted).whole
 
     assert reach.admin.get(installed.path("ConfigMap"))["data"] == {"theirs": "stays"}
     assert set(verbs(installed.apply(wanted)).values()) == {"keep"}
 
 
-@pytest.mark.parametrize("client", ["kubectl-edit", "kubectl-client-side-apply", "kubectl", "Mozilla"])
-def test_what_a_person_has_set_is_drift_and_is_repaired(installed: Installation, reach: Reach, client: str) -> None:
-    patch = {"spec": {"replicas": 5, "template": {"spec": {"containers": [{"name": "webhook", "image": "example.org/theirs"}]}}}}
+@pytest.mark.parametrize(
+    "client", ["kubectl-edit", "kubectl-client-side-apply", "kubectl", "Mozilla"]
+)
+def test_what_a_person_has_set_is_drift_and_is_repaired(
+    installed: Installation, reach: Reach, client: str
+) -> None:
+    patch = {
+        "spec": {
+            "replicas": 5,
+            "template": {
+                "spec": {"containers": [{"name": "webhook", "image": "example.org/theirs"}]}
+            },
+        }
+    }
     reach.admin.patch(f"{installed.path('Deployment')}?fieldManager={client}", patch, "strategic")
 
     seen, done = installed.preview(), installed.apply()
 
     address = installed.address("Deployment")
     image = f"{address} spec.template.spec.containers[webhook].image"
-    assert told(seen) == told(done) == {f"{address} spec.replicas": (5, 2), image: ("example.org/theirs", "example.org/webhook:1")}
+    assert (
+        told(seen)
+        == told(done)
+        == {
+            f"{address} spec.replicas": (5, 2),
+            image: ("example.org/theirs", "example.org/webhook:1"),
+        }
+    )
     live = reach.admin.get(installed.path("Deployment"))["spec"]
-    assert (live["replicas"], live["template"]["spec"]["containers"][0]["image"]) == (2, "example.org/webhook:1")
+    assert (live["replicas"], live["template"]["spec"]["containers"][0]["image"]) == (
+        2,
+        "example.org/webhook:1",
+    )
     assert set(verbs(installed.apply()).values()) == {"keep"}
 
 
-def test_what_a_controller_has_set_is_a_conflict_that_names_it_and_the_field(installed: Installation, reach: Reach) -> None:
-    reach.admin.patch(f"{installed.path('Deployment')}?fieldManager=vpa-updater", {"spec": {"replicas": 7}})
+def test_what_a_controller_has_set_is_a_conflict_that_names_it_and_the_field(
+    installed: Installation, reach: Reach
+) -> None:
+    reach.admin.patch(
+        f"{installed.path('Deployment')}?fieldManager=vpa-updater", {"spec": {"replicas": 7}}
+    )
 
     for outcome in (installed.preview(), installed.apply()):
         conflict = outcome.failed[installed.address("Deployment")]
         assert isinstance(conflict, Conflict)
-        assert conflict.problem == f"{installed.address('Deployment')} has spec.replicas held by vpa-updater, which would be set to something else"
+        assert (
+            conflict.problem
+            == f"{installed.address('Deployment')} has spec.replicas held by vpa-updater, which would be set to something else"
+        )
     assert reach.admin.get(installed.path("Deployment"))["spec"]["replicas"] == 7
 
 
-def test_what_another_has_applied_is_a_conflict_though_it_be_a_person(installed: Installation, reach: Reach) -> None:
-    applied(reach, installed.path("ConfigMap"), "kubectl", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"colour": "green"}})
+def test_what_another_has_applied_is_a_conflict_though_it_be_a_person(
+    installed: Installation, reach: Reach
+) -> None:
+    applied(
+        reach,
+        installed.path("ConfigMap"),
+        "kubectl",
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"colour": "green"}},
+    )
 
     outcome = installed.apply()
 
@@ -133,7 +188,9 @@ def test_what_another_has_applied_is_a_conflict_though_it_be_a_person(installed:
     assert reach.admin.get(installed.path("ConfigMap"))["data"] == {"colour": "green"}
 
 
-def test_replicas_that_are_left_to_an_autoscaler_stay_as_many_as_there_are_until_it_says_otherwise(installed: Installation, reach: Reach) -> None:
+def test_replicas_that_are_left_to_an_autoscaler_stay_as_many_as_there_are_until_it_says_otherwise(
+    installed: Installation, reach: Reach
+) -> None:
     path = installed.path("Deployment")
     bodies = json.loads(json.dumps(installed.bodies))
     del next(body for body in bodies if body["kind"] == "Deployment")["spec"]["replicas"]
@@ -143,7 +200,9 @@ def test_replicas_that_are_left_to_an_autoscaler_stay_as_many_as_there_are_until
             assert outcome.whole, outcome.failed
             assert set(verbs(outcome).values()) == {"keep"}
         assert reach.admin.get(path)["spec"]["replicas"] == replicas
-        reach.admin.patch(f"{path}/scale?fieldManager=kube-controller-manager", {"spec": {"replicas": 5}})
+        reach.admin.patch(
+            f"{path}/scale?fieldManager=kube-controller-manager", {"spec": {"replicas": 5}}
+        )
 
 
 def test_what_we_leave_out_others_may_fill(installed: Installation, reach: Reach) -> None:
@@ -159,12 +218,20 @@ def test_what_we_leave_out_others_may_fill(installed: Installation, reach: Reach
     assert reach.admin.get(path)["webhooks"][0]["clientConfig"]["caBundle"] == "Cg=="
 
 
-def test_the_data_of_a_secret_is_repaired_and_shown_nowhere(installed: Installation, reach: Reach) -> None:
-    reach.admin.patch(f"{installed.path('Secret')}?fieldManager=kubectl-edit", {"data": {"password": "b3RoZXI="}})
+def test_the_data_of_a_secret_is_repaired_and_shown_nowhere(
+    installed: Installation, reach: Reach
+) -> None:
+    reach.admin.patch(
+        f"{installed.path('Secret')}?fieldManager=kubectl-edit", {"data": {"password": "b3RoZXI="}}
+    )
 
     seen, done = installed.preview(), installed.apply()
 
-    assert told(seen) == told(done) == {f"{installed.address('Secret')} data.password": ("<hidden>", "<hidden, and another>")}
+    assert (
+        told(seen)
+        == told(done)
+        == {f"{installed.address('Secret')} data.password": ("<hidden>", "<hidden, and another>")}
+    )
     assert reach.admin.get(installed.path("Secret"))["data"] == {"password": "aHVzaA=="}
     shown = repr(installed.plan()[installed.address("Secret")]) + repr(done)
     assert not [word for word in ("hush", "aHVzaA", "b3RoZXI") if word in shown]
@@ -196,9 +263,14 @@ def applied(reach: Reach, path: str, manager: str, body: dict[str, Any]) -> None
     reach.admin.patch(f"{path}?fieldManager={manager}&force=true", body, "apply")
 
 
-def test_what_is_there_and_bears_no_mark_stands_against_everything(cluster: Place, reach: Reach) -> None:
+def test_what_is_there_and_bears_no_mark_stands_against_everything(
+    cluster: Place, reach: Reach
+) -> None:
     one = an_installation(cluster)
-    reach.admin.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": one.name}, "rules": []})
+    reach.admin.create(
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+        {"metadata": {"name": one.name}, "rules": []},
+    )
 
     outcome = one.apply()
 
@@ -211,15 +283,25 @@ def test_a_copy_with_our_labels_is_not_ours(installed: Installation, reach: Reac
     copied = reach.admin.get(installed.path("ConfigMap"))
     about = {key: copied["metadata"][key] for key in ("labels", "annotations")}
     path = f"/api/v1/namespaces/{installed.name}/configmaps"
-    reach.admin.create(f"{path}?fieldManager=kubectl-create", {"metadata": {**about, "name": "copy"}})
+    reach.admin.create(
+        f"{path}?fieldManager=kubectl-create", {"metadata": {**about, "name": "copy"}}
+    )
 
     assert not [thing.address for thing in installed.held() if "copy" in thing.name]
 
 
-def test_what_was_adopted_is_taken_from_whoever_has_set_it_and_given_back_in_the_end(cluster: Place, reach: Reach) -> None:
+def test_what_was_adopted_is_taken_from_whoever_has_set_it_and_given_back_in_the_end(
+    cluster: Place, reach: Reach
+) -> None:
     one = an_installation(cluster)
-    role: dict[str, Any] = {"metadata": {"name": one.name, "labels": {"app.kubernetes.io/managed-by": "them"}}, "rules": [], "aggregationRule": None}
-    reach.admin.create("/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldManager=terraform", role)
+    role: dict[str, Any] = {
+        "metadata": {"name": one.name, "labels": {"app.kubernetes.io/managed-by": "them"}},
+        "rules": [],
+        "aggregationRule": None,
+    }
+    reach.admin.create(
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldManager=terraform", role
+    )
     address = one.address("ClusterRole")
 
     seen, done = one.preview(adopt=[address]), one.apply(adopt=[address])
@@ -235,9 +317,14 @@ def test_what_was_adopted_is_taken_from_whoever_has_set_it_and_given_back_in_the
     assert removal.released == (address,)
     left = reach.admin.get(one.path("ClusterRole"))
     assert left["rules"] == one.bodies[4]["rules"]
-    assert left["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "them", "app.kubernetes.io/name": "webhook"}
+    assert left["metadata"]["labels"] == {
+        "app.kubernetes.io/managed-by": "them",
+        "app.kubernetes.io/name": "webhook",
+    }
     assert not left["metadata"].get("annotations")
-    assert "cwiictl" not in {entry["manager"] for entry in left["metadata"].get("managedFields", ())}
+    assert "cwiictl" not in {
+        entry["manager"] for entry in left["metadata"].get("managedFields", ())
+    }
 
 
 def test_remove_takes_all_that_is_ours_and_leaves_the_rest(cluster: Place, reach: Reach) -> None:
@@ -255,23 +342,35 @@ def test_remove_takes_all_that_is_ours_and_leaves_the_rest(cluster: Place, reach
     assert removal.whole, removal.failed
     assert set(removal.dropped) == set(one.plan())
     assert not [body["kind"] for body in one.bodies if reach.admin.exists(one.path(body["kind"]))]
-    assert before == {body["kind"]: reach.admin.get(theirs.path(body["kind"])) for body in theirs.bodies}
+    assert before == {
+        body["kind"]: reach.admin.get(theirs.path(body["kind"])) for body in theirs.bodies
+    }
 
 
-def test_a_namespace_with_what_is_anothers_in_it_stays_with_all_that_it_holds_until_that_is_gone(installed: Installation, reach: Reach) -> None:
-    reach.admin.create(f"/api/v1/namespaces/{installed.name}/configmaps", {"metadata": {"name": "theirs"}})
+def test_a_namespace_with_what_is_anothers_in_it_stays_with_all_that_it_holds_until_that_is_gone(
+    installed: Installation, reach: Reach
+) -> None:
+    reach.admin.create(
+        f"/api/v1/namespaces/{installed.name}/configmaps", {"metadata": {"name": "theirs"}}
+    )
 
     held = installed.held()
     seen = inspect(held, Pace())
     removal = installed.remove()
 
-    assert "holds what is not ours: ConfigMap/theirs" in str(seen.failed[installed.address("Namespace")])
-    assert "holds what is not ours: ConfigMap/theirs" in str(removal.failed[installed.address("Namespace")])
+    assert "holds what is not ours: ConfigMap/theirs" in str(
+        seen.failed[installed.address("Namespace")]
+    )
+    assert "holds what is not ours: ConfigMap/theirs" in str(
+        removal.failed[installed.address("Namespace")]
+    )
     assert reach.admin.exists(installed.path("Namespace"))
     assert reach.admin.exists(f"/api/v1/namespaces/{installed.name}/configmaps/theirs")
 
 
-def test_what_is_being_deleted_is_waited_for_and_made_anew(installed: Installation, reach: Reach) -> None:
+def test_what_is_being_deleted_is_waited_for_and_made_anew(
+    installed: Installation, reach: Reach
+) -> None:
     path = installed.path("ConfigMap")
     reach.admin.patch(path, {"metadata": {"finalizers": ["example.org/slow"]}})
     born = reach.admin.get(path)["metadata"]["uid"]
@@ -292,7 +391,9 @@ def test_what_is_being_deleted_is_waited_for_and_made_anew(installed: Installati
     assert reach.admin.get(path)["metadata"]["uid"] != born
 
 
-def test_between_reading_and_writing_nobody_elses_write_is_lost(installed: Installation, reach: Reach) -> None:
+def test_between_reading_and_writing_nobody_elses_write_is_lost(
+    installed: Installation, reach: Reach
+) -> None:
     """Made anew by another, or changed: what was read is no longer what is there."""
     resource: Any = installed.plan()[installed.address("ConfigMap")]
     path, want = installed.path("ConfigMap"), replace(resource.want(Known()), owner=installed.mark)
@@ -305,7 +406,10 @@ def test_between_reading_and_writing_nobody_elses_write_is_lost(installed: Insta
         with pytest.raises(NotYet):
             call(resource.name, want, have)
     assert not reach.admin.exists(path)
-    reach.admin.create(f"/api/v1/namespaces/{installed.name}/configmaps", {"metadata": {"name": installed.name}, "data": {"theirs": "newer"}})
+    reach.admin.create(
+        f"/api/v1/namespaces/{installed.name}/configmaps",
+        {"metadata": {"name": installed.name}, "data": {"theirs": "newer"}},
+    )
     for old in (have, None):
         with pytest.raises(NotYet):
             resource.store.put(resource.name, want, old)

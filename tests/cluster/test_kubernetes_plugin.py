@@ -24,21 +24,35 @@ print(json.dumps({"apiVersion": asked["apiVersion"], "kind": "ExecCredential", "
 
 def test_a_plugin_says_who_asks(config: Config, reach: Reach) -> None:
     pair = reach.authority.client("plugged")
-    status = {"clientCertificateData": pair.certificate.decode(), "clientKeyData": pair.key.decode()}
+    status = {
+        "clientCertificateData": pair.certificate.decode(),
+        "clientKeyData": pair.key.decode(),
+    }
     assert config.asks(GIVES % f"json.loads({json.dumps(status)!r})").who() == "plugged"
 
     space = Space(reach).account({})
     path = f"{space.path('serviceaccounts')}/worker/token"
     token = reach.admin.create(path, {"spec": {"expirationSeconds": 600}})["status"]["token"]
-    assert config.asks(GIVES % f"{{'token': {token!r}}}").who() == f"system:serviceaccount:{space.name}:worker"
+    assert (
+        config.asks(GIVES % f"{{'token': {token!r}}}").who()
+        == f"system:serviceaccount:{space.name}:worker"
+    )
 
 
-def test_a_plugin_is_asked_again_when_its_token_runs_out(config: Config, reach: Reach, tmp_path: Path) -> None:
+def test_a_plugin_is_asked_again_when_its_token_runs_out(
+    config: Config, reach: Reach, tmp_path: Path
+) -> None:
     space = Space(reach).account({})
-    token = reach.admin.create(f"{space.path('serviceaccounts')}/worker/token", {"spec": {}})["status"]["token"]
+    token = reach.admin.create(f"{space.path('serviceaccounts')}/worker/token", {"spec": {}})[
+        "status"
+    ]["token"]
     soon = (datetime.now(UTC) + timedelta(seconds=30)).isoformat()
     count = f"open({str(tmp_path / 'count')!r}, 'a').write('.')\n"
-    place = connect(config.asks(count + GIVES % f"{{'token': {token!r}, 'expirationTimestamp': {soon!r}}}").written())
+    place = connect(
+        config.asks(
+            count + GIVES % f"{{'token': {token!r}, 'expirationTimestamp': {soon!r}}}"
+        ).written()
+    )
     asked = len((tmp_path / "count").read_text())
 
     place.api.document("/version")
@@ -49,9 +63,14 @@ def test_a_plugin_is_asked_again_when_its_token_runs_out(config: Config, reach: 
 
 def test_a_plugin_that_fails_is_heard_and_nobody_else_is_asked(config: Config) -> None:
     config.cluster["server"] = f"https://127.0.0.1:{free_port()}"
-    problem = config.asks("import sys; sys.exit('the session has ended: run example login')").problem()
+    problem = config.asks(
+        "import sys; sys.exit('the session has ended: run example login')"
+    ).problem()
     assert isinstance(problem, BadInput)
-    assert "does not say who you are: process returned 1. the session has ended: run example login" in problem.problem
+    assert (
+        "does not say who you are: process returned 1. the session has ended: run example login"
+        in problem.problem
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +79,10 @@ def test_a_plugin_that_fails_is_heard_and_nobody_else_is_asked(config: Config) -
         ("print('hello')", "failed to decode process output"),
         ("print('{}')", "malformed response"),
         (GIVES % "{}", "it gave neither a token nor a certificate with its key"),
-        (GIVES % "{'clientCertificateData': 'x'}", "it gave neither a token nor a certificate with its key"),
+        (
+            GIVES % "{'clientCertificateData': 'x'}",
+            "it gave neither a token nor a certificate with its key",
+        ),
     ],
 )
 def test_a_plugin_that_gives_nothing_of_use_is_told(config: Config, script: str, why: str) -> None:
@@ -68,6 +90,15 @@ def test_a_plugin_that_gives_nothing_of_use_is_told(config: Config, script: str,
 
 
 def test_a_plugin_that_is_not_there_is_told_with_its_own_hint(config: Config) -> None:
-    problem = config.is_(exec={"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-login", "installHint": "install  it\nso"}).problem()
-    assert "the plugin no-such-login of the context context does not say who you are: No such file or directory" in problem.problem
+    problem = config.is_(
+        exec={
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "no-such-login",
+            "installHint": "install  it\nso",
+        }
+    ).problem()
+    assert (
+        "the plugin no-such-login of the context context does not say who you are: No such file or directory"
+        in problem.problem
+    )
     assert problem.remedy == "install it so"

@@ -19,7 +19,11 @@ from tests.contracts.store import Specimen, StoreContract
 def cluster(reach: Reach, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """As its administrator."""
     pair = reach.authority.client("admin", "system:masters")
-    place = connect(reach.authority.kubeconfig(tmp_path_factory.mktemp("kube") / "kubeconfig", reach.urls[0], pair))
+    place = connect(
+        reach.authority.kubeconfig(
+            tmp_path_factory.mktemp("kube") / "kubeconfig", reach.urls[0], pair
+        )
+    )
     yield place
     place.close()
 
@@ -29,23 +33,52 @@ def space(reach: Reach) -> Space:
     return Space(reach)
 
 
-def a_state(kind: str, api: str, name: str, namespace: str = "", secret: dict[str, str] | None = None, **rest: Any) -> ObjectState:
+def a_state(
+    kind: str,
+    api: str,
+    name: str,
+    namespace: str = "",
+    secret: dict[str, str] | None = None,
+    **rest: Any,
+) -> ObjectState:
     about = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return ObjectState(body={"apiVersion": api, "kind": kind, "metadata": about, **rest}, data=secret or {})
+    return ObjectState(
+        body={"apiVersion": api, "kind": kind, "metadata": about, **rest}, data=secret or {}
+    )
 
 
 class TestConfigMaps(StoreContract):
     @pytest.fixture
     def specimen(self, cluster: Place, space: Space) -> Specimen:
-        want, other = (a_state("ConfigMap", "v1", "x", space.name, data=data) for data in ({"a": "1", "b": "2"}, {"a": "3"}))
-        return Specimen(cluster.store(cluster.kinds["ConfigMap"]), f"{space.name}/x", want, other, Mark(a_name("mark")), f"{space.name}/unknown")
+        want, other = (
+            a_state("ConfigMap", "v1", "x", space.name, data=data)
+            for data in ({"a": "1", "b": "2"}, {"a": "3"})
+        )
+        return Specimen(
+            cluster.store(cluster.kinds["ConfigMap"]),
+            f"{space.name}/x",
+            want,
+            other,
+            Mark(a_name("mark")),
+            f"{space.name}/unknown",
+        )
 
 
 class TestSecrets(StoreContract):
     @pytest.fixture
     def specimen(self, cluster: Place, space: Space) -> Specimen:
-        want, other = (a_state("Secret", "v1", "x", space.name, secret, type="Opaque") for secret in ({"a": "MQ==", "b": "Mg=="}, {"a": "Mw=="}))
-        return Specimen(cluster.store(cluster.kinds["Secret"]), f"{space.name}/x", want, other, Mark(a_name("mark")), f"{space.name}/unknown")
+        want, other = (
+            a_state("Secret", "v1", "x", space.name, secret, type="Opaque")
+            for secret in ({"a": "MQ==", "b": "Mg=="}, {"a": "Mw=="})
+        )
+        return Specimen(
+            cluster.store(cluster.kinds["Secret"]),
+            f"{space.name}/x",
+            want,
+            other,
+            Mark(a_name("mark")),
+            f"{space.name}/unknown",
+        )
 
 
 class TestClusterRoles(StoreContract):
@@ -54,5 +87,17 @@ class TestClusterRoles(StoreContract):
         name = a_name("role")
         rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
         want = a_state("ClusterRole", "rbac.authorization.k8s.io/v1", name, rules=rules)
-        other = a_state("ClusterRole", "rbac.authorization.k8s.io/v1", name, rules=[{**rules[0], "verbs": ["get", "list"]}, *rules])
-        return Specimen(cluster.store(cluster.kinds["ClusterRole"]), name, want, other, Mark(a_name("mark")), a_name("unknown"))
+        other = a_state(
+            "ClusterRole",
+            "rbac.authorization.k8s.io/v1",
+            name,
+            rules=[{**rules[0], "verbs": ["get", "list"]}, *rules],
+        )
+        return Specimen(
+            cluster.store(cluster.kinds["ClusterRole"]),
+            name,
+            want,
+            other,
+            Mark(a_name("mark")),
+            a_name("unknown"),
+        )

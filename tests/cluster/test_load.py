@@ -21,7 +21,11 @@ from tests.cluster.space import Space, first, plain, variables
 from tests.cluster.webhook import Webhook, beside
 from tests.webhook.answering import SENSIBLE
 
-ROLE_ARN, NEW, OTHER = "cwii.dev/aws-role-arn", "arn:aws:iam::123456789012:role/new", "arn:aws:iam::123456789012:role/other-"
+ROLE_ARN, NEW, OTHER = (
+    "cwii.dev/aws-role-arn",
+    "arn:aws:iam::123456789012:role/new",
+    "arn:aws:iam::123456789012:role/other-",
+)
 RELAY = Path(__file__).parent / "kube" / "relay.py"
 Record = Callable[[str, object], None]
 API, DOOR = "relay-to-api", "relay-to-webhooks"
@@ -67,7 +71,11 @@ class Service:
         before = [replica.number("cwii_certificate_loads_total") for replica in self.replicas]
         self.replicas[0].told.certificate.renew()
         for replica, count in zip(self.replicas, before, strict=True):
-            self.processes.until(lambda: replica.number("cwii_certificate_loads_total") > count, "the new certificate", 10)  # noqa: B023
+            self.processes.until(
+                lambda: replica.number("cwii_certificate_loads_total") > count,  # noqa: B023
+                "the new certificate",
+                10,
+            )
 
 
 @contextmanager
@@ -75,21 +83,36 @@ def service(reach: Reach, folder: Path, *flags: str) -> Generator[Service]:
     api, door = free_port(), free_port()
     with beside(reach, folder, ("cwii", *flags), server=f"https://127.0.0.1:{api}") as one:
         two = Webhook(reach, one.processes, one.told)
-        one.processes.start(API, [sys.executable, "-I", RELAY, f"127.0.0.1:{api}", reach.urls[0].removeprefix("https://")])
-        one.processes.start(DOOR, [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{folder / 'endpoints'}"])
+        one.processes.start(
+            API,
+            [
+                sys.executable,
+                "-I",
+                RELAY,
+                f"127.0.0.1:{api}",
+                reach.urls[0].removeprefix("https://"),
+            ],
+        )
+        one.processes.start(
+            DOOR, [sys.executable, "-I", RELAY, f"127.0.0.1:{door}", f"file:{folder / 'endpoints'}"]
+        )
         for replica in (one, two):
             replica.start()
             replica.wait()
         (folder / "endpoints").write_text(_lines(one, two))
         with called(one, "cwii", port=door) as hook:
-            yield Service((one, two), folder / "endpoints", Space(reach, hook=hook).account(SENSIBLE["cwii"]))
+            yield Service(
+                (one, two), folder / "endpoints", Space(reach, hook=hook).account(SENSIBLE["cwii"])
+            )
 
 
 def _lines(*replicas: Webhook) -> str:
     return "\n".join(f"127.0.0.1:{replica.port}" for replica in replicas)
 
 
-def test_no_creation_fails_while_replicas_certificates_and_watches_come_and_go(reach: Reach, tmp_path: Path) -> None:
+def test_no_creation_fails_while_replicas_certificates_and_watches_come_and_go(
+    reach: Reach, tmp_path: Path
+) -> None:
     with service(reach, tmp_path, "--shutdown-delay=1s") as there, Load(there.space, 20) as load:
         for replica in there.replicas:
             there.replaced(replica)
@@ -104,7 +127,9 @@ def test_no_creation_fails_while_replicas_certificates_and_watches_come_and_go(r
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
-def test_nor_with_twenty_certificates_and_each_replica_replaced_five_times(reach: Reach, tmp_path: Path, record_property: Record) -> None:
+def test_nor_with_twenty_certificates_and_each_replica_replaced_five_times(
+    reach: Reach, tmp_path: Path, record_property: Record
+) -> None:
     with service(reach, tmp_path) as there, Load(there.space, 20) as load:
         for _ in range(5):
             for replica in there.replicas:
@@ -113,27 +138,35 @@ def test_nor_with_twenty_certificates_and_each_replica_replaced_five_times(reach
             for _ in range(4):
                 there.renewed()
 
-    record_property("told", f"{load.created} pods, {len(load.failed)} failed, {len(load.bare)} bare")
+    record_property(
+        "told", f"{load.created} pods, {len(load.failed)} failed, {len(load.bare)} bare"
+    )
     assert (load.failed, load.bare) == ([], [])
     assert load.created > 1000
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-def test_who_is_killed_without_a_word_loses_no_more_than_what_it_had_in_hand(reach: Reach, tmp_path: Path, record_property: Record) -> None:
+def test_who_is_killed_without_a_word_loses_no_more_than_what_it_had_in_hand(
+    reach: Reach, tmp_path: Path, record_property: Record
+) -> None:
     with service(reach, tmp_path) as there, Load(there.space, 20, clients=4) as load:
         for _ in range(5):
             for replica in there.replicas:
                 there.killed(replica)
 
-    record_property("told", f"{load.created} pods, {len(load.failed)} failed of 10 kills, {len(load.bare)} bare")
+    record_property(
+        "told", f"{load.created} pods, {len(load.failed)} failed of 10 kills, {len(load.bare)} bare"
+    )
     assert load.bare == []
     assert len(load.failed) <= 10, load.failed
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-def test_when_its_watches_fall_silent_without_a_reset_it_has_the_new_role_within_three_minutes(reach: Reach, tmp_path: Path, record_property: Record) -> None:
+def test_when_its_watches_fall_silent_without_a_reset_it_has_the_new_role_within_three_minutes(
+    reach: Reach, tmp_path: Path, record_property: Record
+) -> None:
     """Whatever else it asks of the API server arrives."""
     with service(reach, tmp_path) as there:
         assert role(there.space) == SENSIBLE["cwii"][ROLE_ARN]

@@ -40,7 +40,11 @@ AZURE = {"azure": {"region": "eastus", "subscriptionId": SUBSCRIPTION}}
 GOOGLE = {"gcp": {"project": PROJECT, "keyStorageMethod": "pool-jwk-file"}}
 ASKS = {
     "aws": {"managedPolicyArns": ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"]},
-    "azure": {"roleAssignments": [{"role": "Reader", "scopes": [f"/subscriptions/{SUBSCRIPTION}/resourceGroups/prod"]}]},
+    "azure": {
+        "roleAssignments": [
+            {"role": "Reader", "scopes": [f"/subscriptions/{SUBSCRIPTION}/resourceGroups/prod"]}
+        ]
+    },
     "gcp": {"predefinedRoles": ["roles/dns.admin"], "serviceAccount": False},
 }
 
@@ -71,25 +75,49 @@ def token(admin: Client, *audiences: str) -> str:
 
 def who(cluster: Cluster, token: str, server: int = 0) -> str:
     kind = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    return cluster.reach.bearer(token, server).create("/apis/authentication.k8s.io/v1/selfsubjectreviews", kind)["status"]["userInfo"]["username"]
+    return cluster.reach.bearer(token, server).create(
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews", kind
+    )["status"]["userInfo"]["username"]
 
 
 def described(ground: Ground, clouds: dict[str, Any], output: str = "out") -> None:
     (cloud,) = clouds
-    billing = {"name": "billing", "namespace": "default", "serviceAccounts": ["billing"], cloud: ASKS[cloud]}
-    head = {"apiVersion": "cwii.dev/v1", "kind": "Cluster", "name": "prod", "outputDir": output, "installer": ["kubeadm"]}
+    billing = {
+        "name": "billing",
+        "namespace": "default",
+        "serviceAccounts": ["billing"],
+        cloud: ASKS[cloud],
+    }
+    head = {
+        "apiVersion": "cwii.dev/v1",
+        "kind": "Cluster",
+        "name": "prod",
+        "outputDir": output,
+        "installer": ["kubeadm"],
+    }
     ground.write("cluster.yaml", yaml.safe_dump({**head, "clouds": clouds, "workloads": [billing]}))
 
 
 def run(ground: Ground, cluster: Cluster, command: str = "create-all") -> Any:
-    return ground.cwiictl(command, "--file", "cluster.yaml", "--issuer-from-cluster", "--kubeconfig", cluster.kubeconfig, "-o", "json")
+    return ground.cwiictl(
+        command,
+        "--file",
+        "cluster.yaml",
+        "--issuer-from-cluster",
+        "--kubeconfig",
+        cluster.kubeconfig,
+        "-o",
+        "json",
+    )
 
 
 def agree(cluster: Cluster) -> bool:
     """Whether each API server takes what each signs."""
     tokens = [token(admin) for admin in cluster.admins]
     try:
-        return {who(cluster, one, server) for one in tokens for server in range(len(cluster.servers))} == {BILLING}
+        return {
+            who(cluster, one, server) for one in tokens for server in range(len(cluster.servers))
+        } == {BILLING}
     except Refused as e:
         if e.status != 401:
             raise
@@ -98,13 +126,17 @@ def agree(cluster: Cluster) -> bool:
 
 def restarted(cluster: Cluster, flags: list[str]) -> None:
     (server,) = cluster.servers
-    keys = [flag for flag in cluster.settings.flags if flag.startswith("--service-account-key-file")]
+    keys = [
+        flag for flag in cluster.settings.flags if flag.startswith("--service-account-key-file")
+    ]
     server.stop()
     server.start([*keys, *flags])
     server.wait()
 
 
-def test_its_keys_are_published_at_a_new_issuer_and_no_pod_notices(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_its_keys_are_published_at_a_new_issuer_and_no_pod_notices(
+    cluster: Cluster, sandbox: Sandbox, tmp_path: Path
+) -> None:
     (tmp_path / "work").mkdir()
     ground = Ground(sandbox, tmp_path / "work")
     described(ground, AWS)
@@ -114,13 +146,21 @@ def test_its_keys_are_published_at_a_new_issuer_and_no_pod_notices(cluster: Clus
     assert done.code == 0, done.out
     assert not any(b"PRIVATE" in text for _, text in ground.tree().values())
     with ground.aws("s3") as s3:
-        published = yaml.safe_load(s3.get_object(Bucket="prod-oidc", Key="keys.json")["Body"].read())["keys"]
-    assert {key["kid"] for key in published} == {key["kid"] for key in cluster.admin.get("/openid/v1/jwks")["keys"]}
+        published = yaml.safe_load(
+            s3.get_object(Bucket="prod-oidc", Key="keys.json")["Body"].read()
+        )["keys"]
+    assert {key["kid"] for key in published} == {
+        key["kid"] for key in cluster.admin.get("/openid/v1/jwks")["keys"]
+    }
     assert len(published) == 2
     assert refusal(ground, before, ROLE) == "InvalidIdentityToken"
 
     with skipped_where_missing():
-        flags = command_lines.lines("kubeadm", {path: text for path, (_, text) in ground.tree().items()}, tmp_path / "work" / "out")[kubeadm.NEW]
+        flags = command_lines.lines(
+            "kubeadm",
+            {path: text for path, (_, text) in ground.tree().items()},
+            tmp_path / "work" / "out",
+        )[kubeadm.NEW]
     restarted(cluster, flags)
     after, after_here = token(cluster.admin, "sts.amazonaws.com"), token(cluster.admin)
 
@@ -136,13 +176,21 @@ def test_its_keys_are_published_at_a_new_issuer_and_no_pod_notices(cluster: Clus
     assert run(ground, cluster, "status").code == 0
 
 
-def test_another_cloud_trusts_it_as_it_is_once_clouds_can_read_it(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_another_cloud_trusts_it_as_it_is_once_clouds_can_read_it(
+    cluster: Cluster, sandbox: Sandbox, tmp_path: Path
+) -> None:
     """Of what another has published nothing is written, nor anything for the installer: the cluster signs for it already."""
     (tmp_path / "work").mkdir()
     ground = AzureGround(sandbox, tmp_path / "work")
     described(ground, AWS)
     assert run(ground, cluster).code == 0
-    restarted(cluster, [f"--service-account-issuer={ISSUER}", f"--service-account-issuer={command_lines.IN_CLUSTER}"])
+    restarted(
+        cluster,
+        [
+            f"--service-account-issuer={ISSUER}",
+            f"--service-account-issuer={command_lines.IN_CLUSTER}",
+        ],
+    )
     described(ground, AZURE, "azure")
     ground.fresh()
 
@@ -152,11 +200,17 @@ def test_another_cloud_trusts_it_as_it_is_once_clouds_can_read_it(cluster: Clust
     identity = ground.identity("prod-default-billing").replace("/demo-oidc/", "/prod-oidc/")
     (credential,) = ground.listed(f"{identity}/federatedIdentityCredentials")
     assert credential["properties"]["issuer"] == ISSUER
-    assert set(ground.tree("azure")) == {".cwiictl-cluster", "webhook.yaml", "kubeadm/serviceaccounts.yaml"}
+    assert set(ground.tree("azure")) == {
+        ".cwiictl-cluster",
+        "webhook.yaml",
+        "kubeadm/serviceaccounts.yaml",
+    }
     assert not any(action.startswith("s3:") for action in ground.mutating())
 
 
-def test_google_is_given_the_keys_of_an_issuer_that_nobody_can_read(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_google_is_given_the_keys_of_an_issuer_that_nobody_can_read(
+    cluster: Cluster, sandbox: Sandbox, tmp_path: Path
+) -> None:
     """And the cluster stays as it is."""
     (tmp_path / "work").mkdir()
     ground = GcpGround(sandbox, tmp_path / "work")
@@ -167,21 +221,44 @@ def test_google_is_given_the_keys_of_an_issuer_that_nobody_can_read(cluster: Clu
     assert done.code == 0, done.out
     (provider,) = ground.providers("prod")
     assert provider["oidc"]["issuerUri"] == command_lines.IN_CLUSTER
-    assert set(ground.tree()) == {".cwiictl-cluster", "webhook.yaml", "kubeadm/serviceaccounts.yaml", "kubeadm/credentials/default-billing.json"}
-    access = pod.access(ground, token(cluster.admin, "sts.googleapis.com"), "out/kubeadm/credentials/default-billing.json")
+    assert set(ground.tree()) == {
+        ".cwiictl-cluster",
+        "webhook.yaml",
+        "kubeadm/serviceaccounts.yaml",
+        "kubeadm/credentials/default-billing.json",
+    }
+    access = pod.access(
+        ground,
+        token(cluster.admin, "sts.googleapis.com"),
+        "out/kubeadm/credentials/default-billing.json",
+    )
     assert pod.may(ground, access, "dns.changes.create") == {"dns.changes.create"}
     assert run(ground, cluster).but("as wanted") == {}
 
 
 def test_in_two_passes_no_api_server_refuses_what_another_signs(tmp_path: Path) -> None:
     """As README.txt has it for several: each is told first whom it is to believe, and then whom it is to speak for. In one pass they would disagree."""
-    handover = Handover(ISSUER, f"{ISSUER}/keys.json", former=command_lines.IN_CLUSTER, audiences=(command_lines.IN_CLUSTER,))
+    handover = Handover(
+        ISSUER,
+        f"{ISSUER}/keys.json",
+        former=command_lines.IN_CLUSTER,
+        audiences=(command_lines.IN_CLUSTER,),
+    )
     found = kubeadm.render(handover, files.template)
     files.write(tmp_path, found)
-    passes = found | {path.replace("/first/", "/"): text for path, text in found.items() if "/first/" in path}, found
+    passes = (
+        found
+        | {path.replace("/first/", "/"): text for path, text in found.items() if "/first/" in path},
+        found,
+    )
     with skipped_where_missing():
-        first_pass, second_pass = (command_lines.lines("kubeadm", each, tmp_path)[kubeadm.NEW] for each in passes)
-    before = [f"--{flag}={command_lines.IN_CLUSTER}" for flag in ("api-audiences", "service-account-issuer")]
+        first_pass, second_pass = (
+            command_lines.lines("kubeadm", each, tmp_path)[kubeadm.NEW] for each in passes
+        )
+    before = [
+        f"--{flag}={command_lines.IN_CLUSTER}"
+        for flag in ("api-audiences", "service-account-issuer")
+    ]
     with started(Settings(servers=2)) as cluster:
         cluster.admin.create(ACCOUNTS, named("billing"))
         first, second = cluster.servers
@@ -198,4 +275,6 @@ def test_in_two_passes_no_api_server_refuses_what_another_signs(tmp_path: Path) 
 
         assert [told(server, first_pass) for server in (first, second)] == [True, True]
         assert [told(server, second_pass) for server in (first, second)] == [True, True]
-        assert jwt.decode(token(cluster.admin), options={"verify_signature": False})["iss"] == ISSUER
+        assert (
+            jwt.decode(token(cluster.admin), options={"verify_signature": False})["iss"] == ISSUER
+        )

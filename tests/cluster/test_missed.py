@@ -26,11 +26,16 @@ def test_pods_that_were_let_through_are_told_with_whoever_made_them(shop: Shop) 
     row = shop.told()["Deployment/web"]
 
     assert row["condition"] == "missing"
-    assert "pod web-1-0, web-1-1: without volume cwii-aws-token, AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE, AWS_REGION" in remarks(row)
+    assert (
+        "pod web-1-0, web-1-1: without volume cwii-aws-token, AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE, AWS_REGION"
+        in remarks(row)
+    )
     assert f"aws: cwii.dev/aws-inject of ServiceAccount {shop.space.name}/{ACCOUNT}" in remarks(row)
 
 
-def test_pods_that_have_all_that_they_ask_for_are_not_told_nor_those_that_ask_for_nothing(shop: Shop) -> None:
+def test_pods_that_have_all_that_they_ask_for_are_not_told_nor_those_that_ask_for_nothing(
+    shop: Shop,
+) -> None:
     """What the API server has filled in since, and variables that their authors have set, make no difference."""
     own = [{"name": "c", "image": "c", "env": [{"name": "AWS_REGION", "value": "eu-north-1"}]}]
     shop.deployed("web", given=True, containers=own)
@@ -50,12 +55,19 @@ def test_values_that_pods_would_not_get_now_are_told_field_by_field(shop: Shop) 
 
     for thing in ("Deployment/web", "Pod/alone"):
         assert told[thing]["condition"] == "drifted"
-        assert {"field": "c: AWS_ROLE_ARN", "have": ROLE, "want": OTHER} in told[thing]["differences"]
-        assert {"sts.amazonaws.com", "elsewhere"} <= {each[side] for each in told[thing]["differences"] for side in ("have", "want")}
+        assert {"field": "c: AWS_ROLE_ARN", "have": ROLE, "want": OTHER} in told[thing][
+            "differences"
+        ]
+        assert {"sts.amazonaws.com", "elsewhere"} <= {
+            each[side] for each in told[thing]["differences"] for side in ("have", "want")
+        }
 
 
 def test_who_asks_in_words_that_nobody_hears_is_told_and_not_restarted(shop: Shop) -> None:
-    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "typist", "annotations": {"cwii.dev/aws-injct": "true"}}})
+    shop.admin.create(
+        shop.space.path("serviceaccounts"),
+        {"metadata": {"name": "typist", "annotations": {"cwii.dev/aws-injct": "true"}}},
+    )
     shop.deployed("web", serviceAccountName="typist")
     shop.deployed("asked", given=True)
 
@@ -63,7 +75,9 @@ def test_who_asks_in_words_that_nobody_hears_is_told_and_not_restarted(shop: Sho
 
     assert set(told) == {"Deployment/web"}
     assert told["Deployment/web"]["condition"] == "missing"
-    assert "pod web-1-0: is given nothing: 'cwii.dev/aws-injct' of" in remarks(told["Deployment/web"])
+    assert "pod web-1-0: is given nothing: 'cwii.dev/aws-injct' of" in remarks(
+        told["Deployment/web"]
+    )
     assert "did you mean cwii.dev/aws-inject?" in remarks(told["Deployment/web"])
     assert "it is not restarted: mend what is written first" in remarks(told["Deployment/web"])
 
@@ -73,33 +87,50 @@ def test_who_asks_in_words_that_nobody_hears_is_told_and_not_restarted(shop: Sho
     [
         ({"eks.amazonaws.com/role-arn": ROLE}, {}),  # another webhook's, which has heard it or not
         ({"iam.gke.io/gcp-service-account": "shop@project.iam.gserviceaccount.com"}, {}),
-        ({"azure.workload.identity/client-id": "11111111-2222-4333-8444-555555555555"}, {}),  # without the label, on purpose
+        (
+            {"azure.workload.identity/client-id": "11111111-2222-4333-8444-555555555555"},
+            {},
+        ),  # without the label, on purpose
         ({"cwii.dev/aws-role-arn": ROLE}, {}),  # for those that ask one by one
         ({"cwii.dev/aws-role-arm": ROLE}, {"cwii.dev/aws-inject": "false"}),
     ],
 )
-def test_who_asks_nobody_or_somebody_else_lacks_nothing(shop: Shop, said: dict[str, str], pods: dict[str, str]) -> None:
-    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "other", "annotations": said}})
-    shop.pod("web", {"metadata": {"annotations": pods}, "spec": plain(serviceAccountName="other")["spec"]})
+def test_who_asks_nobody_or_somebody_else_lacks_nothing(
+    shop: Shop, said: dict[str, str], pods: dict[str, str]
+) -> None:
+    shop.admin.create(
+        shop.space.path("serviceaccounts"), {"metadata": {"name": "other", "annotations": said}}
+    )
+    shop.pod(
+        "web",
+        {"metadata": {"annotations": pods}, "spec": plain(serviceAccountName="other")["spec"]},
+    )
 
     assert shop.told() == {}
 
 
 def test_who_asks_by_halves_is_told(shop: Shop) -> None:
-    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "half", "annotations": {"cwii.dev/aws-inject": "true"}}})
+    shop.admin.create(
+        shop.space.path("serviceaccounts"),
+        {"metadata": {"name": "half", "annotations": {"cwii.dev/aws-inject": "true"}}},
+    )
     shop.deployed("web", serviceAccountName="half")
 
     assert "is given nothing: " in remarks(shop.told()["Deployment/web"])
     assert "cwii.dev/aws-role-arn" in remarks(shop.told()["Deployment/web"])
 
 
-def test_whom_one_of_two_webhooks_has_not_understood_lacks_what_the_other_gives(shop: Shop, reach: Reach) -> None:
+def test_whom_one_of_two_webhooks_has_not_understood_lacks_what_the_other_gives(
+    shop: Shop, reach: Reach
+) -> None:
     values = some(name=f"{shop.values.name}-eks", namespace=shop.values.namespace, dialects=["eks"])
     bodies = here(values, shop.values.name)
     for body in bodies:
         reach.admin.create(path(reach.admin, body), body)
     said = {"cwii.dev/aws-injct": "true", "eks.amazonaws.com/role-arn": ROLE}
-    shop.admin.create(shop.space.path("serviceaccounts"), {"metadata": {"name": "both", "annotations": said}})
+    shop.admin.create(
+        shop.space.path("serviceaccounts"), {"metadata": {"name": "both", "annotations": said}}
+    )
     shop.deployed("web", serviceAccountName="both")
 
     told = shop.told("--restart", "--dry-run")
@@ -119,7 +150,10 @@ def test_each_thing_of_the_webhook_says_what_it_lacks_itself(shop: Shop) -> None
 
     assert told[f"k8s/Deployment/{space}/{name}"]["condition"] == "failed"
     assert told[f"k8s/Deployment/{space}/{name}"]["problem"].startswith("0 of 2 replicas are ready")
-    assert "pods.cwii.cwii.dev: Ignore where nobody answers" in told[f"k8s/MutatingWebhookConfiguration/{name}"]["remarks"]
+    assert (
+        "pods.cwii.cwii.dev: Ignore where nobody answers"
+        in told[f"k8s/MutatingWebhookConfiguration/{name}"]["remarks"]
+    )
     assert told[f"k8s/Secret/{space}/{name}-serving"]["condition"] == "missing"
     rights = told[f"k8s/ClusterRole/{name}"]["problem"]
     assert rights.startswith("its ServiceAccount may not get cronjobs.batch")
@@ -136,7 +170,11 @@ def test_a_replica_on_its_way_out_is_not_expected_to_be_ready(shop: Shop) -> Non
         shop.admin.create(pods, {"metadata": about, "spec": plain()["spec"]})
     shop.admin.delete(f"{pods}/goes")
 
-    told = {each["thing"] for each in json.loads(shop.status().stdout)["things"] if "/Pod/" in each["thing"]}
+    told = {
+        each["thing"]
+        for each in json.loads(shop.status().stdout)["things"]
+        if "/Pod/" in each["thing"]
+    }
 
     for name in ("stays", "goes"):
         shop.admin.patch(f"{pods}/{name}", {"metadata": {"finalizers": None}})
@@ -151,19 +189,30 @@ def test_a_bundle_that_is_stale_is_told(reach: Reach, shop: Shop) -> None:
     thing = f"k8s/MutatingWebhookConfiguration/{shop.values.name}"
 
     def told() -> dict[str, Any]:
-        return next(each for each in json.loads(shop.status().stdout)["things"] if each["thing"] == thing)
+        return next(
+            each for each in json.loads(shop.status().stdout)["things"] if each["thing"] == thing
+        )
 
     assert told()["condition"] == "drifted"
     assert "has not the CA of the certificate that is served" in remarks(told())
     of = f"{path(shop.admin, found(objects(shop.values), 'MutatingWebhookConfiguration'))}/{shop.values.name}"
     bundle = base64.b64encode(reach.authority.pem).decode()
-    shop.admin.patch(of, [{"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle} for number in range(3)], "json")
+    shop.admin.patch(
+        of,
+        [
+            {"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": bundle}
+            for number in range(3)
+        ],
+        "json",
+    )
     assert told()["condition"] == "as wanted"
 
 
 def test_where_no_webhook_is_asked_about_pods_nobody_can_tell(shop: Shop) -> None:
     shop.deployed("web")
-    shop.admin.delete(f"{path(shop.admin, found(objects(shop.values), 'MutatingWebhookConfiguration'))}/{shop.values.name}")
+    shop.admin.delete(
+        f"{path(shop.admin, found(objects(shop.values), 'MutatingWebhookConfiguration'))}/{shop.values.name}"
+    )
 
     assert "Deployment/web" not in shop.told()
     things = {each["thing"]: each for each in json.loads(shop.status().stdout)["things"]}
@@ -171,12 +220,27 @@ def test_where_no_webhook_is_asked_about_pods_nobody_can_tell(shop: Shop) -> Non
 
 
 def test_who_may_not_list_pods_learns_it(reach: Reach, shop: Shop, tmp_path: Path) -> None:
-    rights = [{"apiGroups": ["apps", "admissionregistration.k8s.io"], "resources": ["*"], "verbs": ["list"]}]
+    rights = [
+        {
+            "apiGroups": ["apps", "admissionregistration.k8s.io"],
+            "resources": ["*"],
+            "verbs": ["list"],
+        }
+    ]
     reader = reach.authority.client("reader", "readers")
     role = a_name("reader")
     rbac = "/apis/rbac.authorization.k8s.io/v1"
-    shop.admin.create(f"{rbac}/clusterroles", {"metadata": {"name": role}, "rules": [*rights, {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]})
-    bound = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}, "subjects": [{"kind": "User", "name": "reader"}]}
+    shop.admin.create(
+        f"{rbac}/clusterroles",
+        {
+            "metadata": {"name": role},
+            "rules": [*rights, {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+        },
+    )
+    bound = {
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "User", "name": "reader"}],
+    }
     shop.admin.create(f"{rbac}/clusterrolebindings", {"metadata": {"name": role}, **bound})
     shop.kubeconfig = reach.authority.kubeconfig(tmp_path / "reader", reach.urls[0], reader)
 

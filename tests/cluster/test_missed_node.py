@@ -22,7 +22,10 @@ from tests.cluster.traces import seen_within
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 
-SAYS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop"}
+SAYS = {
+    "cwii.dev/aws-inject": "true",
+    "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop",
+}
 PODS = "/api/v1/namespaces/cwii-system/pods"
 WEBHOOK = "/apis/apps/v1/namespaces/cwii-system/deployments/cwii-webhook"
 
@@ -31,15 +34,27 @@ WEBHOOK = "/apis/apps/v1/namespaces/cwii-system/deployments/cwii-webhook"
 def kubeconfig(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("missed")
     node.node.load(saved(folder))
-    config = node.reach.authority.kubeconfig(folder / "kubeconfig", node.reach.urls[0], node.reach.authority.client("admin", "system:masters"))
-    done = CliRunner().invoke(install_webhook, ["--kubeconfig", str(config), "--image", IMAGE, "--output-dir", str(folder)], catch_exceptions=False)
+    config = node.reach.authority.kubeconfig(
+        folder / "kubeconfig",
+        node.reach.urls[0],
+        node.reach.authority.client("admin", "system:masters"),
+    )
+    done = CliRunner().invoke(
+        install_webhook,
+        ["--kubeconfig", str(config), "--image", IMAGE, "--output-dir", str(folder)],
+        catch_exceptions=False,
+    )
     assert done.exit_code == 0, done.output
     yield config
-    CliRunner().invoke(uninstall_webhook, ["--kubeconfig", str(config), "--yes"], catch_exceptions=False)
+    CliRunner().invoke(
+        uninstall_webhook, ["--kubeconfig", str(config), "--yes"], catch_exceptions=False
+    )
 
 
 def asked(kubeconfig: Path, *words: str) -> Result:
-    return CliRunner().invoke(status, ["--kubeconfig", str(kubeconfig), "-o", "json", *words], catch_exceptions=False)
+    return CliRunner().invoke(
+        status, ["--kubeconfig", str(kubeconfig), "-o", "json", *words], catch_exceptions=False
+    )
 
 
 def things(result: Result) -> dict[str, dict[str, Any]]:
@@ -48,10 +63,19 @@ def things(result: Result) -> dict[str, dict[str, Any]]:
 
 def a_deployment(name: str) -> Object:
     labels = {"app": name}
-    spec = {"serviceAccountName": ACCOUNT, "containers": [{"name": "c", "image": SHELL_IMAGE, "args": ["sleep 1000"]}]}
+    spec = {
+        "serviceAccountName": ACCOUNT,
+        "containers": [{"name": "c", "image": SHELL_IMAGE, "args": ["sleep 1000"]}],
+    }
     return {
         "metadata": {"name": name},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {**spec, "terminationGracePeriodSeconds": 1}}},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {**spec, "terminationGracePeriodSeconds": 1},
+            },
+        },
     }
 
 
@@ -60,9 +84,17 @@ def test_the_webhook_is_told_whole_while_it_is(kubeconfig: Path) -> None:
 
     found = things(told)
     assert told.exit_code == 0, told.stdout
-    assert found["k8s/Deployment/cwii-system/cwii-webhook"]["remarks"][:2] == [f"image {IMAGE}", f"version {version('cwii-webhook')}"]
-    assert any(text.startswith("of the CA ") for text in found["k8s/Secret/cwii-system/cwii-webhook-serving"]["remarks"])
-    ages = [each["remarks"] for thing, each in found.items() if thing.startswith("k8s/Pod/cwii-system/")]
+    assert found["k8s/Deployment/cwii-system/cwii-webhook"]["remarks"][:2] == [
+        f"image {IMAGE}",
+        f"version {version('cwii-webhook')}",
+    ]
+    assert any(
+        text.startswith("of the CA ")
+        for text in found["k8s/Secret/cwii-system/cwii-webhook-serving"]["remarks"]
+    )
+    ages = [
+        each["remarks"] for thing, each in found.items() if thing.startswith("k8s/Pod/cwii-system/")
+    ]
     assert len(ages) == 2
     assert all("its picture of the cluster is" in text for (text,) in ages)
 
@@ -75,11 +107,23 @@ def test_pods_that_it_has_missed_are_found_and_healed(node: Cluster, kubeconfig:
     def scaled(replicas: int) -> bool:
         """One that is on its way out still answers."""
         admin.patch(WEBHOOK, {"spec": {"replicas": replicas}})
-        left = seen_within(120, lambda: len(admin.list(f"{PODS}?labelSelector=app.kubernetes.io%2Fname%3Dcwii-webhook")) == replicas)
-        return left and seen_within(120, lambda: admin.get(WEBHOOK)["status"].get("readyReplicas", 0) == replicas)
+        left = seen_within(
+            120,
+            lambda: (
+                len(admin.list(f"{PODS}?labelSelector=app.kubernetes.io%2Fname%3Dcwii-webhook"))
+                == replicas
+            ),
+        )
+        return left and seen_within(
+            120, lambda: admin.get(WEBHOOK)["status"].get("readyReplicas", 0) == replicas
+        )
 
     def given() -> list[bool]:
-        living = [pod for pod in admin.list(shop.path("pods")) if "deletionTimestamp" not in pod["metadata"]]
+        living = [
+            pod
+            for pod in admin.list(shop.path("pods"))
+            if "deletionTimestamp" not in pod["metadata"]
+        ]
         return ["cwii-aws-token" in volumes(pod) for pod in living]
 
     assert scaled(0)

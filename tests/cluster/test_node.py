@@ -21,7 +21,9 @@ from tests.cluster.traces import processes_in, seen_within
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
-OWN = 100_000_000 + os.getpid()  # seconds that no other test's pod sleeps: those of a node that is shared live on
+OWN = (
+    100_000_000 + os.getpid()
+)  # seconds that no other test's pod sleeps: those of a node that is shared live on
 
 
 def log_of(cluster: Cluster, name: str) -> str:
@@ -36,7 +38,17 @@ def log_of(cluster: Cluster, name: str) -> str:
 
 def test_a_pod_finds_its_projected_token_in_its_file(node: Cluster) -> None:
     node.admin.create(ACCOUNTS, named("teller"))
-    projected = {"sources": [{"serviceAccountToken": {"audience": "sts.amazonaws.com", "expirationSeconds": 600, "path": "token"}}]}
+    projected = {
+        "sources": [
+            {
+                "serviceAccountToken": {
+                    "audience": "sts.amazonaws.com",
+                    "expirationSeconds": 600,
+                    "path": "token",
+                }
+            }
+        ]
+    }
     node.admin.create(
         PODS,
         a_pod(
@@ -53,16 +65,29 @@ def test_a_pod_finds_its_projected_token_in_its_file(node: Cluster) -> None:
 
     claims = jwt.decode(token, options={"verify_signature": False})
     assert (user, mode) == ("65532", "640")
-    assert (claims["sub"], claims["aud"]) == ("system:serviceaccount:default:teller", ["sts.amazonaws.com"])
+    assert (claims["sub"], claims["aud"]) == (
+        "system:serviceaccount:default:teller",
+        ["sts.amazonaws.com"],
+    )
     assert claims["kubernetes.io"]["pod"]["name"] == "teller"
 
 
 def test_a_pod_reaches_the_api_server_and_another_pod_through_their_services(node: Cluster) -> None:
     labels = {"app": "web"}
-    serve = {"name": "main", "image": SHELL_IMAGE, "args": ["mkdir -p /tmp/w; echo hello > /tmp/w/index.html; httpd -f -p 8080 -h /tmp/w"]}
+    serve = {
+        "name": "main",
+        "image": SHELL_IMAGE,
+        "args": ["mkdir -p /tmp/w; echo hello > /tmp/w/index.html; httpd -f -p 8080 -h /tmp/w"],
+    }
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [serve]}}
-    node.admin.create(DEPLOYMENTS, named("web", spec={"replicas": 2, "selector": {"matchLabels": labels}, "template": pod}))
-    address = node.admin.create(SERVICES, named("web", spec={"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]}))["spec"]["clusterIP"]
+    node.admin.create(
+        DEPLOYMENTS,
+        named("web", spec={"replicas": 2, "selector": {"matchLabels": labels}, "template": pod}),
+    )
+    address = node.admin.create(
+        SERVICES,
+        named("web", spec={"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]}),
+    )["spec"]["clusterIP"]
     web = f"until timeout 2 wget -q -O - http://{address}; do sleep .2; done"
     api = "nc -w 2 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT < /dev/null && echo reached"
 
@@ -71,24 +96,39 @@ def test_a_pod_reaches_the_api_server_and_another_pod_through_their_services(nod
     assert log_of(node, "asker").split() == ["hello", "reached"]
 
 
-def test_what_is_lent_can_be_reached_from_pods_and_nothing_else_of_this_machine(node: Cluster, page: int) -> None:
+def test_what_is_lent_can_be_reached_from_pods_and_nothing_else_of_this_machine(
+    node: Cluster, page: int
+) -> None:
     address = node.node.lend(page)
 
     node.admin.create(
-        PODS, a_pod("borrower", f"timeout 5 wget -q -O - http://{address}/; timeout 2 wget -q -O - http://127.0.0.1:{page}/ 2> /dev/null || echo no")
+        PODS,
+        a_pod(
+            "borrower",
+            f"timeout 5 wget -q -O - http://{address}/; timeout 2 wget -q -O - http://127.0.0.1:{page}/ 2> /dev/null || echo no",
+        ),
     )
 
     assert log_of(node, "borrower").split() == ["lent", "no"]
 
 
 def test_a_command_can_be_run_where_services_have_addresses(node: Cluster) -> None:
-    endpoints = node.admin.get("/api/v1/namespaces/default/endpoints/kubernetes")["subsets"][0]["addresses"]
+    endpoints = node.admin.get("/api/v1/namespaces/default/endpoints/kubernetes")["subsets"][0][
+        "addresses"
+    ]
     assert [address["ip"] for address in endpoints] == ["10.87.0.1"]
 
-    done = subprocess.run([*node.node.enter, "ip", "-brief", "address"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*node.node.enter, "ip", "-brief", "address"], capture_output=True, text=True, check=True
+    )
 
     assert "10.87.0.1/24" in done.stdout
-    assert "10.87.0.1/24" not in subprocess.run(["ip", "-brief", "address"], capture_output=True, text=True, check=True).stdout
+    assert (
+        "10.87.0.1/24"
+        not in subprocess.run(
+            ["ip", "-brief", "address"], capture_output=True, text=True, check=True
+        ).stdout
+    )
 
 
 def test_nothing_is_left_of_a_node_with_pods(node: Cluster, machine: dict[str, object]) -> None:
@@ -96,7 +136,9 @@ def test_nothing_is_left_of_a_node_with_pods(node: Cluster, machine: dict[str, o
     with started(Settings(node=True, servers=2)) as other:
         folder, groups = other.folder, other.node.groups
         other.admin.create(PODS, a_pod("sleeper", f"sleep {OWN}"))
-        assert seen_within(60, lambda: other.admin.get(f"{PODS}/sleeper")["status"]["phase"] == "Running")
+        assert seen_within(
+            60, lambda: other.admin.get(f"{PODS}/sleeper")["status"]["phase"] == "Running"
+        )
         assert other.admins[1].exists(f"{PODS}/sleeper")
         assert sleepers()
 
@@ -129,4 +171,8 @@ def page() -> Iterator[int]:
 
 
 def sleepers() -> list[Path]:
-    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists() and path.read_bytes() == f"sleep\0{OWN}\0".encode()]
+    return [
+        path
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.exists() and path.read_bytes() == f"sleep\0{OWN}\0".encode()
+    ]

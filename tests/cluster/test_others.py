@@ -26,7 +26,10 @@ from tests.cwiictl.install.installed import FILES, of
 pytestmark = pytest.mark.timeout(300)
 
 FOREIGN = ("cert-manager.io/", "monitoring.coreos.com/")
-WAYS = {"cert-manager": cert_manager, "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC)))}
+WAYS = {
+    "cert-manager": cert_manager,
+    "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC))),
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +41,21 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if any(body["apiVersion"].startswith(FOREIGN) for body in objects(of(name)))])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in FILES
+        if any(body["apiVersion"].startswith(FOREIGN) for body in objects(of(name)))
+    ],
+)
 def test_their_kinds_are_taken_to_the_letter(cluster: Cluster, name: str) -> None:
     for body in objects(of(name)):
         if body["apiVersion"].startswith(FOREIGN):
             placed = {**body, "metadata": {**body["metadata"], "namespace": "default"}}
-            cluster.admin.create(f"{path(cluster.admin, placed)}?dryRun=All&fieldValidation=Strict", placed)
+            cluster.admin.create(
+                f"{path(cluster.admin, placed)}?dryRun=All&fieldValidation=Strict", placed
+            )
 
 
 def test_they_would_have_refused_a_field_that_they_do_not_know(cluster: Cluster) -> None:
@@ -52,7 +64,9 @@ def test_they_would_have_refused_a_field_that_they_do_not_know(cluster: Cluster)
     monitor["spec"]["endpoints"][0]["prot"] = "metrics"
 
     with pytest.raises(Refused, match="unknown field"):
-        cluster.admin.create(f"{path(cluster.admin, monitor)}?dryRun=All&fieldValidation=Strict", monitor)
+        cluster.admin.create(
+            f"{path(cluster.admin, monitor)}?dryRun=All&fieldValidation=Strict", monitor
+        )
 
 
 @pytest.fixture
@@ -67,22 +81,45 @@ def away(cluster: Cluster, tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("away")
 @pytest.mark.parametrize("way", WAYS)
-def test_whoever_makes_certificates_is_waited_for_and_nobody_is_refused_till_then(cluster: Cluster, tmp_path: Path, way: str) -> None:
+def test_whoever_makes_certificates_is_waited_for_and_nobody_is_refused_till_then(
+    cluster: Cluster, tmp_path: Path, way: str
+) -> None:
     """The next thing that is waited for are replicas, of which nobody here makes any."""
-    order = replace(ordered(cluster, tmp_path, "createNamespace=false", f"certificates.by={way}", "failurePolicy=Fail"), wait=True)
+    order = replace(
+        ordered(
+            cluster,
+            tmp_path,
+            "createNamespace=false",
+            f"certificates.by={way}",
+            "failurePolicy=Fail",
+        ),
+        wait=True,
+    )
 
     alone = tried(order)
 
-    assert f"{way} has not put its CA into the MutatingWebhookConfiguration cwii-webhook" in str([row.problem for row in alone.rows])
-    assert {entry["failurePolicy"] for entry in cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"]} == {"Ignore"}
+    assert f"{way} has not put its CA into the MutatingWebhookConfiguration cwii-webhook" in str(
+        [row.problem for row in alone.rows]
+    )
+    assert {
+        entry["failurePolicy"]
+        for entry in cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"]
+    } == {"Ignore"}
     with at_work(cluster.admin, WAYS[way]):
-        believed = lambda: str([row.problem for row in install(replace(order, timeout=10), silent, lambda _: True).rows])
+        believed = lambda: str(
+            [
+                row.problem
+                for row in install(replace(order, timeout=10), silent, lambda _: True).rows
+            ]
+        )
         assert seen_within(60, lambda: "0 of 2 replicas are ready" in believed())
 
 
 @pytest.mark.usefixtures("away")
 @pytest.mark.parametrize("way", WAYS)
-def test_who_does_not_wait_is_told_whose_turn_it_is(cluster: Cluster, tmp_path: Path, way: str) -> None:
+def test_who_does_not_wait_is_told_whose_turn_it_is(
+    cluster: Cluster, tmp_path: Path, way: str
+) -> None:
     order = ordered(cluster, tmp_path, "createNamespace=false", f"certificates.by={way}")
 
     first = tried(order)
@@ -100,7 +137,9 @@ def test_who_does_not_wait_is_told_whose_turn_it_is(cluster: Cluster, tmp_path: 
 def soft(cluster: Cluster) -> bool:
     """Whether pods that must not go without are let through all the same."""
     entries = cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"]
-    return {entry["failurePolicy"] for entry in entries if entry["name"].startswith("required.")} == {"Ignore"}
+    return {
+        entry["failurePolicy"] for entry in entries if entry["name"].startswith("required.")
+    } == {"Ignore"}
 
 
 def then(cluster: Cluster, look: Look) -> None:
@@ -109,4 +148,7 @@ def then(cluster: Cluster, look: Look) -> None:
 
 
 def bundles(cluster: Cluster) -> bool:
-    return all(entry["clientConfig"].get("caBundle") for entry in cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"])
+    return all(
+        entry["clientConfig"].get("caBundle")
+        for entry in cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["webhooks"]
+    )

@@ -31,7 +31,9 @@ def daemon(folder: Path) -> str:
     return f"setsid sh -c 'sleep 1000; : {folder}' & exec tail -f {folder}/parent.log"
 
 
-root = pytest.mark.skipif(os.geteuid() != 0 and not os.environ.get("CI"), reason="namespaces need root")
+root = pytest.mark.skipif(
+    os.geteuid() != 0 and not os.environ.get("CI"), reason="namespaces need root"
+)
 
 
 @pytest.fixture
@@ -64,12 +66,16 @@ def test_what_cannot_be_started_is_said(processes: Processes) -> None:
 
 
 def test_what_hears_no_request_to_end_is_killed(processes: Processes, folder: Path) -> None:
-    processes.start("deaf", ["sh", "-c", f"trap '' TERM; echo ready; while :; do sleep 0.1; done; : {folder}"])
+    processes.start(
+        "deaf", ["sh", "-c", f"trap '' TERM; echo ready; while :; do sleep 0.1; done; : {folder}"]
+    )
     processes.until(lambda: "ready" in processes.log("deaf").read_text(), "it to listen")
 
     processes.stop("deaf")
 
-    assert seen_within(5, lambda: not processes_in(folder))  # a child that it was just about to make goes by itself
+    assert seen_within(
+        5, lambda: not processes_in(folder)
+    )  # a child that it was just about to make goes by itself
 
 
 def test_it_runs_again_with_the_same_words(processes: Processes) -> None:
@@ -82,13 +88,17 @@ def test_it_runs_again_with_the_same_words(processes: Processes) -> None:
 
 
 @root
-def test_nothing_is_left_when_the_owner_is_killed_not_even_what_daemons_have_started(folder: Path) -> None:
+def test_nothing_is_left_when_the_owner_is_killed_not_even_what_daemons_have_started(
+    folder: Path,
+) -> None:
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}  # noqa: PTH109
     command = [sys.executable, "-c", OWNER, str(folder), daemon(folder), *APART]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout
         assert owner.stdout.readline() == "started\n"
-        assert seen_within(10, lambda: any(line.startswith("sh -c sleep 1000") for line in processes_in(folder)))
+        assert seen_within(
+            10, lambda: any(line.startswith("sh -c sleep 1000") for line in processes_in(folder))
+        )
         owner.kill()
 
     assert seen_within(20, lambda: not folder.exists())
@@ -99,7 +109,9 @@ def test_nothing_is_left_when_the_owner_is_killed_not_even_what_daemons_have_sta
 def test_nothing_is_left_when_the_keeper_is_killed(folder: Path) -> None:
     with Processes(folder, APART) as processes:
         processes.start("parent", ["sh", "-c", daemon(folder)])
-        assert seen_within(10, lambda: any(line.startswith("sh -c sleep 1000") for line in processes_in(folder)))
+        assert seen_within(
+            10, lambda: any(line.startswith("sh -c sleep 1000") for line in processes_in(folder))
+        )
 
         os.kill(processes.first, 9)
 

@@ -47,7 +47,9 @@ SERVERS = [[group for group in beside if group] for beside in zip_longest(*map(g
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=range(1, 5))
-def test_a_pod_becomes_what_it_became(reach: Reach, tmp_path: Path, server: list[list[Recording]]) -> None:
+def test_a_pod_becomes_what_it_became(
+    reach: Reach, tmp_path: Path, server: list[list[Recording]]
+) -> None:
     every = [recording for group in server for recording in group]
     with ThreadPoolExecutor(4) as pool:
         objects = dict.fromkeys(map(Told.of, every))
@@ -58,7 +60,11 @@ def test_a_pod_becomes_what_it_became(reach: Reach, tmp_path: Path, server: list
     with running(reach, tmp_path, *lines, delivers=True, **environ, **BUILT) as webhook:
         connection = webhook.connect()
         asked = [real(recording, objects[Told.of(recording)]) for recording in every]
-        wrong = [line for one in asked for line in judged(one, posted(connection, webhook.paths[one.dialect], one.pod))]
+        wrong = [
+            line
+            for one in asked
+            for line in judged(one, posted(connection, webhook.paths[one.dialect], one.pod))
+        ]
         connection.close()
 
     assert wrong == []
@@ -69,7 +75,12 @@ def test_none_is_left_out() -> None:
 
 
 def posted(connection: http.client.HTTPSConnection, path: str, pod: Object) -> Object:
-    asked = {"uid": "u", "operation": "CREATE", "namespace": pod["metadata"]["namespace"], "object": pod}
+    asked = {
+        "uid": "u",
+        "operation": "CREATE",
+        "namespace": pod["metadata"]["namespace"],
+        "object": pod,
+    }
     review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
     connection.request("POST", path, json.dumps(review), {"Content-Type": "application/json"})
     return json.loads(connection.getresponse().read())["response"]
@@ -80,8 +91,14 @@ def judged(recording: Recording, answer: Object) -> Iterator[str]:
         if answer["allowed"] is recording.refused:
             yield f"{recording}: {answer.get('status')}"
         return
-    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(base64.b64decode(answer.get("patch", "W10=")))]
+    ops = [
+        Op(op["op"], op["path"], op["value"])
+        for op in json.loads(base64.b64decode(answer.get("patch", "W10=")))
+    ]
     if bool(ops) != ("becomes" in recording.row):
         yield f"{recording}: {len(ops)} operations"
     pod = applied(json.loads(json.dumps(recording.pod)), ops)
-    yield from (f"{recording}{line}" for line in differing(EXPECTED[recording.dialect](recording), normal(pod)))
+    yield from (
+        f"{recording}{line}"
+        for line in differing(EXPECTED[recording.dialect](recording), normal(pod))
+    )

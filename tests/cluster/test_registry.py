@@ -30,7 +30,13 @@ from cwiictl.image.stores.credentials import Credentials
 from cwiictl.image.stores.registry import Registry
 from cwiictl.image.stores.wire import Wire
 from tests.cluster.conftest import skipped_where_missing
-from tests.cluster.registries.recipe import DISTRIBUTION, REFERRING, distribution, program, referring
+from tests.cluster.registries.recipe import (
+    DISTRIBUTION,
+    REFERRING,
+    distribution,
+    program,
+    referring,
+)
 from tests.cwiictl.image.parts import made
 
 pytestmark = pytest.mark.timeout(1800)  # the first one builds them
@@ -52,7 +58,9 @@ class Place:
         return send(made(), Registry(Wire(place, who or self.credentials, plain=True)), key)
 
     def wire(self) -> Wire:
-        return Wire(reference(f"{self.address}/{REPOSITORY}", "1", plain=True), self.credentials, plain=True)
+        return Wire(
+            reference(f"{self.address}/{REPOSITORY}", "1", plain=True), self.credentials, plain=True
+        )
 
     def read(self, path: str, **headers: str) -> bytes:
         answer = self.wire().ask("GET", f"/v2/{REPOSITORY}/{path}", **headers)
@@ -60,7 +68,9 @@ class Place:
         return answer.body
 
     def document(self, path: str) -> Any:
-        accepted = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json"
+        accepted = (
+            "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json"
+        )
         return json.loads(self.read(path, Accept=accepted))
 
 
@@ -80,16 +90,37 @@ def open_to_all(folder: Path) -> Generator[Place]:
 @contextmanager
 def with_passwords(folder: Path) -> Generator[Place]:
     (folder / "passwords").write_text(f"{BCRYPT}\n")
-    with distribution(folder, {"htpasswd": {"realm": "here", "path": str(folder / "passwords")}}) as address:
+    with distribution(
+        folder, {"htpasswd": {"realm": "here", "path": str(folder / "passwords")}}
+    ) as address:
         yield Place(address, ME)
 
 
 @contextmanager
 def with_tokens(folder: Path) -> Generator[Place]:
     key = ec.generate_private_key(ec.SECP256R1())
-    (folder / "jwks").write_text(json.dumps({"keys": [{**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": "1", "alg": "ES256", "use": "sig"}]}))
+    (folder / "jwks").write_text(
+        json.dumps(
+            {
+                "keys": [
+                    {
+                        **ECAlgorithm.to_jwk(key.public_key(), as_dict=True),
+                        "kid": "1",
+                        "alg": "ES256",
+                        "use": "sig",
+                    }
+                ]
+            }
+        )
+    )
     with giving_tokens(key) as realm:
-        token = {"realm": realm, "service": "registry", "issuer": "tokens", "jwks": str(folder / "jwks"), "signingalgorithms": ["ES256"]}
+        token = {
+            "realm": realm,
+            "service": "registry",
+            "issuer": "tokens",
+            "jwks": str(folder / "jwks"),
+            "signingalgorithms": ["ES256"],
+        }
         with distribution(folder, {"token": token}) as address:
             yield Place(address, ME)
 
@@ -115,7 +146,13 @@ def giving_tokens(key: ec.EllipticCurvePrivateKey) -> Generator[str]:
             good = self.headers.get("Authorization") == ME.basic
             self.send_response(200 if good else 401)
             self.end_headers()
-            self.wfile.write(json.dumps({"token": granted(self.path, key)} if good else {"errors": [{"message": "wrong password"}]}).encode())
+            self.wfile.write(
+                json.dumps(
+                    {"token": granted(self.path, key)}
+                    if good
+                    else {"errors": [{"message": "wrong password"}]}
+                ).encode()
+            )
 
         def log_message(self, format: str, *words: object) -> None:  # noqa: A002  # the library's name
             """Nothing to say."""
@@ -130,7 +167,15 @@ def granted(path: str, key: ec.EllipticCurvePrivateKey) -> str:
     asked = parse_qs(urlsplit(path).query)
     kind, name, actions = asked["scope"][0].split(":")
     now = int(time.time())
-    claims: dict[str, Any] = {"iss": "tokens", "aud": asked["service"][0], "sub": "me", "nbf": now - 5, "iat": now, "exp": now + 60, "jti": "1"}
+    claims: dict[str, Any] = {
+        "iss": "tokens",
+        "aud": asked["service"][0],
+        "sub": "me",
+        "nbf": now - 5,
+        "iat": now,
+        "exp": now + 60,
+        "jti": "1",
+    }
     claims["access"] = [{"type": kind, "name": name, "actions": actions.split(",")}]
     return jwt.encode(claims, key, "ES256", {"kid": "1"})
 
@@ -140,10 +185,14 @@ def test_what_is_read_back_is_what_was_made_and_a_second_push_writes_nothing(pla
     image = made().image
 
     assert first.digest == image.digest
-    assert [place.document("manifests/1"), place.document(f"manifests/{image.digest}")] == [json.loads(image.blob.data)] * 2
+    assert [place.document("manifests/1"), place.document(f"manifests/{image.digest}")] == [
+        json.loads(image.blob.data)
+    ] * 2
     for each in image.manifests:
         assert place.document(f"manifests/{each.digest}") == json.loads(each.blob.data)
-        assert [place.read(f"blobs/{blob.digest}") for blob in each.blobs] == [blob.data for blob in each.blobs]
+        assert [place.read(f"blobs/{blob.digest}") for blob in each.blobs] == [
+            blob.data for blob in each.blobs
+        ]
     assert first.writes > len(list(every(image)))
     assert place.push().writes == 0
 
@@ -162,7 +211,11 @@ def test_what_is_said_of_an_image_is_listed_beside_it(place: Place) -> None:
 def test_where_a_registry_lists_nothing_a_tag_does_and_says_what_each_is(tmp_path: Path) -> None:
     with open_to_all(tmp_path) as place:
         place.push()
-        kinds = {each["artifactType"] for _, subject in made().referrers for each in place.document(f"manifests/{subject.replace(':', '-')}")["manifests"]}
+        kinds = {
+            each["artifactType"]
+            for _, subject in made().referrers
+            for each in place.document(f"manifests/{subject.replace(':', '-')}")["manifests"]
+        }
 
     assert kinds == {"application/spdx+json", "application/vnd.in-toto+json"}
 
@@ -182,14 +235,29 @@ def test_a_second_key_leaves_the_first_ones_signature(place: Place) -> None:
     assert place.push(STRANGER).writes > 0
 
     assert len(place.document(f"manifests/{signature_tag(place)}")["layers"]) == 2
-    assert [verified(place, key.public_key(), at) for at, key in enumerate((KEY, STRANGER))] == [{made().image.digest}] * 2
+    assert [verified(place, key.public_key(), at) for at, key in enumerate((KEY, STRANGER))] == [
+        {made().image.digest}
+    ] * 2
 
 
 def test_a_tag_comes_to_mean_the_newest(tmp_path: Path) -> None:
     with open_to_all(tmp_path) as place:
-        older: dict[str, Any] = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []}
+        older: dict[str, Any] = {
+            "schemaVersion": 2,
+            "mediaType": "application/vnd.oci.image.index.v1+json",
+            "manifests": [],
+        }
         kind = "application/vnd.oci.image.index.v1+json"
-        assert place.wire().ask("PUT", f"/v2/{REPOSITORY}/manifests/1", json.dumps(older).encode(), Content_Type=kind).good
+        assert (
+            place.wire()
+            .ask(
+                "PUT",
+                f"/v2/{REPOSITORY}/manifests/1",
+                json.dumps(older).encode(),
+                Content_Type=kind,
+            )
+            .good
+        )
 
         assert place.push().writes > 0
 
@@ -198,7 +266,9 @@ def test_a_tag_comes_to_mean_the_newest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", [with_passwords, with_tokens])
 @pytest.mark.parametrize("who", [Credentials("me", "wrong"), None])
-def test_who_is_not_let_in_is_told_to_log_in(tmp_path: Path, way: Any, who: Credentials | None) -> None:
+def test_who_is_not_let_in_is_told_to_log_in(
+    tmp_path: Path, way: Any, who: Credentials | None
+) -> None:
     with way(tmp_path) as found, pytest.raises(Denied) as told:
         Place(found.address, who).push()
 
@@ -216,11 +286,19 @@ def test_a_registry_without_tls_is_told_so(tmp_path: Path) -> None:
 def referrers(place: Place, subject: str) -> Mapping[str, Any]:
     """As clients look for them: of the registry, and where it does not know, by a tag."""
     answer = place.wire().ask("GET", f"/v2/{REPOSITORY}/referrers/{subject}")
-    return json.loads(answer.body) if answer.good else place.document(f"manifests/{subject.replace(':', '-')}")
+    return (
+        json.loads(answer.body)
+        if answer.good
+        else place.document(f"manifests/{subject.replace(':', '-')}")
+    )
 
 
 def signature_tag(place: Place) -> str:
-    digest = place.wire().ask("GET", f"/v2/{REPOSITORY}/manifests/1", Accept="*/*").headers["docker-content-digest"]
+    digest = (
+        place.wire()
+        .ask("GET", f"/v2/{REPOSITORY}/manifests/1", Accept="*/*")
+        .headers["docker-content-digest"]
+    )
     return f"{digest.replace(':', '-')}.sig"
 
 
@@ -228,7 +306,11 @@ def verified(place: Place, key: ec.EllipticCurvePublicKey, at: int = 0) -> set[s
     """What was signed, checked with nothing of ours."""
     layer = place.document(f"manifests/{signature_tag(place)}")["layers"][at]
     payload = place.read(f"blobs/{layer['digest']}")
-    key.verify(base64.b64decode(layer["annotations"]["dev.cosignproject.cosign/signature"]), payload, ec.ECDSA(SHA256()))
+    key.verify(
+        base64.b64decode(layer["annotations"]["dev.cosignproject.cosign/signature"]),
+        payload,
+        ec.ECDSA(SHA256()),
+    )
     critical = json.loads(payload)["critical"]
     assert critical["identity"]["docker-reference"] == f"{place.address}/{REPOSITORY}"
     return {critical["image"]["docker-manifest-digest"]}

@@ -37,14 +37,22 @@ class Asking:
         self.count = 0
         self.failed: list[str] = []
         self._there, self._over = there, threading.Event()
-        self._threads = [threading.Thread(target=self._ask, args=(replica.port,), daemon=True) for replica in there.replicas]
+        self._threads = [
+            threading.Thread(target=self._ask, args=(replica.port,), daemon=True)
+            for replica in there.replicas
+        ]
 
     def __enter__(self) -> Asking:
         for thread in self._threads:
             thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -53,7 +61,9 @@ class Asking:
         while not self._over.wait(0.02):
             for bundle in self._there.bundles:
                 why = self._refusal(port, bundle)
-                if why and bundle in self._there.bundles:  # whoever is slow has one that was replaced meanwhile
+                if (
+                    why and bundle in self._there.bundles
+                ):  # whoever is slow has one that was replaced meanwhile
                     self.failed.append(why)
                 self.count += 1
 
@@ -61,7 +71,10 @@ class Asking:
         try:
             context = ssl.create_default_context(cadata=bundle.decode())
             name = f"{self._there.name}.{self._there.space.name}.svc"
-            with socket.create_connection(("127.0.0.1", port), 10) as sock, context.wrap_socket(sock, server_hostname=name):
+            with (
+                socket.create_connection(("127.0.0.1", port), 10) as sock,
+                context.wrap_socket(sock, server_hostname=name),
+            ):
                 return ""
         except OSError as e:
             return f"{port}: {e}"
@@ -69,12 +82,21 @@ class Asking:
 
 def rest(configuration: Object) -> Object:
     """Without what a renewer changes."""
-    webhooks = [{**each, "clientConfig": {**each["clientConfig"], "caBundle": ""}} for each in configuration["webhooks"]]
-    metadata = {key: value for key, value in configuration["metadata"].items() if key not in {"managedFields", "resourceVersion", "generation"}}
+    webhooks = [
+        {**each, "clientConfig": {**each["clientConfig"], "caBundle": ""}}
+        for each in configuration["webhooks"]
+    ]
+    metadata = {
+        key: value
+        for key, value in configuration["metadata"].items()
+        if key not in {"managedFields", "resourceVersion", "generation"}
+    }
     return {**configuration, "metadata": metadata, "webhooks": webhooks}
 
 
-def test_the_first_certificate_is_made_trusted_and_served_and_then_nothing_is_written(reach: Reach, tmp_path: Path) -> None:
+def test_the_first_certificate_is_made_trusted_and_served_and_then_nothing_is_written(
+    reach: Reach, tmp_path: Path
+) -> None:
     with installed(reach, tmp_path, (0.2, 0.5)) as there:
         before = there.configuration
 
@@ -91,20 +113,36 @@ def test_the_first_certificate_is_made_trusted_and_served_and_then_nothing_is_wr
 
         versions = there.versions()
         second = there.renew()
-        assert (second.code, second.last_words["outcome"], there.versions(), len(there.events())) == (0, "unchanged", versions, 1)
+        assert (
+            second.code,
+            second.last_words["outcome"],
+            there.versions(),
+            len(there.events()),
+        ) == (0, "unchanged", versions, 1)
 
 
-def test_it_holds_nothing_of_a_configuration_but_whom_to_trust(reach: Reach, tmp_path: Path) -> None:
+def test_it_holds_nothing_of_a_configuration_but_whom_to_trust(
+    reach: Reach, tmp_path: Path
+) -> None:
     with installed(reach, tmp_path) as there:
         there.renew()
 
-        (held,) = [each["fieldsV1"] for each in there.configuration["metadata"]["managedFields"] if each["manager"] == MANAGER]
+        (held,) = [
+            each["fieldsV1"]
+            for each in there.configuration["metadata"]["managedFields"]
+            if each["manager"] == MANAGER
+        ]
 
-        hooks: Object = {f'k:{{"name":"{name}.cwii.dev"}}': {"f:clientConfig": {"f:caBundle": {}}} for name in ("pods", "late")}
+        hooks: Object = {
+            f'k:{{"name":"{name}.cwii.dev"}}': {"f:clientConfig": {"f:caBundle": {}}}
+            for name in ("pods", "late")
+        }
         assert held == {"f:webhooks": hooks}
 
 
-def test_an_authority_is_followed_by_the_next_and_at_no_moment_is_a_replica_refused(reach: Reach, tmp_path: Path) -> None:
+def test_an_authority_is_followed_by_the_next_and_at_no_moment_is_a_replica_refused(
+    reach: Reach, tmp_path: Path
+) -> None:
     with installed(reach, tmp_path, (0.2, 2.0)) as there:
         old = there.with_an_old_authority()
         with Asking(there) as asking:
@@ -118,8 +156,13 @@ def test_an_authority_is_followed_by_the_next_and_at_no_moment_is_a_replica_refu
         assert there.data("ca")["tls.crt"] != old.certificate
 
 
-@pytest.mark.parametrize("after", [pytest.param(after, marks=[] if after == 2 else pytest.mark.soak) for after in range(1, 5)])
-def test_it_is_cut_after_a_write_and_another_ends_what_it_began(reach: Reach, tmp_path: Path, after: int) -> None:
+@pytest.mark.parametrize(
+    "after",
+    [pytest.param(after, marks=[] if after == 2 else pytest.mark.soak) for after in range(1, 5)],
+)
+def test_it_is_cut_after_a_write_and_another_ends_what_it_began(
+    reach: Reach, tmp_path: Path, after: int
+) -> None:
     with installed(reach, tmp_path, (0.2, 0.5)) as there:
         there.with_an_old_authority()
         with Asking(there) as asking:
@@ -137,7 +180,9 @@ def test_it_is_cut_after_a_write_and_another_ends_what_it_began(reach: Reach, tm
         assert there.whole()
 
 
-def test_a_replica_that_never_comes_is_named_and_what_it_may_serve_stays_trusted(reach: Reach, tmp_path: Path) -> None:
+def test_a_replica_that_never_comes_is_named_and_what_it_may_serve_stays_trusted(
+    reach: Reach, tmp_path: Path
+) -> None:
     with installed(reach, tmp_path, (0.2,)) as there:
         old = there.with_an_old_authority()
         address, port = own_address(), free_port()
@@ -146,9 +191,13 @@ def test_a_replica_that_never_comes_is_named_and_what_it_may_serve_stays_trusted
         run = there.renew("--patience=6s")
 
         assert run.code == 1
-        assert run.last_words["hindrance"].startswith(f"not all serve the new certificate: {address}:{port} does not answer")
+        assert run.last_words["hindrance"].startswith(
+            f"not all serve the new certificate: {address}:{port} does not answer"
+        )
         assert run.last_words["outcome"] == "hindered"
-        assert all(len(certificates(bundle)) == 2 and old.certificate in bundle for bundle in there.bundles)
+        assert all(
+            len(certificates(bundle)) == 2 and old.certificate in bundle for bundle in there.bundles
+        )
         assert [each[:2] for each in there.events()] == [("Warning", "CertificateNotRenewed")]
 
         reach.admin.delete(path)
@@ -179,7 +228,11 @@ def test_with_lives_of_two_minutes_no_pod_is_refused_while_pairs_and_authorities
     short = ("--validity=2m", "--ca-validity=4m", "--renew-at=0.5")
     with installed(reach, tmp_path, (0.5, 3.0)) as there:
         assert there.renew(*short).code == 0
-        pairs, authorities, begun = {there.data("serving")["tls.crt"]}, {there.data("ca")["tls.crt"]}, time.monotonic()
+        pairs, authorities, begun = (
+            {there.data("serving")["tls.crt"]},
+            {there.data("ca")["tls.crt"]},
+            time.monotonic(),
+        )
         with Load(there.called(), 20) as load, Asking(there) as asking:
             while (len(pairs) < 5 or len(authorities) < 3) and time.monotonic() - begun < 600:
                 run = there.renew(*short)
@@ -192,7 +245,10 @@ def test_with_lives_of_two_minutes_no_pod_is_refused_while_pairs_and_authorities
         assert (len(pairs) >= 5, len(authorities) >= 3) == (True, True)
         assert load.created > 100
     seconds = time.monotonic() - begun
-    record_property("told", f"{len(pairs)} pairs of {len(authorities)} authorities in {seconds:.0f} s, {load.created} pods, {asking.count} handshakes")
+    record_property(
+        "told",
+        f"{len(pairs)} pairs of {len(authorities)} authorities in {seconds:.0f} s, {load.created} pods, {asking.count} handshakes",
+    )
 
 
 class Meddling:
@@ -207,7 +263,12 @@ class Meddling:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._over.set()
         self._thread.join()
 
@@ -226,24 +287,39 @@ def test_what_others_write_meanwhile_stays(reach: Reach, tmp_path: Path) -> None
         path = f"{CONFIGURATIONS}/{there.name}"
 
         def into(path: str) -> Callable[[str], Any]:
-            return lambda text: there.admin.patch(path, {"metadata": {"annotations": {"somebody": text}}})
+            return lambda text: there.admin.patch(
+                path, {"metadata": {"annotations": {"somebody": text}}}
+            )
 
-        with Meddling(into(path), into(there.secret("ca")), into(there.secret("serving"))) as others:
+        with Meddling(
+            into(path), into(there.secret("ca")), into(there.secret("serving"))
+        ) as others:
             run = there.renew()
 
         assert run.code == 0, run.lines
         assert there.whole()
         assert others.count > 20
-        for found in (there.configuration, there.admin.get(there.secret("ca")), there.admin.get(there.secret("serving"))):
+        for found in (
+            there.configuration,
+            there.admin.get(there.secret("ca")),
+            there.admin.get(there.secret("serving")),
+        ):
             assert found["metadata"]["annotations"]["somebody"] == str(others.count)
 
 
-def test_what_is_not_there_and_what_it_may_not_do_are_told_with_what_to_do(reach: Reach, tmp_path: Path) -> None:
+def test_what_is_not_there_and_what_it_may_not_do_are_told_with_what_to_do(
+    reach: Reach, tmp_path: Path
+) -> None:
     with installed(reach, tmp_path) as there:
         stranger = there.renew("--configuration", "another")
         reach.admin.delete(there.secret("ca"))
         lacking = there.renew()
 
     assert (stranger.code, lacking.code) == (1, 1)
-    assert "may not read the MutatingWebhookConfiguration another" in stranger.last_words["hindrance"]
-    assert lacking.last_words["hindrance"] == f"there is no Secret {there.space.name}/{there.name}-ca: make it, empty; it is filled here"
+    assert (
+        "may not read the MutatingWebhookConfiguration another" in stranger.last_words["hindrance"]
+    )
+    assert (
+        lacking.last_words["hindrance"]
+        == f"there is no Secret {there.space.name}/{there.name}-ca: make it, empty; it is filled here"
+    )

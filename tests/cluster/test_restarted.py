@@ -34,11 +34,16 @@ def test_what_belongs_to_a_restart_is_of_no_use_without() -> None:
             CliRunner().invoke(status, words, catch_exceptions=False)
 
 
-def test_what_nobody_makes_anew_is_named_and_pods_of_nodes_and_ended_ones_are_not(shop: Shop) -> None:
+def test_what_nobody_makes_anew_is_named_and_pods_of_nodes_and_ended_ones_are_not(
+    shop: Shop,
+) -> None:
     shop.pod("alone", plain())
     shop.pod(
         "mirror",
-        {"metadata": {"annotations": {**SAYS, "kubernetes.io/config.mirror": "x"}}, "spec": {"nodeName": "n", "containers": plain()["spec"]["containers"]}},
+        {
+            "metadata": {"annotations": {**SAYS, "kubernetes.io/config.mirror": "x"}},
+            "spec": {"nodeName": "n", "containers": plain()["spec"]["containers"]},
+        },
     )
     shop.pod("ended", plain())
     shop.admin.patch(f"{shop.space.path('pods')}/ended/status", {"status": {"phase": "Succeeded"}})
@@ -50,7 +55,9 @@ def test_what_nobody_makes_anew_is_named_and_pods_of_nodes_and_ended_ones_are_no
     assert "nobody makes it anew: delete it, and create it again" in remarks(told["Pod/alone"])
 
 
-def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(shop: Shop, reach: Reach, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(
+    shop: Shop, reach: Reach, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """First nobody says that it is ready, then it says so and does not answer: the pods would come back as they are."""
     shop.deployed("web")
     assert shop.told("--restart", "--dry-run")["Deployment/web"]["condition"] == "to restart"
@@ -63,7 +70,10 @@ def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(sh
     shop.ready()
     silent = shop.status("--restart", "--yes")
     assert silent.exit_code == 1
-    assert "it was not restarted: its pods would come back without volume cwii-aws-token, AWS_ROLE_ARN" in silent.stdout
+    assert (
+        "it was not restarted: its pods would come back without volume cwii-aws-token, AWS_ROLE_ARN"
+        in silent.stdout
+    )
     assert not restarts(shop)
 
     line = ("cwii", "--aws-default-region=eu-west-1", "--gcp-delivery=annotation")
@@ -75,11 +85,23 @@ def test_what_is_restarted_is_shown_and_then_only_with_a_webhook_that_answers(sh
 
 def test_pods_with_claims_of_their_own_are_tried_too(shop: Shop) -> None:
     """A StatefulSet's template has no volume for them."""
-    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
-    container = {"name": "c", "image": "c", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    container = {
+        "name": "c",
+        "image": "c",
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
     labels = {"app": "db"}
     template = {"metadata": {"labels": labels}, "spec": plain(containers=[container])["spec"]}
-    wanted = {"selector": {"matchLabels": labels}, "serviceName": "db", "template": template, "volumeClaimTemplates": [claim]}
+    wanted = {
+        "selector": {"matchLabels": labels},
+        "serviceName": "db",
+        "template": template,
+        "volumeClaimTemplates": [claim],
+    }
     of = owner(shop.made("statefulsets", "db", wanted), "StatefulSet")
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}
     shop.pod("db-0", {**template, "spec": {**template["spec"], "volumes": [volume]}}, of)
@@ -105,12 +127,21 @@ def test_what_our_own_policy_has_against_it_does(shop: Shop) -> None:
     shop.deployed("web")
     shop.ready()
     policies, name = "/apis/admissionregistration.k8s.io/v1", f"{shop.values.name}-require"
-    made = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}]
-    spec = {"matchConstraints": {"resourceRules": made}, "validations": [{"expression": "false", "message": "it has no token"}]}
+    made = [
+        {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}
+    ]
+    spec = {
+        "matchConstraints": {"resourceRules": made},
+        "validations": [{"expression": "false", "message": "it has no token"}],
+    }
     here = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": shop.space.name}}}
-    shop.admin.create(f"{policies}/validatingadmissionpolicies", {"metadata": {"name": name}, "spec": spec})
+    shop.admin.create(
+        f"{policies}/validatingadmissionpolicies", {"metadata": {"name": name}, "spec": spec}
+    )
     bound = {"policyName": name, "validationActions": ["Deny"], "matchResources": here}
-    shop.admin.create(f"{policies}/validatingadmissionpolicybindings", {"metadata": {"name": name}, "spec": bound})
+    shop.admin.create(
+        f"{policies}/validatingadmissionpolicybindings", {"metadata": {"name": name}, "spec": bound}
+    )
     assert seen_within(30, lambda: refused(shop))
 
     told = shop.told("--restart", "--yes")["Deployment/web"]

@@ -54,7 +54,12 @@ def running(tmp_path: Path) -> Iterator[Rotating]:
 
 
 def published(running: Rotating) -> list[str]:
-    return [key["kid"] for key in json.loads(running.ground.clouds()["buckets"][BUCKET]["objects"]["keys.json"]["body"])["keys"]]
+    return [
+        key["kid"]
+        for key in json.loads(
+            running.ground.clouds()["buckets"][BUCKET]["objects"]["keys.json"]["body"]
+        )["keys"]
+    ]
 
 
 def servers(done: Done) -> list[str]:
@@ -90,17 +95,30 @@ def test_killed_when_it_has_written_each_stage_is_reached_by_the_next_run(alone:
 @pytest.fixture
 def hosted(tmp_path: Path) -> Iterator[Rotating]:
     """Two API servers, of which the cluster names one."""
-    with skipped_where_missing(), rotating(tmp_path) as found, leased(found.cluster.admin, "control-2"):
+    with (
+        skipped_where_missing(),
+        rotating(tmp_path) as found,
+        leased(found.cluster.admin, "control-2"),
+    ):
         found.cluster.admin.delete(f"{SLICES}/kubernetes-1")
         assert found.ground.create_all().code == 0
         yield found
 
 
-def test_behind_one_address_each_api_server_is_asked_at_the_one_that_its_administrator_gives(hosted: Rotating) -> None:
-    first, second = (("--api-server", f"https://{hosted.address}:{server.place.port}") for server in hosted.cluster.servers)
+def test_behind_one_address_each_api_server_is_asked_at_the_one_that_its_administrator_gives(
+    hosted: Rotating,
+) -> None:
+    first, second = (
+        ("--api-server", f"https://{hosted.address}:{server.place.port}")
+        for server in hosted.cluster.servers
+    )
     assert hosted.rotate("add", *first).code == 0
 
-    for given, namer in (((), "the Service kubernetes"), (first, "--api-server"), ((*first, *first), "--api-server")):
+    for given, namer in (
+        ((), "the Service kubernetes"),
+        (first, "--api-server"),
+        ((*first, *first), "--api-server"),
+    ):
         refused = hosted.rotate("accept", *given)
         assert refused.code == 2, refused.out
         assert f"and {namer} names 1, so not each could be asked" in refused.out
@@ -113,10 +131,22 @@ def test_behind_one_address_each_api_server_is_asked_at_the_one_that_its_adminis
     assert hosted.rotate("sign", *ASKING, "--soak", "0s", *first, *second).code == 3
     (hosted.pki(1) / "sa.pub").write_bytes(public_pem(OLD))
     hosted.restart(1)
-    assert f"the API server {second[1].removeprefix('https://')} is not where accept had brought it" in hosted.rotate("sign", *ASKING, *first, *second).out
+    assert (
+        f"the API server {second[1].removeprefix('https://')} is not where accept had brought it"
+        in hosted.rotate("sign", *ASKING, *first, *second).out
+    )
 
 
-@pytest.mark.parametrize("url", ["http://10.0.0.1:6443", "10.0.0.1:6443", "https://10.0.0.1:6443/clusters/c", "https://me@10.0.0.1", "https://10.0.0.1:api"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1:6443",
+        "10.0.0.1:6443",
+        "https://10.0.0.1:6443/clusters/c",
+        "https://me@10.0.0.1",
+        "https://10.0.0.1:api",
+    ],
+)
 def test_what_is_no_address_of_an_api_server_is_refused_before_any_is_asked(url: str) -> None:
     with pytest.raises(BadInput, match=r"is not the address of an API server") as refused:
         connecting(None, None, [url])
@@ -140,7 +170,9 @@ def test_a_key_follows_another_and_nobody_is_refused_on_the_way(running: Rotatin
 
     again = running.rotate("add", "--dry-run")
     assert (again.code, "that has been rotated away" in again.out) == (2, True)
-    assert running.rotate("add", "--dry-run", "--public-key-file", f"{PAIR}.public").code == 0, "the next one begins where this one has ended"
+    assert running.rotate("add", "--dry-run", "--public-key-file", f"{PAIR}.public").code == 0, (
+        "the next one begins where this one has ended"
+    )
 
 
 def unasked(running: Rotating, stage: str, *more: str, later: int = 0) -> None:
@@ -158,7 +190,9 @@ def accepted(running: Rotating) -> None:
     waiting = running.rotate("accept")
     assert (waiting.code, servers(waiting)) == (3, ["incomplete"] * 2), waiting.out
     assert "do what README.txt says" in waiting.out
-    assert (running.ground.folder / "out/kubeadm/rotation/accept/sa.pub").read_text().count("BEGIN PUBLIC KEY") == 2
+    assert (running.ground.folder / "out/kubeadm/rotation/accept/sa.pub").read_text().count(
+        "BEGIN PUBLIC KEY"
+    ) == 2
     again = running.rotate("accept")
     assert (again.code, again.data["written"]) == (3, [])
     running.bring("accept", 0)
@@ -168,9 +202,17 @@ def accepted(running: Rotating) -> None:
     running.bring("accept", 1)
     everywhere(running, "accept")
     told = running.ground.status("--kubeconfig", str(running.cluster.kubeconfig))
-    said = [thing["problem"] for thing in told.data["things"] if thing["thing"].startswith("k8s/api-server/")]
+    said = [
+        thing["problem"]
+        for thing in told.data["things"]
+        if thing["thing"].startswith("k8s/api-server/")
+    ]
     assert len(said) == 2
-    assert all(each.startswith(f"signs as {ISSUER} with {kid_of(OLD)[:12]}..., accepts ") and each.count("...") == 3 for each in said)
+    assert all(
+        each.startswith(f"signs as {ISSUER} with {kid_of(OLD)[:12]}..., accepts ")
+        and each.count("...") == 3
+        for each in said
+    )
     assert "stands at accept since" in told.out
 
 
@@ -189,7 +231,10 @@ def signed(running: Rotating, before: list[str]) -> None:
         assert each.rotate("sign", *ASKING, *SOAK).code == 3
     running.bring("sign", 0)
     mixed = [running.token(number) for number in (0, 1)]
-    assert [jwt.get_unverified_header(token)["kid"] == kid_of(OLD) for token in mixed] == [False, True]
+    assert [jwt.get_unverified_header(token)["kid"] == kid_of(OLD) for token in mixed] == [
+        False,
+        True,
+    ]
     assert all(running.takes(number, token) for number in (0, 1) for token in (*before, *mixed))
     assert sorted(servers(running.rotate("sign", *ASKING, *SOAK))) == ["as wanted", "incomplete"]
     running.bring("sign", 1)
@@ -202,14 +247,23 @@ def fallen_back(running: Rotating) -> None:
     (running.pki(1) / "sa.key").write_bytes(private_pem(OLD))
     running.restart(1)
     refused = running.rotate("unpublish", *SOAK, later=DAY)
-    assert (refused.code, "run rotate-keys sign, and bring it there again" in refused.out) == (2, True), refused.out
+    assert (refused.code, "run rotate-keys sign, and bring it there again" in refused.out) == (
+        2,
+        True,
+    ), refused.out
     assert sorted(servers(running.rotate("sign", *ASKING, *SOAK))) == ["as wanted", "incomplete"]
     running.bring("sign", 1)
     unknown = running.rotate("unpublish", *SOAK, later=DAY)
-    assert (unknown.code, "since when none does any more is not known" in unknown.out) == (2, True), unknown.out
+    assert (unknown.code, "since when none does any more is not known" in unknown.out) == (
+        2,
+        True,
+    ), unknown.out
     assert running.rotate("sign", *ASKING, *SOAK, later=100).code == 0
     early = running.rotate("unpublish", *SOAK, later=200)
-    assert (early.code, "the last API server was seen to sign with the new key 1" in early.out) == (2, True), early.out
+    assert (early.code, "the last API server was seen to sign with the new key 1" in early.out) == (
+        2,
+        True,
+    ), early.out
 
 
 def unpublished(running: Rotating) -> None:
@@ -217,10 +271,16 @@ def unpublished(running: Rotating) -> None:
     a_pod(running, DAY)
     early = running.rotate("unpublish", *SOAK, later=4000)
     assert early.code == 2, early.out
-    assert "default/patient has tokens that live 86400 seconds, and clouds may keep what they read for 4 more" in early.out
+    assert (
+        "default/patient has tokens that live 86400 seconds, and clouds may keep what they read for 4 more"
+        in early.out
+    )
     forced = running.rotate("unpublish", *SOAK, "--force", "--dry-run", later=4000)
     assert forced.code == 0, forced.out
-    assert "By --force: clouds refuse tokens of the old key from now on; good yet are default/patient (volume token, for sts.amazonaws.com" in forced.out
+    assert (
+        "By --force: clouds refuse tokens of the old key from now on; good yet are default/patient (volume token, for sts.amazonaws.com"
+        in forced.out
+    )
     unasked(running, "unpublish", *SOAK, later=DAY + 300)
     assert kid_of(OLD) in published(running)
     everywhere(running, "unpublish", *SOAK, later=DAY + 300)
@@ -231,7 +291,9 @@ def forgotten(running: Rotating, before: list[str]) -> None:
     """Not while a Secret has a token of the old key."""
     refused = running.rotate("forget", later=DAY + 300)
     assert refused.code == 2, refused.out
-    assert "has signed the token of the Secret default/legacy, which would be refused" in refused.out
+    assert (
+        "has signed the token of the Secret default/legacy, which would be refused" in refused.out
+    )
     assert all(running.takes(number, token) for number in (0, 1) for token in before)
     forced = running.rotate("forget", "--force", "--dry-run", later=DAY + 300)
     assert (forced.code, "By --force: the old key" in forced.out) == (3, True), forced.out
@@ -253,14 +315,29 @@ def everywhere(running: Rotating, stage: str, *more: str, later: int = 0) -> Non
 
 
 def a_pod(running: Rotating, seconds: int) -> None:
-    source = {"serviceAccountToken": {"audience": "sts.amazonaws.com", "expirationSeconds": seconds, "path": "token"}}
+    source = {
+        "serviceAccountToken": {
+            "audience": "sts.amazonaws.com",
+            "expirationSeconds": seconds,
+            "path": "token",
+        }
+    }
     volume = {"name": "token", "projected": {"sources": [source]}}
-    running.cluster.admin.create(PODS, named("patient", spec={"containers": [{"name": "main", "image": "any"}], "volumes": [volume]}))
+    running.cluster.admin.create(
+        PODS,
+        named(
+            "patient", spec={"containers": [{"name": "main", "image": "any"}], "volumes": [volume]}
+        ),
+    )
 
 
 def a_legacy_secret(running: Rotating, token: str) -> None:
     """As the controller manager would have made it, in the years before tokens expired."""
     about = {"name": "legacy", "annotations": {"kubernetes.io/service-account.name": "default"}}
-    body = {"metadata": about, "type": "kubernetes.io/service-account-token", "data": {"token": base64.b64encode(token.encode()).decode()}}
+    body = {
+        "metadata": about,
+        "type": "kubernetes.io/service-account-token",
+        "data": {"token": base64.b64encode(token.encode()).decode()},
+    }
     running.cluster.admin.create(SECRETS, body)
     assert jwt.get_unverified_header(token)["kid"] == kid_of(OLD)

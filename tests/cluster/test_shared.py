@@ -25,7 +25,13 @@ with shared(Path(sys.argv[1])) as reach:
 
 def having(place: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.Popen([sys.executable, "-c", HAVING, str(place)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", HAVING, str(place)],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_who_comes_later_finds_it_started(reach: Reach, place: Path) -> None:
@@ -38,7 +44,9 @@ def test_who_comes_later_finds_it_started(reach: Reach, place: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("reach")
-def test_it_outlives_whoever_started_it_and_ends_with_the_last_one_even_if_all_are_killed(tmp_path: Path) -> None:
+def test_it_outlives_whoever_started_it_and_ends_with_the_last_one_even_if_all_are_killed(
+    tmp_path: Path,
+) -> None:
     with having(tmp_path) as first, having(tmp_path) as second:
         assert first.stdout
         assert second.stdout

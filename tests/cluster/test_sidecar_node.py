@@ -64,22 +64,39 @@ def unknown_flag(files: Path, container: Object) -> None:
     container["args"].append("--strange=flag")
 
 
-WRONG: tuple[Spoil, ...] = (no_certificate, no_files, wrong_kubeconfig, api_server_away, unknown_flag)
-PORTS: Mapping[Spoil, int] = {spoil: 20100 + 2 * number for number, spoil in enumerate((nothing, *WRONG))}
+WRONG: tuple[Spoil, ...] = (
+    no_certificate,
+    no_files,
+    wrong_kubeconfig,
+    api_server_away,
+    unknown_flag,
+)
+PORTS: Mapping[Spoil, int] = {
+    spoil: 20100 + 2 * number for number, spoil in enumerate((nothing, *WRONG))
+}
 
 
 def beside(node: Cluster, folder: Path, spoil: Spoil) -> Path:
     """The files that users are given, put where its README says, for a kube-apiserver that does nothing. Gives where guest.yaml is."""
     authority = Source(node.reach.authority.files.certificate)
     order = Installation(output=folder / spoil.__name__, sets=(f"image={IMAGE}",))
-    own: dict[str, Any] = {"root": authority, "client": authority, "static": True, "namespace": "kube-system"}
+    own: dict[str, Any] = {
+        "root": authority,
+        "client": authority,
+        "static": True,
+        "namespace": "kube-system",
+    }
     told = written(Beside(order, **own, ports=(PORTS[spoil], PORTS[spoil] + 1)), dry=False)
     assert not told.failures
     tree = folder / spoil.__name__ / "static-pod"
     kubeconfig = tree / "files" / "kubeconfig"
-    kubeconfig.write_text(kubeconfig.read_text().replace("127.0.0.1", ADDRESSES[0]))  # where this node's API server listens, and nowhere else
+    kubeconfig.write_text(
+        kubeconfig.read_text().replace("127.0.0.1", ADDRESSES[0])
+    )  # where this node's API server listens, and nowhere else
     pod = patched(tree, spoil)
-    spoil(tree / "files", next(each for each in pod["spec"]["containers"] if each["name"] == WEBHOOK))
+    spoil(
+        tree / "files", next(each for each in pod["spec"]["containers"] if each["name"] == WEBHOOK)
+    )
     manifests = node.node.folder / STATIC
     (manifests / f"{name(spoil)}.yaml").write_text(json.dumps(pod))
     return tree / "guest.yaml"
@@ -89,11 +106,26 @@ def patched(tree: Path, spoil: Spoil) -> Object:
     """As kubeadm does it: lists of things with names are merged by these."""
     (file,) = (tree / "patches").iterdir()
     patch: Mapping[str, Any] = yaml.safe_load(file.read_text())["spec"]
-    stand_in = {"name": "kube-apiserver", "image": SHELL_IMAGE, "args": ["sleep 100000"], "readinessProbe": {"exec": {"command": ["/bin/true"]}}}
+    stand_in = {
+        "name": "kube-apiserver",
+        "image": SHELL_IMAGE,
+        "args": ["sleep 100000"],
+        "readinessProbe": {"exec": {"command": ["/bin/true"]}},
+    }
     (volume,) = patch["volumes"]
     volumes = [{**volume, "hostPath": {**volume["hostPath"], "path": str(tree / "files")}}]
-    spec = {"hostNetwork": True, "terminationGracePeriodSeconds": 0, "containers": [stand_in, *patch["containers"]], "volumes": volumes}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name(spoil), "namespace": "kube-system"}, "spec": spec}
+    spec = {
+        "hostNetwork": True,
+        "terminationGracePeriodSeconds": 0,
+        "containers": [stand_in, *patch["containers"]],
+        "volumes": volumes,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name(spoil), "namespace": "kube-system"},
+        "spec": spec,
+    }
 
 
 def name(spoil: Spoil) -> str:
@@ -101,17 +133,29 @@ def name(spoil: Spoil) -> str:
 
 
 def status(node: Cluster, spoil: Spoil) -> Object:
-    found = [pod for pod in node.admin.list(PODS) if pod["metadata"]["name"].startswith(f"{name(spoil)}-")]
+    found = [
+        pod
+        for pod in node.admin.list(PODS)
+        if pod["metadata"]["name"].startswith(f"{name(spoil)}-")
+    ]
     return found[0]["status"] if found else {}
 
 
 def is_ready(node: Cluster, spoil: Spoil) -> bool:
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in status(node, spoil).get("conditions", []))
+    return any(
+        each["type"] == "Ready" and each["status"] == "True"
+        for each in status(node, spoil).get("conditions", [])
+    )
 
 
 def permitted(node: Cluster) -> bool:
-    asked = {"user": "system:serviceaccount:cwii-system:cwii-webhook", "resourceAttributes": {"verb": "list", "resource": "serviceaccounts"}}
-    return node.admin.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": asked})["status"]["allowed"]
+    asked = {
+        "user": "system:serviceaccount:cwii-system:cwii-webhook",
+        "resourceAttributes": {"verb": "list", "resource": "serviceaccounts"},
+    }
+    return node.admin.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": asked})[
+        "status"
+    ]["allowed"]
 
 
 @pytest.fixture(scope="module")
@@ -126,19 +170,29 @@ def pods(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
         file.unlink()
 
 
-def test_whatever_is_wrong_with_it_the_api_server_s_pod_is_ready_and_stays_so(node: Cluster, pods: Path) -> None:
+def test_whatever_is_wrong_with_it_the_api_server_s_pod_is_ready_and_stays_so(
+    node: Cluster, pods: Path
+) -> None:
     """And though not even the one that nothing else is wrong with may read what it needs."""
     del pods
     assert not permitted(node)
     for spoil in (nothing, *WRONG):
-        assert seen_within(180, lambda: is_ready(node, spoil)), (spoil.__name__, status(node, spoil))  # noqa: B023  # it is asked at once
+        assert seen_within(180, lambda: is_ready(node, spoil)), (  # noqa: B023  # it is asked at once
+            spoil.__name__,
+            status(node, spoil),
+        )
 
     assert not seen_within(30, lambda: not all(is_ready(node, spoil) for spoil in WRONG))
-    restarts = {spoil.__name__: [each["restartCount"] for each in status(node, spoil)["containerStatuses"]] for spoil in (nothing, *WRONG)}
+    restarts = {
+        spoil.__name__: [each["restartCount"] for each in status(node, spoil)["containerStatuses"]]
+        for spoil in (nothing, *WRONG)
+    }
     assert restarts == {spoil.__name__: [0, 0] for spoil in (nothing, *WRONG)}
 
 
-def test_the_one_that_nothing_is_wrong_with_serves_as_soon_as_it_may_read(node: Cluster, pods: Path) -> None:
+def test_the_one_that_nothing_is_wrong_with_serves_as_soon_as_it_may_read(
+    node: Cluster, pods: Path
+) -> None:
     assert seen_within(180, lambda: is_ready(node, nothing))
     for body in yaml.safe_load_all(pods.read_text()):
         node.admin.create(path(node.admin, body), body)

@@ -30,11 +30,28 @@ SIDECAR = "azure-workload-identity-webhook"
 def kube_apiserver() -> Object:
     """One that hands on to the node's own, which asks it on the loopback that both have."""
     relay = f"exec nc -ll -p {PORT} -e nc {ADDRESSES[0]} 6443"
-    container = {"name": "kube-apiserver", "image": SHELL_IMAGE, "args": [relay], "readinessProbe": {"exec": {"command": ["/bin/true"]}}}
-    pod = {"hostNetwork": True, "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False, "containers": [container]}
+    container = {
+        "name": "kube-apiserver",
+        "image": SHELL_IMAGE,
+        "args": [relay],
+        "readinessProbe": {"exec": {"command": ["/bin/true"]}},
+    }
+    pod = {
+        "hostNetwork": True,
+        "terminationGracePeriodSeconds": 0,
+        "automountServiceAccountToken": False,
+        "containers": [container],
+    }
     labels = {"app": "kube-apiserver"}
     template = {"metadata": {"labels": labels}, "spec": pod}
-    return {"metadata": {"name": "kube-apiserver"}, "spec": {"strategy": {"type": "Recreate"}, "selector": {"matchLabels": labels}, "template": template}}
+    return {
+        "metadata": {"name": "kube-apiserver"},
+        "spec": {
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": labels},
+            "template": template,
+        },
+    }
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +59,15 @@ def hosted(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A hosted control plane in the cluster that it serves."""
     node.node.load(saved(tmp_path_factory.mktemp("image")))
     node.admin.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    authority = {"ca.crt": coded(node.reach.authority.pem), "ca.key": coded(node.reach.authority.files.key.read_bytes())}
+    authority = {
+        "ca.crt": coded(node.reach.authority.pem),
+        "ca.key": coded(node.reach.authority.files.key.read_bytes()),
+    }
     for name in ("root-ca", "cluster-signer-ca"):
-        node.admin.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", {"metadata": {"name": name}, "data": authority})
+        node.admin.create(
+            f"/api/v1/namespaces/{NAMESPACE}/secrets",
+            {"metadata": {"name": name}, "data": authority},
+        )
     node.admin.create(DEPLOYMENT.rpartition("/")[0], kube_apiserver())
     yield node
     run(node, uninstall_webhook, "--yes")
@@ -53,31 +76,60 @@ def hosted(node: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def run(node: Cluster, command: object, *words: str) -> Result:
     kubeconfig = str(node.kubeconfig)
-    where = ["--mode", "sidecar", "--flavour", "azure", "-n", NAMESPACE, "--kubeconfig", kubeconfig, "--guest-kubeconfig", kubeconfig]
+    where = [
+        "--mode",
+        "sidecar",
+        "--flavour",
+        "azure",
+        "-n",
+        NAMESPACE,
+        "--kubeconfig",
+        kubeconfig,
+        "--guest-kubeconfig",
+        kubeconfig,
+    ]
     assert command in {install_webhook, uninstall_webhook}
     return CliRunner().invoke(command, [*where, *words], catch_exceptions=False)  # pyright: ignore[reportArgumentType]
 
 
 def install(node: Cluster, folder: Path, *words: str) -> Result:
-    told = ["--apply", "--kas-port", str(PORT), "--set", "azure.tenantId=tenant", "--output-dir", str(folder)]
+    told = [
+        "--apply",
+        "--kas-port",
+        str(PORT),
+        "--set",
+        "azure.tenantId=tenant",
+        "--output-dir",
+        str(folder),
+    ]
     return run(node, install_webhook, *told, *words)
 
 
 def restarts(node: Cluster) -> int:
     """Of the sidecar."""
     (pod,) = node.admin.list(f"/api/v1/namespaces/{NAMESPACE}/pods")
-    return next(each["restartCount"] for each in pod["status"]["containerStatuses"] if each["name"] == SIDECAR)
+    return next(
+        each["restartCount"]
+        for each in pod["status"]["containerStatuses"]
+        if each["name"] == SIDECAR
+    )
 
 
-def test_what_hinders_the_rollout_is_said_and_nobody_is_asked(hosted: Cluster, tmp_path: Path) -> None:
+def test_what_hinders_the_rollout_is_said_and_nobody_is_asked(
+    hosted: Cluster, tmp_path: Path
+) -> None:
     done = install(hosted, tmp_path, "--image", "localhost/nothing:1", "--timeout", "1m")
 
     assert done.exit_code == NotYet.code, done.output
     assert "cannot get the image localhost/nothing:1" in done.output
-    assert not hosted.admin.exists(f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{SIDECAR}")
+    assert not hosted.admin.exists(
+        f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{SIDECAR}"
+    )
 
 
-def test_it_goes_on_from_there_until_a_pod_has_shown_that_it_works(hosted: Cluster, tmp_path: Path) -> None:
+def test_it_goes_on_from_there_until_a_pod_has_shown_that_it_works(
+    hosted: Cluster, tmp_path: Path
+) -> None:
     done = install(hosted, tmp_path, "--image", IMAGE, "--timeout", "3m")
 
     assert done.exit_code == 0, done.output
@@ -89,7 +141,9 @@ def test_it_goes_on_from_there_until_a_pod_has_shown_that_it_works(hosted: Clust
     assert restarts(hosted) == 0
 
 
-def test_a_second_time_nothing_is_written_and_nothing_rolls(hosted: Cluster, tmp_path: Path) -> None:
+def test_a_second_time_nothing_is_written_and_nothing_rolls(
+    hosted: Cluster, tmp_path: Path
+) -> None:
     generation = hosted.admin.get(DEPLOYMENT)["metadata"]["generation"]
 
     done = install(hosted, tmp_path, "--image", IMAGE)

@@ -52,18 +52,26 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_who_makes_certificates_stays_who_it_was(cluster: Cluster, tmp_path: Path, way: str) -> None:
+def test_who_makes_certificates_stays_who_it_was(
+    cluster: Cluster, tmp_path: Path, way: str
+) -> None:
     tried(ordered(cluster, tmp_path, *WAYS[way]))
     before = len(writes(cluster))
 
     for other in WAYS.keys() - {way}:
-        with pytest.raises(Conflict, match=f"has its certificates by {way}, and certificates.by is {other}") as refused:
+        with pytest.raises(
+            Conflict, match=f"has its certificates by {way}, and certificates.by is {other}"
+        ) as refused:
             tried(ordered(cluster, tmp_path, *WAYS[other]))
         assert f"leave it so with --set certificates.by={way}" in refused.value.remedy
         assert "uninstall-webhook --name cwii-webhook" in refused.value.remedy
 
     assert len(writes(cluster)) == before
-    assert not [row.problem for row in tried(ordered(cluster, tmp_path, *WAYS[way], "logLevel=debug")).rows if "certificates.by" in row.problem]
+    assert not [
+        row.problem
+        for row in tried(ordered(cluster, tmp_path, *WAYS[way], "logLevel=debug")).rows
+        if "certificates.by" in row.problem
+    ]
     removed(cluster, tmp_path)
     assert not cluster.admin.exists(f"{CONFIGURATIONS}/cwii-webhook")
 
@@ -72,7 +80,9 @@ def test_where_it_runs_stays_where_it_was(cluster: Cluster, tmp_path: Path) -> N
     installed(ordered(cluster, tmp_path, *WAYS["files"]))
     before = len(writes(cluster))
 
-    with pytest.raises(Conflict, match="runs in the namespace cwii-system, and namespace is elsewhere") as refused:
+    with pytest.raises(
+        Conflict, match="runs in the namespace cwii-system, and namespace is elsewhere"
+    ) as refused:
         tried(ordered(cluster, tmp_path, *WAYS["files"], "namespace=elsewhere"))
 
     assert "leave it so with --set namespace=cwii-system" in refused.value.remedy
@@ -91,8 +101,15 @@ def test_once_it_is_gone_it_may_be_otherwise(cluster: Cluster, tmp_path: Path) -
 
 def test_what_another_calls_so_is_no_installation(cluster: Cluster, tmp_path: Path) -> None:
     """It is in the way all the same."""
-    entry = {"name": "a.example.com", "clientConfig": {"service": {"name": "a", "namespace": "a"}}, "sideEffects": "None", "admissionReviewVersions": ["v1"]}
-    cluster.admin.create(CONFIGURATIONS, {"metadata": {"name": "cwii-webhook"}, "webhooks": [entry]})
+    entry = {
+        "name": "a.example.com",
+        "clientConfig": {"service": {"name": "a", "namespace": "a"}},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    cluster.admin.create(
+        CONFIGURATIONS, {"metadata": {"name": "cwii-webhook"}, "webhooks": [entry]}
+    )
 
     result = tried(ordered(cluster, tmp_path, *WAYS["files"]))
 
@@ -111,15 +128,27 @@ def helm(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
 
 
 OURS = "There is cwii-webhook, which is an installation of cwiictl's: take it out with --name cwii-webhook."
-HELD: dict[str, Any] = {"createNamespace": False, "certificates": {"by": "files", "secret": "made-by-hand", "ca": CA}}
+HELD: dict[str, Any] = {
+    "createNamespace": False,
+    "certificates": {"by": "files", "secret": "made-by-hand", "ca": CA},
+}
 
 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({**HELD, "namespace": "elsewhere"}, "runs in the namespace cwii-system, and namespace is elsewhere"),
-        ({"createNamespace": False}, "has its certificates by files, and certificates.by is renewer"),
-        ({"createNamespace": False, "certificates": {"by": "cert-manager"}}, "has its certificates by files, and certificates.by is cert-manager"),
+        (
+            {**HELD, "namespace": "elsewhere"},
+            "runs in the namespace cwii-system, and namespace is elsewhere",
+        ),
+        (
+            {"createNamespace": False},
+            "has its certificates by files, and certificates.by is renewer",
+        ),
+        (
+            {"createNamespace": False, "certificates": {"by": "cert-manager"}},
+            "has its certificates by files, and certificates.by is cert-manager",
+        ),
     ],
 )
 def test_helm_is_refused_too(cluster: Cluster, helm: Helm, said: dict[str, Any], why: str) -> None:
@@ -132,21 +161,33 @@ def test_helm_is_refused_too(cluster: Cluster, helm: Helm, said: dict[str, Any],
     helm.run("upgrade", "webhook", str(CHART), helm.values({**HELD, "timeoutSeconds": 4}))
 
 
-def test_what_is_helms_is_named_with_what_takes_it_out_and_left(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
+def test_what_is_helms_is_named_with_what_takes_it_out_and_left(
+    cluster: Cluster, helm: Helm, tmp_path: Path
+) -> None:
     del helm
     before, order = len(writes(cluster)), ordered(cluster, tmp_path, *WAYS["files"])
 
-    with pytest.raises(Conflict, match="is helm's release webhook in the namespace default, which helm alone changes") as refused:
+    with pytest.raises(
+        Conflict,
+        match="is helm's release webhook in the namespace default, which helm alone changes",
+    ) as refused:
         tried(order)
-    with pytest.raises(Conflict, match="is helm's release webhook in the namespace default: cwiictl has not installed it") as kept:
+    with pytest.raises(
+        Conflict,
+        match="is helm's release webhook in the namespace default: cwiictl has not installed it",
+    ) as kept:
         uninstall(order, "cwii-webhook", silent, lambda _: True)
-    with pytest.raises(Conflict, match=r"cwii-webhook \(cwii\), of helm's release webhook in the namespace default"):
+    with pytest.raises(
+        Conflict, match=r"cwii-webhook \(cwii\), of helm's release webhook in the namespace default"
+    ):
         tried(ordered(cluster, tmp_path, *WAYS["files"], "name=another"))
     hints = uninstall(order, "another", silent, lambda _: True).hints
 
     assert "helm uninstall webhook -n default" in refused.value.remedy
     assert kept.value.remedy == "take it out with helm uninstall webhook -n default"
-    assert hints == ("There is cwii-webhook, which is helm's release webhook in the namespace default: take it out with helm uninstall webhook -n default.",)
+    assert hints == (
+        "There is cwii-webhook, which is helm's release webhook in the namespace default: take it out with helm uninstall webhook -n default.",
+    )
     assert len(writes(cluster)) == before
 
 
@@ -158,16 +199,26 @@ def taken_over(order: Installation) -> None:
         assert apply(plan, mark(wanted.name), Pace(), plan.keys()).whole
 
 
-def test_what_was_taken_over_from_helm_is_cwiictls_from_then_on(cluster: Cluster, helm: Helm, tmp_path: Path) -> None:
+def test_what_was_taken_over_from_helm_is_cwiictls_from_then_on(
+    cluster: Cluster, helm: Helm, tmp_path: Path
+) -> None:
     """Though it keeps helm's label."""
     order = ordered(cluster, tmp_path, *WAYS["files"])
     taken_over(order)
-    assert cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "Helm"
+    assert (
+        cluster.admin.get(f"{CONFIGURATIONS}/cwii-webhook")["metadata"]["labels"][
+            "app.kubernetes.io/managed-by"
+        ]
+        == "Helm"
+    )
 
     again = installed(order)
 
     assert {row.condition for row in again.rows} == {"as wanted"}
-    with pytest.raises(Conflict, match=r"hears the same annotations: MutatingWebhookConfiguration cwii-webhook \(cwii\)$"):
+    with pytest.raises(
+        Conflict,
+        match=r"hears the same annotations: MutatingWebhookConfiguration cwii-webhook \(cwii\)$",
+    ):
         tried(ordered(cluster, tmp_path, *WAYS["files"], "name=another"))
     assert uninstall(order, "another", silent, lambda _: True).hints == (OURS,)
     with pytest.raises(Refused, match="is cwiictl's, which alone changes it"):
@@ -176,11 +227,16 @@ def test_what_was_taken_over_from_helm_is_cwiictls_from_then_on(cluster: Cluster
     helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
 
 
-def test_what_is_cwiictls_is_named_to_helm_with_what_takes_it_out(cluster: Cluster, tmp_path: Path) -> None:
+def test_what_is_cwiictls_is_named_to_helm_with_what_takes_it_out(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     helm = Helm(tmp_path, cluster.kubeconfig)
     installed(ordered(cluster, tmp_path, *WAYS["files"]))
 
-    with pytest.raises(Refused, match=r"is cwiictl's, .* take it out first with `cwiictl uninstall-webhook --name cwii-webhook`"):
+    with pytest.raises(
+        Refused,
+        match=r"is cwiictl's, .* take it out first with `cwiictl uninstall-webhook --name cwii-webhook`",
+    ):
         helm.run("install", "webhook", str(CHART), helm.values(HELD))
 
     hints = uninstall(ordered(cluster, tmp_path), "another", silent, lambda _: True).hints
@@ -209,15 +265,22 @@ def test_helm_knows_who_makes_certificates(cluster: Cluster, tmp_path: Path, way
     said = {"createNamespace": False, "certificates": {"by": way}}
     helm.run("install", "webhook", str(CHART), helm.values(said))
 
-    with pytest.raises(Refused, match=f"has its certificates by {way}, and certificates.by is files"):
+    with pytest.raises(
+        Refused, match=f"has its certificates by {way}, and certificates.by is files"
+    ):
         helm.run("upgrade", "webhook", str(CHART), helm.values(HELD))
 
     helm.run("upgrade", "webhook", str(CHART), helm.values({**said, "timeoutSeconds": 4}))
     helm.run("uninstall", "webhook")
 
 
-def test_that_one_pod_may_be_given_a_token_in_two_dialects_is_told_beforehand(cluster: Cluster, tmp_path: Path) -> None:
-    alone, both = (tried(ordered(cluster, tmp_path, *WAYS["files"], *more)).hints for more in ((), ("dialects={eks,cwii}",)))
+def test_that_one_pod_may_be_given_a_token_in_two_dialects_is_told_beforehand(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    alone, both = (
+        tried(ordered(cluster, tmp_path, *WAYS["files"], *more)).hints
+        for more in ((), ("dialects={eks,cwii}",))
+    )
 
     told = "A pod whose ServiceAccount has the words of cwii and those of eks for one cloud"
     assert [each.startswith(told) for each in both].count(True) == 1

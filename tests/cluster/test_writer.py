@@ -24,7 +24,13 @@ from tests.webhook.answering import SENSIBLE
 
 AUDIENCE = f"//iam.googleapis.com/{PROVIDER}"
 CALLED = name(AUDIENCE, "")
-GRANTED = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
+GRANTED = {
+    "ServiceAccount",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+}
 
 
 @dataclass
@@ -53,13 +59,20 @@ class Writer:
 
 @pytest.fixture(scope="module")
 def writer(reach: Reach) -> Iterator[Writer]:
-    values = some(name=a_name("webhook"), namespace=a_name("space"), gcp={"delivery": "config-map"}, excludedNamespaces=[a_name("excluded")])
+    values = some(
+        name=a_name("webhook"),
+        namespace=a_name("space"),
+        gcp={"delivery": "config-map"},
+        excludedNamespaces=[a_name("excluded")],
+    )
     for space in (values.namespace, *values.excluded_namespaces):
         Space(reach, name=space)
     those = [body for body in objects(values) if body["kind"] in GRANTED]
     for body in those:
         reach.admin.create(path(reach.admin, body), body)
-    client = reach.client(f"system:serviceaccount:{values.namespace}:{values.name}", "system:serviceaccounts")
+    client = reach.client(
+        f"system:serviceaccount:{values.namespace}:{values.name}", "system:serviceaccounts"
+    )
     writer, probe = Writer(client, reach.admin, values), Space(reach)
     assert seen_within(30, lambda: writer.heard(probe.name))
     yield writer
@@ -67,11 +80,19 @@ def writer(reach: Reach) -> Iterator[Writer]:
         reach.admin.delete(f"{path(reach.admin, body)}/{body['metadata']['name']}")
 
 
-def a_config_map(space: str, called: str = CALLED, labels: Mapping[str, str] | None = None, **more: Any) -> Object:
+def a_config_map(
+    space: str, called: str = CALLED, labels: Mapping[str, str] | None = None, **more: Any
+) -> Object:
     """As the webhook makes it, but for what is said."""
     (thing,) = config_map(space, called, document(AUDIENCE, "", "/token")).before
     marked = {"app.kubernetes.io/managed-by": "cwii"} if labels is None else dict(labels)
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": called, "labels": marked}, "data": dict(thing.data), **more}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": called, "labels": marked},
+        "data": dict(thing.data),
+        **more,
+    }
 
 
 def test_credentials_are_written_and_written_again(reach: Reach, writer: Writer) -> None:
@@ -80,7 +101,9 @@ def test_credentials_are_written_and_written_again(reach: Reach, writer: Writer)
     for _ in range(2):
         assert not writer.written(space.name, a_config_map(space.name))
 
-    assert reach.admin.get(f"{space.path('configmaps')}/{CALLED}")["data"].keys() == {"credentials.json"}
+    assert reach.admin.get(f"{space.path('configmaps')}/{CALLED}")["data"].keys() == {
+        "credentials.json"
+    }
 
 
 @pytest.mark.parametrize(
@@ -99,7 +122,9 @@ def test_credentials_are_written_and_written_again(reach: Reach, writer: Writer)
 def test_nothing_else_is(reach: Reach, writer: Writer, other: dict[str, Any]) -> None:
     space = Space(reach)
 
-    assert "called and marked as it does it, and no others" in writer.written(space.name, a_config_map(space.name, **other))
+    assert "called and marked as it does it, and no others" in writer.written(
+        space.name, a_config_map(space.name, **other)
+    )
 
 
 def test_what_another_has_made_under_its_name_is_not_taken(reach: Reach, writer: Writer) -> None:
@@ -107,26 +132,45 @@ def test_what_another_has_made_under_its_name_is_not_taken(reach: Reach, writer:
     theirs = {"metadata": {"name": CALLED}, "data": {"credentials.json": "theirs"}}
     reach.admin.create(space.path("configmaps"), theirs)
 
-    assert "that bear its mark, and no others" in writer.written(space.name, a_config_map(space.name))
+    assert "that bear its mark, and no others" in writer.written(
+        space.name, a_config_map(space.name)
+    )
 
     assert reach.admin.get(f"{space.path('configmaps')}/{CALLED}")["data"] == theirs["data"]
 
 
 def test_nothing_is_written_where_it_has_no_business(writer: Writer) -> None:
-    for space in (SYSTEM, "kube-public", writer.values.namespace, *writer.values.excluded_namespaces):
-        assert "into namespaces whose pods it has no business with" in writer.written(space, a_config_map(space))
+    for space in (
+        SYSTEM,
+        "kube-public",
+        writer.values.namespace,
+        *writer.values.excluded_namespaces,
+    ):
+        assert "into namespaces whose pods it has no business with" in writer.written(
+            space, a_config_map(space)
+        )
 
 
 def test_nobody_else_is_asked(writer: Writer) -> None:
     for space in (writer.values.namespace, *writer.values.excluded_namespaces):
-        assert writer.admin.create(f"/api/v1/namespaces/{space}/configmaps?dryRun=All", {"metadata": {"name": "any"}, "data": {"a": "b"}})
+        assert writer.admin.create(
+            f"/api/v1/namespaces/{space}/configmaps?dryRun=All",
+            {"metadata": {"name": "any"}, "data": {"a": "b"}},
+        )
 
 
 def test_the_real_webhook_writes_what_it_may(reach: Reach, tmp_path: Path) -> None:
-    with running(reach, tmp_path, ("cwii", "--gcp-delivery=config-map"), delivers=True) as webhook, called(webhook, "cwii") as hook:
+    with (
+        running(reach, tmp_path, ("cwii", "--gcp-delivery=config-map"), delivers=True) as webhook,
+        called(webhook, "cwii") as hook,
+    ):
         who = webhook.told.who
         values = some(name=who.name, namespace=SYSTEM, gcp={"delivery": "config-map"})
-        for body in (each for each in objects(values) if each["metadata"]["name"] == f"{who.name}-config-maps"):
+        for body in (
+            each
+            for each in objects(values)
+            if each["metadata"]["name"] == f"{who.name}-config-maps"
+        ):
             reach.admin.create(path(reach.admin, body), body)
         space = Space(reach, hook=hook).account(SENSIBLE["cwii"])
         writer = Writer(reach.client(who.user, "system:serviceaccounts"), reach.admin, values)

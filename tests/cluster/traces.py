@@ -12,9 +12,26 @@ from pathlib import Path
 _PLACES = (
     *(f"/var/lib/{name}" for name in ("kubelet", "containerd", "cni", "kube-proxy")),
     *(f"/run/{name}" for name in ("containerd", "netns", "nri", "cdi")),
-    *("/etc/cni", "/etc/cdi", "/etc/nri", "/opt/cni", "/opt/containerd", "/opt/nri", "/usr/libexec/kubernetes", "/var/log/pods", "/var/log/containers"),
+    *(
+        "/etc/cni",
+        "/etc/cdi",
+        "/etc/nri",
+        "/opt/cni",
+        "/opt/containerd",
+        "/opt/nri",
+        "/usr/libexec/kubernetes",
+        "/var/log/pods",
+        "/var/log/containers",
+    ),
 )
-_KERNEL = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "net/ipv4/ip_forward")
+_KERNEL = (
+    "vm/overcommit_memory",
+    "vm/panic_on_oom",
+    "kernel/panic",
+    "kernel/panic_on_oops",
+    "kernel/keys/root_maxkeys",
+    "net/ipv4/ip_forward",
+)
 
 
 def processes_in(folder: Path) -> list[str]:
@@ -41,7 +58,9 @@ def seen_within(seconds: float, true: Callable[[], object]) -> bool:
 def machine() -> dict[str, object]:
     """All that a node could change: interfaces, mounts, rules, settings of the kernel, files."""
     saver = shutil.which("iptables-save", path="/usr/sbin:/sbin")
-    rules = subprocess.run([saver], capture_output=True, text=True, check=True).stdout if saver else ""
+    rules = (
+        subprocess.run([saver], capture_output=True, text=True, check=True).stdout if saver else ""
+    )
     return {
         "interfaces": sorted(path.name for path in Path("/sys/class/net").iterdir()),
         "mounts": sorted(line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()),

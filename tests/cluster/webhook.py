@@ -42,17 +42,33 @@ class Account:
 def account(admin: Client, dialects: set[str], *, delivers: bool = False) -> Account:
     """With `delivers` it may write ConfigMaps too."""
     name = a_name("webhook")
-    kinds = [_KINDS[key] for key in sorted(frozenset[tuple[str, str]]().union(*(ALL[dialect].kinds for dialect in dialects)))]
-    rules: list[Object] = [{"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["get", "list", "watch"]} for kind in kinds]
+    kinds = [
+        _KINDS[key]
+        for key in sorted(
+            frozenset[tuple[str, str]]().union(*(ALL[dialect].kinds for dialect in dialects))
+        )
+    ]
+    rules: list[Object] = [
+        {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["get", "list", "watch"]}
+        for kind in kinds
+    ]
     if delivers:
-        rules.append({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "patch"]})
+        rules.append(
+            {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "patch"]}
+        )
     admin.create(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", {"metadata": {"name": name}})
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     admin.create(f"{rbac}/clusterroles", {"metadata": {"name": name}, "rules": rules})
     subject = {"kind": "ServiceAccount", "name": name, "namespace": SYSTEM}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
-    admin.create(f"{rbac}/clusterrolebindings", {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]})
-    told = admin.create(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/{name}/token", {"spec": {"expirationSeconds": 7200}})
+    admin.create(
+        f"{rbac}/clusterrolebindings",
+        {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]},
+    )
+    told = admin.create(
+        f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/{name}/token",
+        {"spec": {"expirationSeconds": 7200}},
+    )
     return Account(name, told["status"]["token"])
 
 
@@ -88,8 +104,17 @@ def serving(dialect: str, port: int, certificate: Path) -> Line:
     table: Mapping[str, Line] = {
         "cwii": ("--addr", f"127.0.0.1:{port}", *pair),
         "eks": ("--in-cluster=false", f"--port={port}", "--metrics-port=0", *pair),
-        "azwi": (*there, "--health-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0", "--disable-cert-rotation"),
-        "gcpwif": (*there, "--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=127.0.0.1:0"),
+        "azwi": (
+            *there,
+            "--health-addr=127.0.0.1:0",
+            "--metrics-addr=127.0.0.1:0",
+            "--disable-cert-rotation",
+        ),
+        "gcpwif": (
+            *there,
+            "--health-probe-bind-address=127.0.0.1:0",
+            "--metrics-bind-address=127.0.0.1:0",
+        ),
     }
     return table[dialect]
 
@@ -113,8 +138,12 @@ class Webhook:
         self.port = free_port()
         self.name = f"webhook-{self.port}"
         (first, *flags), *others = told.lines
-        self.paths = {first: ALL[first].path} | {dialect: f"/{dialect}{ALL[dialect].path}" for dialect, *_ in others}
-        kubeconfig = reach.authority.kubeconfig(processes.folder / f"{self.name}.kubeconfig", told.server, told.who.token)
+        self.paths = {first: ALL[first].path} | {
+            dialect: f"/{dialect}{ALL[dialect].path}" for dialect, *_ in others
+        }
+        kubeconfig = reach.authority.kubeconfig(
+            processes.folder / f"{self.name}.kubeconfig", told.server, told.who.token
+        )
         more = [word for line in others for word in ("+", *line)]
         self._words = [first, *serving(first, self.port, told.certificate.folder), *flags, *more]
         self._environ = {"KUBECONFIG": str(kubeconfig), **told.environ}
@@ -134,7 +163,9 @@ class Webhook:
     def text(self, path: str, body: bytes | None = None) -> tuple[int, str]:
         connection = self.connect()
         try:
-            connection.request("GET" if body is None else "POST", path, body, {"Content-Type": "application/json"})
+            connection.request(
+                "GET" if body is None else "POST", path, body, {"Content-Type": "application/json"}
+            )
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:
@@ -151,24 +182,48 @@ class Webhook:
 
     def number(self, metric: str) -> float:
         lines = self.text("/metrics")[1].splitlines()
-        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith((f"{metric} ", f"{metric}{{")))
+        return sum(
+            float(line.rpartition(" ")[2])
+            for line in lines
+            if line.startswith((f"{metric} ", f"{metric}{{"))
+        )
 
     def wait(self) -> None:
         self.processes.until(self.ready, f"{self.name} to be ready")
 
 
 @contextmanager
-def beside(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, host: str = "", **environ: str) -> Generator[Webhook]:
+def beside(
+    reach: Reach,
+    folder: Path,
+    *lines: Line,
+    server: str = "",
+    delivers: bool = False,
+    host: str = "",
+    **environ: str,
+) -> Generator[Webhook]:
     """All that one needs, and yet to be started. `server` is another way to the API server, and `host` another name that it is called by."""
     with Processes(folder) as processes:
         who = account(reach.admin, {dialect for dialect, *_ in lines}, delivers=delivers)
         certificate = Certificate(reach.authority, folder / "certificate", host)
-        yield Webhook(reach, processes, Told(lines, certificate, who, server or reach.urls[0], environ))
+        yield Webhook(
+            reach, processes, Told(lines, certificate, who, server or reach.urls[0], environ)
+        )
 
 
 @contextmanager
-def running(reach: Reach, folder: Path, *lines: Line, server: str = "", delivers: bool = False, host: str = "", **environ: str) -> Generator[Webhook]:
-    with beside(reach, folder, *lines, server=server, delivers=delivers, host=host, **environ) as webhook:
+def running(
+    reach: Reach,
+    folder: Path,
+    *lines: Line,
+    server: str = "",
+    delivers: bool = False,
+    host: str = "",
+    **environ: str,
+) -> Generator[Webhook]:
+    with beside(
+        reach, folder, *lines, server=server, delivers=delivers, host=host, **environ
+    ) as webhook:
         webhook.start()
         webhook.wait()
         yield webhook

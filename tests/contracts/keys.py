@@ -15,7 +15,9 @@ from cwiictl.issuer.documents import Keys, KeySetState
 def key(number: int) -> oidc.VerificationKey:
     del number  # each its own
     public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
+    return oidc.public_key(
+        public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key"
+    )
 
 
 def a_key_set(number: int, mode: Keys = "replace") -> KeySetState:

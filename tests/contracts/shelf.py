@@ -39,8 +39,12 @@ class World:
     cut: int | None = None  # the process dies right after so many writes, or before the first
     death: BaseException = field(default_factory=lambda: RuntimeError("cut"))
     lag: float = 0.0  # seconds until a new thing is seen
-    hitches: dict[str, list[Exception]] = field(default_factory=lambda: defaultdict[str, list[Exception]](list))  # calls that do nothing
-    lost: dict[str, list[Exception]] = field(default_factory=lambda: defaultdict[str, list[Exception]](list))  # answers of calls that did it
+    hitches: dict[str, list[Exception]] = field(
+        default_factory=lambda: defaultdict[str, list[Exception]](list)
+    )  # calls that do nothing
+    lost: dict[str, list[Exception]] = field(
+        default_factory=lambda: defaultdict[str, list[Exception]](list)
+    )  # answers of calls that did it
     under_way: int = 0
     most: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -75,7 +79,15 @@ class World:
 
 
 class Shelf:
-    def __init__(self, world: World, kind: str = "shelf", *, bulk: bool = True, patience: float = 120.0, late_mark: bool = False) -> None:
+    def __init__(
+        self,
+        world: World,
+        kind: str = "shelf",
+        *,
+        bulk: bool = True,
+        patience: float = 120.0,
+        late_mark: bool = False,
+    ) -> None:
         self.world, self.kind, self.bulk, self.patience = world, kind, bulk, patience
         self.late_mark = late_mark  # its creating call takes no mark
         self.things: dict[str, Thing] = {}
@@ -126,7 +138,11 @@ class Shelf:
 
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         with self.world.call(self.kind):
-            return {name: thing.owner for name, thing in self.things.items() if thing.owner and thing.owner.cluster == cluster}
+            return {
+                name: thing.owner
+                for name, thing in self.things.items()
+                if thing.owner and thing.owner.cluster == cluster
+            }
 
 
 class Oven(Shelf):
@@ -192,7 +208,9 @@ class Boards:
                 self.lines[name] = self.read(name) | {self.rivals.pop()}
             if have is None or have.lines != self.read(name):
                 raise NotYet("somebody else wrote")
-            self.lines[name] = frozenset(line for line in have.lines if line[0] not in want.of) | want.lines
+            self.lines[name] = (
+                frozenset(line for line in have.lines if line[0] not in want.of) | want.lines
+            )
             self.world.wrote(address)
             self.world.answer(address)
             return Board(lines=self.lines[name])

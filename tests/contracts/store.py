@@ -36,7 +36,11 @@ class Specimen:
     mark: Mark = field(default_factory=lambda: Mark("a-cluster"))
     unknown: str = "unknown"  # a valid name that nothing has
     alike: Callable[[Any, Any], bool] = alike  # of a shared document: whether our part is right
-    bears: Collection[str] = ("owned", "adopted", "brought")  # the holds that its marks can tell apart; none for what cannot bear a mark
+    bears: Collection[str] = (
+        "owned",
+        "adopted",
+        "brought",
+    )  # the holds that its marks can tell apart; none for what cannot bear a mark
     stays: bool = False  # what is everybody's, or goes with its parent, is not dropped
     sleep: Callable[[float], None] = time.sleep
 
@@ -59,7 +63,9 @@ class Specimen:
 
     def put(self, want: State, mark: Mark | None) -> Any:
         """Put as the engine does: what is tried again is read again."""
-        return self.patiently(lambda: self.store.put(self.name, replace(want, owner=mark), self.get()))
+        return self.patiently(
+            lambda: self.store.put(self.name, replace(want, owner=mark), self.get())
+        )
 
     def drop(self) -> None:
         self.patiently(lambda: self.store.drop(self.name))
@@ -114,7 +120,9 @@ class StoreContract:
         specimen.put(specimen.want, specimen.mark)
         assert everything(specimen.get()) == before
 
-    def test_making_what_is_there_already_says_not_yet_or_changes_nothing(self, specimen: Specimen) -> None:
+    def test_making_what_is_there_already_says_not_yet_or_changes_nothing(
+        self, specimen: Specimen
+    ) -> None:
         """As after an answer that was lost: the next reading decides, by the mark."""
         specimen.put(specimen.want, specimen.mark)
         before = everything(specimen.get())
@@ -141,7 +149,9 @@ class StoreContract:
         assert specimen.get().owner == mark
         assert specimen.owned(mark.cluster).get(specimen.name) == mark
 
-    def test_owned_is_what_bears_the_mark_of_this_cluster_and_of_no_other(self, specimen: Specimen) -> None:
+    def test_owned_is_what_bears_the_mark_of_this_cluster_and_of_no_other(
+        self, specimen: Specimen
+    ) -> None:
         specimen.needs(marks=True)
         assert specimen.name not in specimen.owned(specimen.mark.cluster)
         specimen.put(specimen.want, specimen.mark)
@@ -156,7 +166,9 @@ class StoreContract:
         assert dict(specimen.owned(specimen.mark.cluster)) == {}
         assert specimen.get().markless
 
-    def test_putting_without_a_mark_releases_it_and_changes_nothing_else(self, specimen: Specimen) -> None:
+    def test_putting_without_a_mark_releases_it_and_changes_nothing_else(
+        self, specimen: Specimen
+    ) -> None:
         specimen.needs(marks=True)
         before = specimen.put(specimen.want, specimen.mark)
         specimen.put(specimen.get(), None)
@@ -168,12 +180,19 @@ class StoreContract:
 
     def test_a_mark_is_put_over_another_or_none(self, specimen: Specimen) -> None:
         specimen.needs(marks=True)
-        for mark in (replace(specimen.mark, cluster=specimen.another), specimen.mark, None, specimen.mark):
+        for mark in (
+            replace(specimen.mark, cluster=specimen.another),
+            specimen.mark,
+            None,
+            specimen.mark,
+        ):
             specimen.put(specimen.want, mark)
             assert specimen.get().owner == mark
         assert dict(specimen.owned(specimen.another)) == {}
 
-    def test_what_was_dropped_is_gone_and_dropping_twice_is_as_good_as_once(self, specimen: Specimen) -> None:
+    def test_what_was_dropped_is_gone_and_dropping_twice_is_as_good_as_once(
+        self, specimen: Specimen
+    ) -> None:
         specimen.needs(drops=True)
         specimen.drop()
         specimen.put(specimen.want, specimen.mark)
@@ -192,4 +211,8 @@ class StoreContract:
 
 def everything(state: State) -> dict[str, Any]:
     """Also what is not compared: what was assigned, and whose it is. Not what a store keeps for its own use."""
-    return {f.name: getattr(state, f.name) for f in fields(state) if f.compare or {"assigned", "bookkeeping"} & f.metadata.keys()}
+    return {
+        f.name: getattr(state, f.name)
+        for f in fields(state)
+        if f.compare or {"assigned", "bookkeeping"} & f.metadata.keys()
+    }

@@ -26,7 +26,13 @@ class TestShelf(StoreContract):
 class TestOven(StoreContract):
     @pytest.fixture
     def specimen(self, world: World) -> Specimen:
-        return Specimen(Oven(world), "x", Thing(value="one"), Thing(value="two"), alike=lambda want, have: have.value == want.value.upper())
+        return Specimen(
+            Oven(world),
+            "x",
+            Thing(value="one"),
+            Thing(value="two"),
+            alike=lambda want, have: have.value == want.value.upper(),
+        )
 
 
 class TestChildren(StoreContract):
@@ -40,7 +46,18 @@ class TestChildren(StoreContract):
 class TestBoards(StoreContract):
     @pytest.fixture
     def specimen(self, world: World) -> Specimen:
-        one, two = (Board(lines=frozenset({("us", value)}), of=frozenset({"us"})) for value in ("one", "two"))
+        one, two = (
+            Board(lines=frozenset({("us", value)}), of=frozenset({"us"}))
+            for value in ("one", "two")
+        )
         return Specimen(
-            Boards(world), "x", one, two, alike=lambda want, have: {line for line in have.lines if line[0] in want.of} == want.lines, bears=(), stays=True
+            Boards(world),
+            "x",
+            one,
+            two,
+            alike=lambda want, have: (
+                {line for line in have.lines if line[0] in want.of} == want.lines
+            ),
+            bears=(),
+            stays=True,
         )

@@ -34,7 +34,10 @@ def test_it_is_what_the_code_says():
 
 def test_the_example_names_it_for_editors():
     assert EXAMPLE.startswith(f"# yaml-language-server: $schema={SCHEMA.name}\n")
-    assert json.loads(files.template(SCHEMA.name))["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert (
+        json.loads(files.template(SCHEMA.name))["$schema"]
+        == "https://json-schema.org/draft/2020-12/schema"
+    )
 
 
 def test_it_describes_every_key():

@@ -9,7 +9,10 @@ from cwiictl.errors import BadInput
 
 
 def values(text: str | bytes) -> list[object]:
-    return [document.value for document in documents("a.yaml", text.encode() if isinstance(text, str) else text)]
+    return [
+        document.value
+        for document in documents("a.yaml", text.encode() if isinstance(text, str) else text)
+    ]
 
 
 def refusal(text: str | bytes) -> str:
@@ -23,16 +26,24 @@ def refusal(text: str | bytes) -> str:
 def test_documents_come_in_order_each_with_its_place():
     text = b"# a comment\na: 1\n---\n\nb: 2\n"
 
-    assert [(document.source, document.value) for document in documents("a.yaml", text)] == [("a.yaml:2", {"a": 1}), ("a.yaml:5", {"b": 2})]
+    assert [(document.source, document.value) for document in documents("a.yaml", text)] == [
+        ("a.yaml:2", {"a": 1}),
+        ("a.yaml:5", {"b": 2}),
+    ]
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "---\n---\n# nothing\n---\n", "---\n", "null\n", "\ufeff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n\n", "# only a comment\n", "---\n---\n# nothing\n---\n", "---\n", "null\n", "\ufeff"],
+)
 def test_what_is_empty_is_not_there(text: str):
     assert values(text) == []
 
 
 def test_json_is_read_with_its_tabs():
-    assert values('{\n\t"a": [\n\t\t{"b": true, "c": null, "d": "x\\ny"}\n\t]\n}\n') == [{"a": [{"b": True, "c": None, "d": "x\ny"}]}]
+    assert values('{\n\t"a": [\n\t\t{"b": true, "c": null, "d": "x\\ny"}\n\t]\n}\n') == [
+        {"a": [{"b": True, "c": None, "d": "x\ny"}]}
+    ]
 
 
 def test_words_are_read_as_kubernetes_reads_them():
@@ -59,11 +70,15 @@ def test_words_are_read_as_kubernetes_reads_them():
 
 
 def test_aliases_and_merges_are_read():
-    assert values("a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\n") == [{"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 2}, "c": {"x": 1, "y": 3}}]
+    assert values("a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\n") == [
+        {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 2}, "c": {"x": 1, "y": 3}}
+    ]
 
 
 def test_a_field_knows_its_line_and_a_missing_one_the_line_around_it():
-    (document,) = documents("a.yaml", b"a:\n  b:\n    - c: 1\n    - c: 2\nm: &m {x: 1}\nn:\n  <<: *m\n  x: 2\n")
+    (document,) = documents(
+        "a.yaml", b"a:\n  b:\n    - c: 1\n    - c: 2\nm: &m {x: 1}\nn:\n  <<: *m\n  x: 2\n"
+    )
 
     assert document.where("a", "b", 1, "c") == "a.yaml:4"
     assert document.where("a", "b", 7) == "a.yaml:3"
@@ -77,7 +92,9 @@ def test_the_items_of_a_list_have_their_own_places():
     assert [item.source for item in document.items()] == ["a.yaml:3", "a.yaml:4"]
 
 
-@pytest.mark.parametrize("text", ["kind: List\n", "kind: List\nitems: x\n", "kind: List\nitems:\n- x\n"])
+@pytest.mark.parametrize(
+    "text", ["kind: List\n", "kind: List\nitems: x\n", "kind: List\nitems:\n- x\n"]
+)
 def test_a_list_without_objects_is_refused(text: str):
     (document,) = documents("a.yaml", text.encode())
 
@@ -90,7 +107,10 @@ def test_a_list_without_objects_is_refused(text: str):
     [
         ("a: 1\na: 2\n", "a.yaml:2 has the key 'a' again, which is there already in line 1"),
         ("x:\n  - {b: 1, 'b': 2}\n", "a.yaml:2 has the key 'b' again"),
-        ("a:\n\tb: 1\n", "a.yaml:2:1 is not valid YAML: found character that cannot start any token"),
+        (
+            "a:\n\tb: 1\n",
+            "a.yaml:2:1 is not valid YAML: found character that cannot start any token",
+        ),
         ("a: [1\nb: 2\n", "is not valid YAML"),
         ("a: 'open\n", "is not valid YAML"),
         ("a: *nowhere\n", "a.yaml:1:4 is not valid YAML: found undefined alias"),
@@ -101,7 +121,10 @@ def test_a_list_without_objects_is_refused(text: str):
         ("? [a]\n: b\n", "a.yaml:1 has the key, which is no text"),
         ("text\n", "a.yaml:1 is no object but a text"),
         ("a: 1\n---\n- b\n", "a.yaml:3 is no object but a list"),
-        ("a: !!python/object/apply:os.system [x]\n", "a.yaml:1 uses the YAML tag 'tag:yaml.org,2002:python/object/apply:os.system'"),
+        (
+            "a: !!python/object/apply:os.system [x]\n",
+            "a.yaml:1 uses the YAML tag 'tag:yaml.org,2002:python/object/apply:os.system'",
+        ),
         ("a: !!binary aGk=\n", "a.yaml:1 uses the YAML tag"),
         ("a: !!int x\n", "a.yaml:1 uses the YAML tag"),
         ("a: !a%1bb x\n", r"a.yaml:1 uses the YAML tag '!a\x1bb'"),
@@ -126,19 +149,25 @@ def test_what_cannot_be_meant_is_refused_by_its_place(text: str | bytes, sentenc
 
 
 def test_a_bomb_of_aliases_is_refused_before_it_is_built():
-    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30)
+    )
 
     assert "has more than" in refusal(bomb)
 
 
 def test_a_bomb_of_merges_is_refused_before_it_is_built():
-    bomb = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 30))
+    bomb = "a0: &a0 {x: 1}\n" + "".join(
+        f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 30)
+    )
 
     assert "has more than" in refusal(bomb)
 
 
 def test_a_ladder_of_aliases_is_as_deep_as_what_it_builds():
-    ladder = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, MAX_DEPTH + 2))
+    ladder = "a0: &a0 [x]\n" + "".join(
+        f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, MAX_DEPTH + 2)
+    )
 
     assert "nested more than" in refusal(ladder)
 

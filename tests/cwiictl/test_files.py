@@ -46,7 +46,12 @@ def test_a_folder_gives_its_yaml_and_json_by_name(tmp_path: Path):
     (tmp_path / "sub.yaml").mkdir()
     (tmp_path / "e.yaml").symlink_to(tmp_path / "README.md")
 
-    assert list(files.folder(tmp_path).items()) == [("a.yml", b"a.yml"), ("b.yaml", b"b.yaml"), ("c.json", b"c.json"), ("e.yaml", b"README.md")]
+    assert list(files.folder(tmp_path).items()) == [
+        ("a.yml", b"a.yml"),
+        ("b.yaml", b"b.yaml"),
+        ("c.json", b"c.json"),
+        ("e.yaml", b"README.md"),
+    ]
 
 
 def test_a_folder_that_is_none_is_bad_input(tmp_path: Path):
@@ -121,7 +126,13 @@ def test_an_output_directory_that_is_none_is_refused(tmp_path: Path, elsewhere: 
     (tmp_path / "loose").symlink_to(tmp_path / "nothing")
     (tmp_path / "file").touch()
 
-    for name, what in {"link": "is a link", "loose": "is a link", "file": "is a file", "file/out": "cannot be made", "loose/out": "cannot be made"}.items():
+    for name, what in {
+        "link": "is a link",
+        "loose": "is a link",
+        "file": "is a file",
+        "file/out": "cannot be made",
+        "loose/out": "cannot be made",
+    }.items():
         with pytest.raises(BadInput, match=what) as told:
             files.ready(tmp_path / name)
         assert told.value.remedy
@@ -176,7 +187,12 @@ def test_a_tree_is_written_for_its_owner_only_unless_it_is_public(tmp_path: Path
     assert umask in {0o000, 0o022, 0o077, 0o277}
     assert written == ("keys.json", "tls/deep/key")
     assert everything(out) == ["keys.json", "tls", "tls/deep", "tls/deep/key"]
-    assert {path: mode(out / path) for path in everything(out)} == {"keys.json": 0o644, "tls": 0o700, "tls/deep": 0o700, "tls/deep/key": 0o600}
+    assert {path: mode(out / path) for path in everything(out)} == {
+        "keys.json": 0o644,
+        "tls": 0o700,
+        "tls/deep": 0o700,
+        "tls/deep/key": 0o600,
+    }
     assert mode(out) == 0o700
     assert (out / "tls/deep/key").read_bytes() == b"secret"
 
@@ -203,7 +219,9 @@ def test_folders_that_are_there_keep_their_mode(tmp_path: Path):
     assert mode(tmp_path / "manifests") == 0o755
 
 
-def test_a_disk_that_is_full_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_disk_that_is_full_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     files.write(tmp_path, {"a": b"old"})
     monkeypatch.setattr(os, "fsync", _full)
 
@@ -215,7 +233,9 @@ def test_a_disk_that_is_full_leaves_the_old_file_and_no_rest(tmp_path: Path, mon
     assert everything(tmp_path) == ["a"]
 
 
-def test_a_run_that_is_cut_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_is_cut_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     files.write(tmp_path, {"a": b"old"})
     monkeypatch.setattr(os, "fsync", _cut)
 
@@ -299,7 +319,11 @@ def test_what_a_killed_run_did_not_finish_is_swept_away_by_the_next(tmp_path: Pa
 
     files.write(tmp_path, {"manifests/secret.yaml": b"whole"})
 
-    assert sorted(path.name for path in tmp_path.rglob("*")) == [".theirs", "manifests", "secret.yaml"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        ".theirs",
+        "manifests",
+        "secret.yaml",
+    ]
 
 
 def test_what_somebody_else_is_writing_is_not_swept_away(tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ from cwiictl.model import Binding, Workload
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: '', namespace: '', labels: {a: b}}\ntype: Opaque\nstringData: {}\n"
 
-texts = st.text(max_size=20) | st.text("a:-{}[]&*!?|>'\"#%@, \n\r\t\x85\u2028<1eE.+~_0o=yYnN", max_size=10)
+texts = st.text(max_size=20) | st.text(
+    "a:-{}[]&*!?|>'\"#%@, \n\r\t\x85\u2028<1eE.+~_0o=yYnN", max_size=10
+)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | texts,
-    lambda below: st.lists(below, max_size=3) | st.dictionaries(texts.filter(lambda key: key != "<<"), below, max_size=3),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(texts.filter(lambda key: key != "<<"), below, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -37,31 +42,56 @@ def test_a_secret_is_its_template_with_the_binding_in_it():
 def test_a_file_in_a_secret_is_coded_and_stands_beside_texts_of_other_clouds():
     google = Binding(Workload("a", "b", ("c",)), "gcp", {"service_account.json": b"{}"})
 
-    alone, both = manifests.secret(SECRET, [google]), manifests.secret(SECRET, [google, a_binding(credentials="x")])
+    alone, both = (
+        manifests.secret(SECRET, [google]),
+        manifests.secret(SECRET, [google, a_binding(credentials="x")]),
+    )
 
     assert (alone["data"], "stringData" in alone) == ({"service_account.json": "e30="}, False)
-    assert (both["data"], both["stringData"]) == ({"service_account.json": "e30="}, {"credentials": "x"})
+    assert (both["data"], both["stringData"]) == (
+        {"service_account.json": "e30="},
+        {"credentials": "x"},
+    )
 
 
 def test_a_service_account_is_annotated_once_for_all_clouds():
     text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: '', namespace: '', annotations: {}}\n"
     workload = Workload("a", "b", ("c", "d"))
-    bindings = [Binding(workload, "aws", {}, {"cwii.dev/aws-role-arn": "x"}), Binding(workload, "azure", {}, {"cwii.dev/az-client-id": "y"})]
+    bindings = [
+        Binding(workload, "aws", {}, {"cwii.dev/aws-role-arn": "x"}),
+        Binding(workload, "azure", {}, {"cwii.dev/az-client-id": "y"}),
+    ]
     annotations = {"cwii.dev/aws-role-arn": "x", "cwii.dev/az-client-id": "y"}
 
     assert manifests.service_accounts(text, bindings) == [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "a", "annotations": annotations}} for name in ("c", "d")
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": name, "namespace": "a", "annotations": annotations},
+        }
+        for name in ("c", "d")
     ]
 
 
 def test_a_service_account_has_the_labels_of_all_clouds_and_none_where_none_has_one():
     text = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: '', namespace: '', annotations: {}}\n"
     workload = Workload("a", "b", ("c",))
-    bindings = [Binding(workload, "aws", {}), Binding(workload, "azure", {}, {}, {"azure.workload.identity/use": "true"})]
+    bindings = [
+        Binding(workload, "aws", {}),
+        Binding(workload, "azure", {}, {}, {"azure.workload.identity/use": "true"}),
+    ]
 
-    (labelled,), (plain,) = manifests.service_accounts(text, bindings), manifests.service_accounts(text, bindings[:1])
+    (labelled,), (plain,) = (
+        manifests.service_accounts(text, bindings),
+        manifests.service_accounts(text, bindings[:1]),
+    )
 
-    assert labelled["metadata"] == {"name": "c", "namespace": "a", "labels": {"azure.workload.identity/use": "true"}, "annotations": {}}
+    assert labelled["metadata"] == {
+        "name": "c",
+        "namespace": "a",
+        "labels": {"azure.workload.identity/use": "true"},
+        "annotations": {},
+    }
     assert plain["metadata"] == {"name": "c", "namespace": "a", "annotations": {}}
 
 
@@ -76,9 +106,9 @@ def test_an_issuer_is_data_and_no_text():
 
 
 def test_lines_are_written_as_a_block_in_the_given_order():
-    assert manifests.dump({"z": "[default]\na = b", "a": {"long": "long " * 60, "list": ["x"]}}) == (
-        b"z: |-\n  [default]\n  a = b\na:\n  long: '" + b"long " * 60 + b"'\n  list:\n  - x\n"
-    )
+    assert manifests.dump(
+        {"z": "[default]\na = b", "a": {"long": "long " * 60, "list": ["x"]}}
+    ) == (b"z: |-\n  [default]\n  a = b\na:\n  long: '" + b"long " * 60 + b"'\n  list:\n  - x\n")
 
 
 def test_what_is_there_twice_is_written_twice():
@@ -89,7 +119,26 @@ def test_what_is_there_twice_is_written_twice():
 
 def test_what_another_parser_takes_for_a_number_is_quoted():
     """Kubernetes reads YAML with parsers that see a float in 1e3, and a Secret whose name is no text is refused."""
-    for word in ("1e3", "0o7", "1_0", "+.5", ".inf", "-.5e1", "0b1", "12:30", "2012-10-17", "y", "N", "on", "null", "~", "true", "", "=", "<<"):
+    for word in (
+        "1e3",
+        "0o7",
+        "1_0",
+        "+.5",
+        ".inf",
+        "-.5e1",
+        "0b1",
+        "12:30",
+        "2012-10-17",
+        "y",
+        "N",
+        "on",
+        "null",
+        "~",
+        "true",
+        "",
+        "=",
+        "<<",
+    ):
         assert manifests.dump({"a": word}) in {f"a: '{word}'\n".encode(), f'a: "{word}"\n'.encode()}
 
 

@@ -18,7 +18,9 @@ CLUSTERS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?", fullmatch=True)
 
 
 @given(st.text(LETTERS, min_size=1, max_size=200), st.integers(20, 128))
-def test_a_name_that_fits_stays_and_no_other_is_longer_than_the_limit(name: str, limit: int) -> None:
+def test_a_name_that_fits_stays_and_no_other_is_longer_than_the_limit(
+    name: str, limit: int
+) -> None:
     fitted = names.fit(name, limit)
 
     assert len(fitted) <= limit
@@ -26,14 +28,22 @@ def test_a_name_that_fits_stays_and_no_other_is_longer_than_the_limit(name: str,
     assert names.fit(fitted, limit) == fitted
 
 
-@given(st.text(LETTERS, min_size=60, max_size=100), st.text(LETTERS, max_size=40), st.text(LETTERS, max_size=40))
-def test_names_that_differ_only_beyond_the_limit_stay_different(begin: str, one: str, two: str) -> None:
+@given(
+    st.text(LETTERS, min_size=60, max_size=100),
+    st.text(LETTERS, max_size=40),
+    st.text(LETTERS, max_size=40),
+)
+def test_names_that_differ_only_beyond_the_limit_stay_different(
+    begin: str, one: str, two: str
+) -> None:
     if one != two:
         assert names.fit(begin + one, 64) != names.fit(begin + two, 64)
 
 
 @given(CLUSTERS, st.uuids())
-def test_the_address_of_an_issuer_that_we_name_says_whose_it_is(name: str, subscription: uuid.UUID) -> None:
+def test_the_address_of_an_issuer_that_we_name_says_whose_it_is(
+    name: str, subscription: uuid.UUID
+) -> None:
     cluster = Cluster(name)
     account, container = names.account(cluster, str(subscription)), names.container(cluster)
 
@@ -58,8 +68,14 @@ def test_the_address_of_any_other_host_does_not(issuer: str) -> None:
     assert names.cluster_of(issuer) == ""
 
 
-@given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), st.from_regex(r"[a-z]{1,200}", fullmatch=True))
-def test_the_name_of_every_role_begins_with_its_clusters_prefix_and_fits_iam(cluster: str, namespace: str, name: str) -> None:
+@given(
+    CLUSTERS,
+    st.from_regex(r"[a-z]{1,63}", fullmatch=True),
+    st.from_regex(r"[a-z]{1,200}", fullmatch=True),
+)
+def test_the_name_of_every_role_begins_with_its_clusters_prefix_and_fits_iam(
+    cluster: str, namespace: str, name: str
+) -> None:
     """`owned` looks for it by that prefix, so shortening must leave it whole."""
     role = names.role(a_cluster(cluster), a_workload(namespace=namespace, name=name))
 
@@ -68,13 +84,20 @@ def test_the_name_of_every_role_begins_with_its_clusters_prefix_and_fits_iam(clu
 
 
 def test_the_names_are_those_of_ccoctl_as_long_as_they_fit() -> None:
-    assert names.role(a_cluster("prod"), a_workload(namespace="openshift-ingress-operator", name="cloud-credentials")) == (
-        "prod-openshift-ingress-operator-cloud-credentials"
-    )
+    assert names.role(
+        a_cluster("prod"),
+        a_workload(namespace="openshift-ingress-operator", name="cloud-credentials"),
+    ) == ("prod-openshift-ingress-operator-cloud-credentials")
     assert names.bucket(a_cluster("prod")) == "prod-oidc"
 
 
-@given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), st.from_regex(r"[a-z]{1,200}", fullmatch=True), st.integers(1, 10), st.integers(1, 10))
+@given(
+    CLUSTERS,
+    st.from_regex(r"[a-z]{1,63}", fullmatch=True),
+    st.from_regex(r"[a-z]{1,200}", fullmatch=True),
+    st.integers(1, 10),
+    st.integers(1, 10),
+)
 def test_the_parts_of_a_policy_have_names_of_their_own_that_begin_with_the_clusters_prefix(
     cluster: str, namespace: str, name: str, one: int, other: int
 ) -> None:
@@ -88,17 +111,26 @@ def test_the_parts_of_a_policy_have_names_of_their_own_that_begin_with_the_clust
 
 # --- Azure's ---
 
-SUBDOMAINS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?){0,3}", fullmatch=True)
+SUBDOMAINS = st.from_regex(
+    r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?){0,3}", fullmatch=True
+)
 
 
 @given(CLUSTERS, st.uuids().map(str))
-def test_every_cluster_has_a_storage_account_and_a_container_that_azure_takes(cluster: str, subscription: str) -> None:
-    account, container = names.account(a_cluster(cluster), subscription), names.container(a_cluster(cluster))
+def test_every_cluster_has_a_storage_account_and_a_container_that_azure_takes(
+    cluster: str, subscription: str
+) -> None:
+    account, container = (
+        names.account(a_cluster(cluster), subscription),
+        names.container(a_cluster(cluster)),
+    )
 
     assert re.fullmatch(r"[a-z0-9]{3,24}", account)
     assert re.fullmatch(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*", container)
     assert (account == cluster) == bool(re.fullmatch(r"[a-z0-9]{3,24}", cluster))
-    assert (container == cluster) == bool(re.fullmatch(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*", cluster))
+    assert (container == cluster) == bool(
+        re.fullmatch(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*", cluster)
+    )
 
 
 @given(CLUSTERS, CLUSTERS)
@@ -115,7 +147,9 @@ def test_a_derived_account_is_told_apart_by_its_subscription() -> None:
 
 
 @given(CLUSTERS, st.from_regex(r"[a-z]{1,63}", fullmatch=True), SUBDOMAINS)
-def test_every_workload_has_an_identity_that_azure_takes(cluster: str, namespace: str, name: str) -> None:
+def test_every_workload_has_an_identity_that_azure_takes(
+    cluster: str, namespace: str, name: str
+) -> None:
     identity = names.identity(a_cluster(cluster), a_workload(namespace=namespace, name=name))
 
     assert re.fullmatch(r"[a-z0-9][-a-z0-9]{2,127}", identity)
@@ -126,23 +160,46 @@ def test_every_workload_has_an_identity_that_azure_takes(cluster: str, namespace
 def test_names_that_differ_only_in_dots_stay_different(one: str, other: str) -> None:
     if one != other:
         cluster = a_cluster()
-        assert names.identity(cluster, a_workload(name=one)) != names.identity(cluster, a_workload(name=other))
+        assert names.identity(cluster, a_workload(name=one)) != names.identity(
+            cluster, a_workload(name=other)
+        )
         assert names.credential(one) != names.credential(other)
         assert names.credential(one.replace(".", "-")) != names.credential(f"{one}.x")
 
 
 @given(SUBDOMAINS)
-def test_every_service_account_has_a_credential_that_azure_takes_by_ccoctls_name_where_it_can(name: str) -> None:
+def test_every_service_account_has_a_credential_that_azure_takes_by_ccoctls_name_where_it_can(
+    name: str,
+) -> None:
     credential = names.credential(name)
 
     assert re.fullmatch(r"[a-z0-9][-a-z0-9]{2,119}", credential)
     assert (credential == name) == (3 <= len(name) <= 120 and "." not in name)
 
 
-@pytest.mark.parametrize("cluster", ["azure", "windows", "windows-prod", "win-dows", "my-microsoft", "login-1", "windows-login", "micromicrosoftsoft"])
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "azure",
+        "windows",
+        "windows-prod",
+        "win-dows",
+        "my-microsoft",
+        "login-1",
+        "windows-login",
+        "micromicrosoftsoft",
+    ],
+)
 def test_no_name_holds_a_word_that_azure_keeps_for_itself(cluster: str) -> None:
-    for workload in (a_workload(namespace="windows", name="windows"), a_workload(namespace="openshift-windows-machine-config-operator", name="login")):
-        found = (names.account(a_cluster(cluster), "s"), names.identity(a_cluster(cluster), workload), names.credential(f"{cluster}-windows"))
+    for workload in (
+        a_workload(namespace="windows", name="windows"),
+        a_workload(namespace="openshift-windows-machine-config-operator", name="login"),
+    ):
+        found = (
+            names.account(a_cluster(cluster), "s"),
+            names.identity(a_cluster(cluster), workload),
+            names.credential(f"{cluster}-windows"),
+        )
 
         assert not any(names.withheld(name) for name in found), found
         assert re.fullmatch(r"[a-z0-9]{3,24}", found[0])
@@ -155,14 +212,23 @@ def test_what_is_only_like_such_a_word_is_a_name_like_others() -> None:
 
 
 def test_azures_names_are_those_of_ccoctl_as_long_as_azure_takes_them() -> None:
-    cluster, workload = a_cluster("prod"), a_workload(namespace="openshift-ingress-operator", name="cloud-credentials")
+    cluster, workload = (
+        a_cluster("prod"),
+        a_workload(namespace="openshift-ingress-operator", name="cloud-credentials"),
+    )
 
     assert names.identity(cluster, workload) == "prod-openshift-ingress-operator-cloud-credentials"
-    assert (names.group(cluster), names.installation(cluster), names.container(cluster)) == ("prod-oidc", "prod", "prod")
+    assert (names.group(cluster), names.installation(cluster), names.container(cluster)) == (
+        "prod-oidc",
+        "prod",
+        "prod",
+    )
 
 
 def test_a_guid_is_the_same_in_every_run_and_does_not_look_at_case() -> None:
-    assert names.assignment("/Scope", "role", "identity") == names.assignment("/scope", "ROLE", "Identity")
+    assert names.assignment("/Scope", "role", "identity") == names.assignment(
+        "/scope", "ROLE", "Identity"
+    )
     assert names.assignment("/scope", "role", "one") != names.assignment("/scope", "role", "two")
     assert names.custom_role("S", "Title") == names.custom_role("s", "title")
     assert names.custom_role("s", "one") != names.custom_role("s", "two")
@@ -171,12 +237,19 @@ def test_a_guid_is_the_same_in_every_run_and_does_not_look_at_case() -> None:
 
 # --- Google's ---
 
-KEYS = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?(/[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?)?", fullmatch=True)
+KEYS = st.from_regex(
+    r"[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?(/[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?)?", fullmatch=True
+)
 
 
 @given(CLUSTERS, KEYS, KEYS)
-def test_google_takes_every_id_of_a_service_account_and_of_a_role_and_none_is_anothers(cluster: str, key: str, other: str) -> None:
-    account, role = names.service_account(a_cluster(cluster), key), names.own_role(a_cluster(cluster), key)
+def test_google_takes_every_id_of_a_service_account_and_of_a_role_and_none_is_anothers(
+    cluster: str, key: str, other: str
+) -> None:
+    account, role = (
+        names.service_account(a_cluster(cluster), key),
+        names.own_role(a_cluster(cluster), key),
+    )
 
     assert re.fullmatch(r"[a-z][-a-z0-9]{4,28}[a-z0-9]", account)
     assert re.fullmatch(r"[a-z0-9_]{3,64}", role)
@@ -191,7 +264,9 @@ def test_a_shared_role_is_called_by_what_it_allows_in_whatever_order() -> None:
 
 
 @given(CLUSTERS, KEYS)
-def test_the_title_of_a_service_account_fits_and_is_ccoctls_where_a_request_asks(cluster: str, key: str) -> None:
+def test_the_title_of_a_service_account_fits_and_is_ccoctls_where_a_request_asks(
+    cluster: str, key: str
+) -> None:
     title = names.account_title(a_cluster(cluster), key)
 
     assert len(title) <= 100
@@ -202,7 +277,10 @@ def test_the_title_of_a_service_account_fits_and_is_ccoctls_where_a_request_asks
 
 # --- what may never change ---
 
-LONG = a_workload(namespace="openshift-cluster-csi-drivers", name="shared.resource-csi-driver-operator-cloud-credentials")
+LONG = a_workload(
+    namespace="openshift-cluster-csi-drivers",
+    name="shared.resource-csi-driver-operator-cloud-credentials",
+)
 
 
 def test_a_name_that_was_given_once_is_given_for_ever() -> None:
@@ -211,23 +289,47 @@ def test_a_name_that_was_given_once_is_given_for_ever() -> None:
     assert (names.fit("a" * 20, 20), names.fit("a" * 21, 20), names.fit("a" * 10 + "-." + "a" * 10, 20)) == (
         "a" * 20, "aaaaaaaaaaa-7df8e299", "aaaaaaaaaa-2cbc337d",
     )  # fmt: skip
-    assert names.role(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared.resource-cs-1accea4f"
+    assert (
+        names.role(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared.resource-cs-1accea4f"
+    )
     assert names.part(prod, wide, 2) == f"prod-1-{'a' * 40}-{'b' * 71}-9d08a3a0"
-    assert names.identity(prod, LONG) == "prod-1-openshift-cluster-csi-drivers-shared-resource-csi-driver-operator-cloud-credentials-1accea4f"
+    assert (
+        names.identity(prod, LONG)
+        == "prod-1-openshift-cluster-csi-drivers-shared-resource-csi-driver-operator-cloud-credentials-1accea4f"
+    )
     assert names.identity(prod, wide) == names.fit(f"prod-1-{'a' * 40}-{'b' * 80}", 128)
-    assert (names.account(prod, "s"), names.account(a_cluster("windows-prod"), "s")) == ("prod12e355925", "prodc0c5c8b9")
+    assert (names.account(prod, "s"), names.account(a_cluster("windows-prod"), "s")) == (
+        "prod12e355925",
+        "prodc0c5c8b9",
+    )
     assert names.account(a_cluster(f"a-{'b' * 30}"), "s") == f"a{'b' * 15}3b841724"
-    assert (names.container(a_cluster("a--b")), names.container(a_cluster("ab"))) == ("a-b-90827a2e", "ab-fb8e20fc")
-    assert (names.credential("a.b"), names.credential("x"), names.credential("Guest_Disk-x7")) == ("a-b-2e7336dc", "x-2d711642", "Guest_Disk-x7")
+    assert (names.container(a_cluster("a--b")), names.container(a_cluster("ab"))) == (
+        "a-b-90827a2e",
+        "ab-fb8e20fc",
+    )
+    assert (names.credential("a.b"), names.credential("x"), names.credential("Guest_Disk-x7")) == (
+        "a-b-2e7336dc",
+        "x-2d711642",
+        "Guest_Disk-x7",
+    )
     assert names.credential(f"a.{'b' * 130}") == f"a-{'b' * 109}-b6dc3fd8", "120 characters"
-    assert names.identity(prod, a_workload(namespace="a" * 40, name=f"{'b' * 90}.c")) == f"prod-1-{'a' * 40}-{'b' * 71}-08155123", "128 characters"
+    assert (
+        names.identity(prod, a_workload(namespace="a" * 40, name=f"{'b' * 90}.c"))
+        == f"prod-1-{'a' * 40}-{'b' * 71}-08155123"
+    ), "128 characters"
     assert names.role_prefix("prod") == "prod-", "with which no name of the cluster prod2 begins"
-    assert (names.kubernetes("A_b/c.D"), names.kubernetes("_a"), names.kubernetes("a.b-c")) == ("a-b-c-d-6b4edc22", "a-34fb7160", "a.b-c")
+    assert (names.kubernetes("A_b/c.D"), names.kubernetes("_a"), names.kubernetes("a.b-c")) == (
+        "a-b-c-d-6b4edc22",
+        "a-34fb7160",
+        "a.b-c",
+    )
     assert names.custom_role("s", "t") == "2531cef8-b3a5-5cce-b9ed-eaae941b974a"
     assert names.assignment("s", "r", "g") == "e6d00cad-9911-5c16-a3ab-65806c7d022d"
     assert names.service_account(a_cluster("9-prod"), "kube-system/x") == "prod-kube-syste-be25fe6e"
     assert names.service_account(a_cluster("9"), "8") == "cwii-e001785b"
-    assert names.own_role(a_cluster("p-rod"), "kube-system/x") == "cwii_p_rod_kube_system_x_05ec2248"
+    assert (
+        names.own_role(a_cluster("p-rod"), "kube-system/x") == "cwii_p_rod_kube_system_x_05ec2248"
+    )
     assert names.account_title(prod, "kube-system/x") == "prod-1 kube-system/x"
     assert names.account_title(a_cluster("p" * 50), "k" * 60) == f"{'p' * 50}-{'k' * 49}"
     assert names.shared_role(["b", "a"]) == "cwii_c8687a08aa5d"
@@ -239,7 +341,10 @@ def test_an_object_of_kubernetes_has_a_name_that_kubernetes_takes() -> None:
 
 
 def test_files_have_the_names_under_which_ccoctl_and_the_installer_look_for_them() -> None:
-    assert (names.PRIVATE_KEY, names.PUBLIC_KEY) == ("serviceaccount-signer.private", "serviceaccount-signer.public")
+    assert (names.PRIVATE_KEY, names.PUBLIC_KEY) == (
+        "serviceaccount-signer.private",
+        "serviceaccount-signer.public",
+    )
     assert names.INSTALLER_KEY == "tls/bound-service-account-signing-key.key"
     assert names.DISCOVERY == ".well-known/openid-configuration"
 
@@ -259,4 +364,8 @@ def test_every_word_that_azure_reserves_is_withheld_as_a_whole_and_no_longer_one
 
 
 def test_the_clusters_own_name_is_the_same_by_ccoctls_and_by_ours() -> None:
-    assert (names.own("ccoctl/demo"), names.own("demo"), names.own("demo-ccoctl/")) == ("demo", "demo", "demo-ccoctl/")
+    assert (names.own("ccoctl/demo"), names.own("demo"), names.own("demo-ccoctl/")) == (
+        "demo",
+        "demo",
+        "demo-ccoctl/",
+    )

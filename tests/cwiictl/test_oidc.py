@@ -8,10 +8,25 @@ from functools import cache
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from cwiictl.errors import BadInput, Conflict, Failed
-from cwiictl.oidc import KeySet, VerificationKey, discovery, dump, key_set, pem, private_key, public_key
+from cwiictl.oidc import (
+    KeySet,
+    VerificationKey,
+    discovery,
+    dump,
+    key_set,
+    pem,
+    private_key,
+    public_key,
+)
 
 KNOWN = b"""-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAp9+IBszvaxuifhzNLk2B
@@ -73,7 +88,14 @@ def test_the_key_id_of_a_long_key_is_the_hash_of_its_der():
 def test_a_jwk_has_the_members_of_ccoctl_in_its_order():
     key = public_key(KNOWN, "signer.public")
 
-    assert list(key.jwk.items()) == [("use", "sig"), ("kty", "RSA"), ("kid", key.kid), ("alg", "RS256"), ("n", key.n), ("e", key.e)]
+    assert list(key.jwk.items()) == [
+        ("use", "sig"),
+        ("kty", "RSA"),
+        ("kid", key.kid),
+        ("alg", "RS256"),
+        ("n", key.n),
+        ("e", key.e),
+    ]
 
 
 def test_the_label_of_the_pem_does_not_matter():
@@ -86,7 +108,9 @@ def test_the_label_of_the_pem_does_not_matter():
 
 
 def test_line_ends_and_words_around_the_key_do_not_matter():
-    assert public_key(b"the cluster's key\r\n" + KNOWN.replace(b"\n", b"\r\n"), "x") == public_key(KNOWN, "x")
+    assert public_key(b"the cluster's key\r\n" + KNOWN.replace(b"\n", b"\r\n"), "x") == public_key(
+        KNOWN, "x"
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,12 +126,20 @@ def test_line_ends_and_words_around_the_key_do_not_matter():
         (lambda: KNOWN.replace(b"PUBLIC KEY", b"CERTIFICATE"), "holds a certificate"),
         (lambda: secret_pem(a_signer(), PrivateFormat.PKCS8), "holds a private key"),
         (lambda: secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL), "holds a private key"),
-        (lambda: spki(ec.generate_private_key(ec.SECP256R1())), "holds a key that is not RSA, and the clouds do not all accept others"),
+        (
+            lambda: spki(ec.generate_private_key(ec.SECP256R1())),
+            "holds a key that is not RSA, and the clouds do not all accept others",
+        ),
         (lambda: spki(ed25519.Ed25519PrivateKey.generate()), "is not RSA"),
-        (lambda: spki(a_signer(1024)), "holds an RSA key of 1024 bits, which is not between 2048 and 16384"),
+        (
+            lambda: spki(a_signer(1024)),
+            "holds an RSA key of 1024 bits, which is not between 2048 and 16384",
+        ),
     ],
 )
-def test_what_is_no_public_key_for_a_cluster_is_refused_with_a_way_on(make: Callable[[], bytes], sentence: str):
+def test_what_is_no_public_key_for_a_cluster_is_refused_with_a_way_on(
+    make: Callable[[], bytes], sentence: str
+):
     with pytest.raises(BadInput) as told:
         public_key(make(), "out/signer.public")
 
@@ -134,13 +166,48 @@ def test_a_private_key_tells_its_public_half(form: PrivateFormat):
     [
         (lambda: b"", "holds no key in PEM form"),
         (lambda: KNOWN, "holds no private key but a public key"),
-        (lambda: secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1), "is broken"),
-        (lambda: secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL)[:400] + b"\n-----END RSA PRIVATE KEY-----\n", "is broken"),
-        (lambda: secret_pem(ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL), "is not RSA"),
-        (lambda: EC_PARAMETERS + secret_pem(ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL), "is not RSA"),
-        (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x")), "encrypted"),
-        (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, BestAvailableEncryption(b"x")), "encrypted"),
-        (lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()), "OpenSSH"),
+        (
+            lambda: secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1),
+            "is broken",
+        ),
+        (
+            lambda: (
+                secret_pem(a_signer(), PrivateFormat.TraditionalOpenSSL)[:400]
+                + b"\n-----END RSA PRIVATE KEY-----\n"
+            ),
+            "is broken",
+        ),
+        (
+            lambda: secret_pem(
+                ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL
+            ),
+            "is not RSA",
+        ),
+        (
+            lambda: (
+                EC_PARAMETERS
+                + secret_pem(
+                    ec.generate_private_key(ec.SECP256R1()), PrivateFormat.TraditionalOpenSSL
+                )
+            ),
+            "is not RSA",
+        ),
+        (
+            lambda: a_signer().private_bytes(
+                Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x")
+            ),
+            "encrypted",
+        ),
+        (
+            lambda: a_signer().private_bytes(
+                Encoding.PEM, PrivateFormat.TraditionalOpenSSL, BestAvailableEncryption(b"x")
+            ),
+            "encrypted",
+        ),
+        (
+            lambda: a_signer().private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()),
+            "OpenSSH",
+        ),
     ],
 )
 def test_what_cannot_sign_is_refused_with_a_way_on(make: Callable[[], bytes], sentence: str):
@@ -159,7 +226,10 @@ def test_a_private_key_of_the_exponent_one_is_refused():
     wrong = rsa.RSAPrivateNumbers(p, q, 1, 1, 1, numbers.iqmp, rsa.RSAPublicNumbers(1, p * q))
 
     with pytest.raises((BadInput, ValueError)):
-        private_key(secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8), "x")
+        private_key(
+            secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8),
+            "x",
+        )
 
 
 @pytest.mark.parametrize("number", ["d", "dmp1", "dmq1", "iqmp"])
@@ -167,10 +237,15 @@ def test_a_private_key_whose_numbers_do_not_agree_is_refused(number: str):
     """Some would sign all the same, and kube-apiserver would not load them."""
     numbers = a_signer().private_numbers()
     told = {name: getattr(numbers, name) for name in ("p", "q", "d", "dmp1", "dmq1", "iqmp")}
-    wrong = rsa.RSAPrivateNumbers(**{**told, number: told[number] + 2}, public_numbers=numbers.public_numbers)
+    wrong = rsa.RSAPrivateNumbers(
+        **{**told, number: told[number] + 2}, public_numbers=numbers.public_numbers
+    )
 
     with pytest.raises(BadInput, match="is broken"):
-        private_key(secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8), "x")
+        private_key(
+            secret_pem(wrong.private_key(unsafe_skip_rsa_key_validation=True), PrivateFormat.PKCS8),
+            "x",
+        )
 
 
 def test_a_private_key_of_the_exponent_three_is_taken():
@@ -184,7 +259,9 @@ def test_whoever_gives_a_wrong_key_is_told_what_to_do():
     said = {
         b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----": "take the key out of it with `openssl x509 -pubkey -noout`",
         KNOWN + KNOWN: "leave one key in the file",
-        secret_pem(a_signer(), PrivateFormat.PKCS8): "give the public half, and keep the private one to the cluster",
+        secret_pem(
+            a_signer(), PrivateFormat.PKCS8
+        ): "give the public half, and keep the private one to the cluster",
         b"": "give the RSA key of the cluster's service account signer, or move away what is none",
     }
     for text, remedy in said.items():
@@ -192,7 +269,9 @@ def test_whoever_gives_a_wrong_key_is_told_what_to_do():
             public_key(text, "x")
         assert told.value.remedy == remedy
     broken = secret_pem(a_signer(), PrivateFormat.PKCS8).replace(b"MII", b"MIJ", 1)
-    locked = a_signer().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x"))
+    locked = a_signer().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x")
+    )
     openssh = a_signer().private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
     said = {
         KNOWN: "give the private half of the pair",
@@ -259,7 +338,10 @@ def test_whoever_publishes_another_key_under_our_id_is_to_be_found():
     with pytest.raises(Conflict) as told:
         key_set(published(a_key(n="AQAC").jwk), "there").holds(a_key())
 
-    assert told.value.remedy == "find out who published it, and take it out or replace the set with --replace-keys"
+    assert (
+        told.value.remedy
+        == "find out who published it, and take it out or replace the set with --replace-keys"
+    )
 
 
 def test_an_empty_set_with_a_key_is_what_ccoctl_publishes():
@@ -333,8 +415,14 @@ def test_keys_go_by_their_ids_and_what_has_none_stays():
         (published({"kty": "RSA", "n": "AQAB", "e": 65537}), "keys[0] has no number `e`"),
         (published({"kty": "EC", "kid": 7}), "keys[0] has a key id"),
         (published({**a_key().jwk, "d": "AQ"}), "shows private material (d)"),
-        (published({**a_key().jwk, "q": "AQ", "p": "AQ", "oth": []}), "keys[0] shows private material (oth, p, q), so that key must be replaced everywhere"),
-        (published({"kty": "RSA", "n": "AQABA", "e": "AQAB"}), "keys[0] has no number `n` in base64url without padding"),
+        (
+            published({**a_key().jwk, "q": "AQ", "p": "AQ", "oth": []}),
+            "keys[0] shows private material (oth, p, q), so that key must be replaced everywhere",
+        ),
+        (
+            published({"kty": "RSA", "n": "AQABA", "e": "AQAB"}),
+            "keys[0] has no number `n` in base64url without padding",
+        ),
         (published({"kty": "oct", "k": "AQ"}), "shows private material (k)"),
         (published(a_key().jwk, a_key(n="AQAC").jwk), "two keys of the id 'ours'"),
         (published(a_key().jwk) + b" " * (1 << 20), "it is longer than 1048576 bytes"),
@@ -355,10 +443,15 @@ def test_a_published_key_is_the_same_as_a_file(curve: ec.EllipticCurve) -> None:
     """Whatever kind an API server may accept."""
     public = ec.generate_private_key(curve).public_key()
     numbers, size = public.public_numbers(), (curve.key_size + 7) // 8
-    x, y = (base64.urlsafe_b64encode(n.to_bytes(size, "big")).decode().rstrip("=") for n in (numbers.x, numbers.y))
+    x, y = (
+        base64.urlsafe_b64encode(n.to_bytes(size, "big")).decode().rstrip("=")
+        for n in (numbers.x, numbers.y)
+    )
     name = {256: "P-256", 384: "P-384", 521: "P-521"}[curve.key_size]
     known = public_key(KNOWN, "a key")
 
-    assert pem({"kty": "EC", "crv": name, "x": x, "y": y}) == public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    assert pem({"kty": "EC", "crv": name, "x": x, "y": y}) == public.public_bytes(
+        Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+    )
     assert pem(known.jwk) == known.pem.encode()
     assert pem({"kty": "OKP", "crv": "Ed25519", "x": "AA"}) == b""

@@ -24,7 +24,9 @@ by_name:
 
 class Thing(Strict):
     size: Annotated[int, Meta(ge=1, le=9)] = 1
-    colours: Annotated[list[Literal["red", "blue"]], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    colours: Annotated[list[Literal["red", "blue"]], Meta(min_length=1)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 class Box(Strict):
@@ -49,15 +51,60 @@ def test_what_fits_is_given():
 @pytest.mark.parametrize(
     ("old", "new", "problem", "remedy"),
     [
-        (b"colour: red", b"color: red", "a.yaml:1 has the key 'color', which is not known", "did you mean colour?"),
-        (b"colour: red", b"weight: 1", "a.yaml:1 has the key 'weight', which is not known", "use one of: colour, things, by_name"),
-        (b"    colours:\n", b"    colors:\n", "a.yaml:5 has the key 'colors' in things[1], which is not known", "did you mean colours?"),
-        (b"    size: 3", b"    sizes: 3", "a.yaml:8 has the key 'sizes' in by_name[...], which is not known", "did you mean size?"),
-        (b"blue", b"bleu", "things[1].colours[0] in a.yaml:6 is 'bleu', which is not known", "did you mean blue?"),
-        (b"red", b"white", "colour in a.yaml:1 is 'white', which is not known", "use one of: blue, red"),
-        (b"colour: red\n", b"", "a.yaml:1 lacks colour", "add colour, or take the object out of the file"),
-        (b"size: 2", b"size: 0", "things[1].size in a.yaml:4 is less than 1", "correct the field; a text that looks like something else must be quoted"),
-        (b"size: 2", b"size: 10", "things[1].size in a.yaml:4 is more than 9", "correct the field; a text that looks like something else must be quoted"),
+        (
+            b"colour: red",
+            b"color: red",
+            "a.yaml:1 has the key 'color', which is not known",
+            "did you mean colour?",
+        ),
+        (
+            b"colour: red",
+            b"weight: 1",
+            "a.yaml:1 has the key 'weight', which is not known",
+            "use one of: colour, things, by_name",
+        ),
+        (
+            b"    colours:\n",
+            b"    colors:\n",
+            "a.yaml:5 has the key 'colors' in things[1], which is not known",
+            "did you mean colours?",
+        ),
+        (
+            b"    size: 3",
+            b"    sizes: 3",
+            "a.yaml:8 has the key 'sizes' in by_name[...], which is not known",
+            "did you mean size?",
+        ),
+        (
+            b"blue",
+            b"bleu",
+            "things[1].colours[0] in a.yaml:6 is 'bleu', which is not known",
+            "did you mean blue?",
+        ),
+        (
+            b"red",
+            b"white",
+            "colour in a.yaml:1 is 'white', which is not known",
+            "use one of: blue, red",
+        ),
+        (
+            b"colour: red\n",
+            b"",
+            "a.yaml:1 lacks colour",
+            "add colour, or take the object out of the file",
+        ),
+        (
+            b"size: 2",
+            b"size: 0",
+            "things[1].size in a.yaml:4 is less than 1",
+            "correct the field; a text that looks like something else must be quoted",
+        ),
+        (
+            b"size: 2",
+            b"size: 10",
+            "things[1].size in a.yaml:4 is more than 9",
+            "correct the field; a text that looks like something else must be quoted",
+        ),
     ],
 )
 def test_what_does_not_fit_is_told_with_a_remedy(old: bytes, new: bytes, problem: str, remedy: str):
@@ -76,7 +123,12 @@ def test_a_key_is_found_where_it_stands_and_a_value_where_it_begins():
     document = a_document()
 
     assert (document.where_key("things"), document.where("things")) == ("a.yaml:2", "a.yaml:3")
-    assert document.where_key("nowhere") == document.where("nowhere") == document.where_key("colour", "nowhere") == "a.yaml:1"
+    assert (
+        document.where_key("nowhere")
+        == document.where("nowhere")
+        == document.where_key("colour", "nowhere")
+        == "a.yaml:1"
+    )
 
 
 def test_an_object_below_is_a_document_of_its_own():

@@ -42,20 +42,46 @@ def _story(stack: ExitStack, folder: Path) -> None:
     sandbox = stack.enter_context(Sandbox(Settings(deploy=0.2)))
     world = World(sandbox, folder)
     world.asked()
-    _say("Three clouds, played by processes on this machine, are to trust a cluster that is not there yet: key, issuer, an identity for each workload.")
+    _say(
+        "Three clouds, played by processes on this machine, are to trust a cluster that is not there yet: key, issuer, an identity for each workload."
+    )
     _run(world, "create-all", *world.where)
-    _say("A real cluster, with the key and the flags that came out: API server, kubelet, containerd. And the images that it needs.")
+    _say(
+        "A real cluster, with the key and the flags that came out: API server, kubelet, containerd. And the images that it needs."
+    )
     with _patiently("starting it"):
-        cluster = stack.enter_context(Cluster(ClusterSettings(node=True, flags=world.flags, signing_key=world.key), tell=lambda _line: None))
+        cluster = stack.enter_context(
+            Cluster(
+                ClusterSettings(node=True, flags=world.flags, signing_key=world.key),
+                tell=lambda _line: None,
+            )
+        )
     with _patiently("making the webhook's image, and one of the clouds' SDKs"):
         for image in images.made(folder):
             cluster.node.load(image)
     _say("The webhook, with the ids that create-all has left, in four dialects:")
-    dialects = [word for dialect in ("cwii", "eks", "azwi", "gcpwif") for word in ("--dialect", dialect)]
+    dialects = [
+        word for dialect in ("cwii", "eks", "azwi", "gcpwif") for word in ("--dialect", dialect)
+    ]
     kubeconfig = str(cluster.kubeconfig)
-    _run(world, "install-webhook", "--output-dir", "out", "--image", IMAGE, *dialects, KUBECONFIG=kubeconfig)
-    pods = Pods(cluster, cluster.node.lend(int(sandbox.proxy.rpartition(":")[2])), sandbox.ca_file.read_text())
-    _say("Deployments of annotated ServiceAccounts. In their pods run boto3, azure-identity and google-auth, with what the webhook and the kubelet gave them:")
+    _run(
+        world,
+        "install-webhook",
+        "--output-dir",
+        "out",
+        "--image",
+        IMAGE,
+        *dialects,
+        KUBECONFIG=kubeconfig,
+    )
+    pods = Pods(
+        cluster,
+        cluster.node.lend(int(sandbox.proxy.rpartition(":")[2])),
+        sandbox.ca_file.read_text(),
+    )
+    _say(
+        "Deployments of annotated ServiceAccounts. In their pods run boto3, azure-identity and google-auth, with what the webhook and the kubelet gave them:"
+    )
     pods.prepared(world.accounts)
     for namespace, account in WORKLOADS:
         pods.deploy(namespace, account)
@@ -71,7 +97,10 @@ def _story(stack: ExitStack, folder: Path) -> None:
 def _told(pods: Pods) -> Iterator[Sequence[str]]:
     for (namespace, account), clouds in WORKLOADS.items():
         said = pods.said(namespace, account, len(clouds))
-        yield from ((f"{namespace}/{account}", cloud, str(said[cloud].get("answer", "")), _who(said[cloud])) for cloud in clouds)
+        yield from (
+            (f"{namespace}/{account}", cloud, str(said[cloud].get("answer", "")), _who(said[cloud]))
+            for cloud in clouds
+        )
 
 
 def _refused(pods: Pods) -> Iterator[Sequence[str]]:
@@ -87,9 +116,20 @@ def _who(line: dict[str, Any]) -> str:
 def _run(world: World, *words: str, **environ: str) -> None:
     click.secho(f"$ cwiictl {shlex.join(words)}", bold=True)
     command = [str(PROGRAM), *words]
-    done = subprocess.run(command, cwd=world.folder, env={**world.sandbox.environment(), **environ}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=world.folder,
+        env={**world.sandbox.environment(), **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     lines = done.stdout.splitlines()
-    shown = [*lines[: LINES // 2], f"  ... {len(lines) - LINES} lines more ...", *lines[-LINES // 2 :]] if len(lines) > LINES + 1 else lines
+    shown = (
+        [*lines[: LINES // 2], f"  ... {len(lines) - LINES} lines more ...", *lines[-LINES // 2 :]]
+        if len(lines) > LINES + 1
+        else lines
+    )
     click.echo("\n".join(shown))
     if done.returncode:
         sys.exit(f"scripts/demo: this ended with {done.returncode}:\n{done.stderr}")
@@ -108,7 +148,10 @@ def _table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> None:
     found = [head, *rows]
     widths = [max(len(row[column]) for row in found) for column in range(len(head))]
     for row in found:
-        click.echo("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        click.echo(
+            "  "
+            + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 def _say(text: str) -> None:

@@ -13,7 +13,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def made(folder: Path) -> tuple[Path, Path]:
-    done = subprocess.run([sys.executable, "-m", __name__, folder], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return folder / "webhook.tar", folder / "sdks.tar"
 

@@ -26,9 +26,20 @@ def run(pod: Object, tokens: Tokens, folder: Path, surroundings: dict[str, str])
     for name, content in _files(pod, tokens):
         path = folder / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content.replace('"/var/run/', f'"{folder}/var/run/'))  # of a credentials file that names another
-    variables = {each["name"]: _moved(each.get("value", ""), folder) for each in _container(pod).get("env", ())}
-    done = subprocess.run([sys.executable, program.__file__], env={**surroundings, **variables}, capture_output=True, text=True, check=False)
+        path.write_text(
+            content.replace('"/var/run/', f'"{folder}/var/run/')
+        )  # of a credentials file that names another
+    variables = {
+        each["name"]: _moved(each.get("value", ""), folder)
+        for each in _container(pod).get("env", ())
+    }
+    done = subprocess.run(
+        [sys.executable, program.__file__],
+        env={**surroundings, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return {line["cloud"]: line for line in map(json.loads, done.stdout.splitlines())}
 
@@ -51,7 +62,16 @@ def requested(admin: Client, pod: Object, asked: Object) -> str:
     path = f"/api/v1/namespaces/{about['namespace']}/serviceaccounts/{pod['spec']['serviceAccountName']}/token"
     bound = {"apiVersion": "v1", "kind": "Pod", "name": about["name"], "uid": about["uid"]}
     audiences = [asked["audience"]] if asked.get("audience") else []
-    made = admin.create(path, {"spec": {"audiences": audiences, "expirationSeconds": asked["expirationSeconds"], "boundObjectRef": bound}})
+    made = admin.create(
+        path,
+        {
+            "spec": {
+                "audiences": audiences,
+                "expirationSeconds": asked["expirationSeconds"],
+                "boundObjectRef": bound,
+            }
+        },
+    )
     return made["status"]["token"]
 
 

@@ -26,13 +26,25 @@ def trusting(settings: Settings, folder: Path) -> Generator[World]:
 
 
 @contextmanager
-def peopled(world: World, folder: Path, workloads: Iterable[tuple[str, str]] = WORKLOADS, servers: int = 1) -> Generator[Pods]:
+def peopled(
+    world: World, folder: Path, workloads: Iterable[tuple[str, str]] = WORKLOADS, servers: int = 1
+) -> Generator[Pods]:
     """`folder` is for images."""
-    with started(ClusterSettings(node=True, servers=servers, flags=world.flags, signing_key=world.key)) as cluster:
+    with started(
+        ClusterSettings(node=True, servers=servers, flags=world.flags, signing_key=world.key)
+    ) as cluster:
         for image in images.made(folder):
             cluster.node.load(image)
         dialects = [word for dialect in WORDS for word in ("--dialect", dialect)]
-        world.cwiictl("install-webhook", "--output-dir", "out", "--image", IMAGE, *dialects, KUBECONFIG=str(cluster.kubeconfig))
+        world.cwiictl(
+            "install-webhook",
+            "--output-dir",
+            "out",
+            "--image",
+            IMAGE,
+            *dialects,
+            KUBECONFIG=str(cluster.kubeconfig),
+        )
         door = cluster.node.lend(int(world.sandbox.proxy.rpartition(":")[2]))
         pods = Pods(cluster, door, world.sandbox.ca_file.read_text())
         pods.prepared(world.accounts)

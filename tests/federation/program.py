@@ -26,7 +26,9 @@ GOOGLE: Any = google.auth
 
 
 def aws() -> dict[str, object]:
-    found = SESSION().client("sts").get_caller_identity()  # nothing is kept from one session to the next
+    found = (
+        SESSION().client("sts").get_caller_identity()
+    )  # nothing is kept from one session to the next
     return {"who": found["Arn"], "answer": 200}
 
 
@@ -35,15 +37,25 @@ def azure() -> dict[str, object]:
     with WorkloadIdentityCredential() as ours, DefaultAzureCredential() as any_of_them:
         token = ours.get_token("https://management.azure.com/.default").token
         any_of_them.get_token("https://management.azure.com/.default")
-    answer = requests.get(os.environ["ASK_AZURE"], headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT)
+    answer = requests.get(
+        os.environ["ASK_AZURE"], headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT
+    )
     return {"who": os.environ["AZURE_CLIENT_ID"], "answer": answer.status_code}
 
 
 def gcp() -> dict[str, object]:
     credentials, _ = GOOGLE.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
     with AuthorizedSession(credentials) as session:
-        answer = session.post(os.environ["ASK_GCP"], json={"permissions": ["dns.changes.create", "storage.buckets.create"]}, timeout=TIMEOUT)
-    return {"who": getattr(credentials, "service_account_email", "") or "itself", "answer": answer.status_code, "may": answer.json().get("permissions", [])}
+        answer = session.post(
+            os.environ["ASK_GCP"],
+            json={"permissions": ["dns.changes.create", "storage.buckets.create"]},
+            timeout=TIMEOUT,
+        )
+    return {
+        "who": getattr(credentials, "service_account_email", "") or "itself",
+        "answer": answer.status_code,
+        "may": answer.json().get("permissions", []),
+    }
 
 
 ALL: dict[str, tuple[str, Callable[[], dict[str, object]]]] = {
@@ -56,7 +68,11 @@ ALL: dict[str, tuple[str, Callable[[], dict[str, object]]]] = {
 def token(told: str) -> dict[str, object]:
     """Which key has signed what the kubelet gives us, and when; it may be another a moment later."""
     path = Path(os.environ[told])
-    text = Path(json.loads(path.read_text())["credential_source"]["file"]).read_text() if path.suffix == ".json" else path.read_text()
+    text = (
+        Path(json.loads(path.read_text())["credential_source"]["file"]).read_text()
+        if path.suffix == ".json"
+        else path.read_text()
+    )
     head, body = (json.loads(base64.urlsafe_b64decode(part + "==")) for part in text.split(".")[:2])
     return {"kid": head["kid"], "issued": body["iat"]}
 
@@ -77,7 +93,10 @@ def main() -> None:
             time.sleep(pause)
         for cloud, (told, ask) in ALL.items():
             if told in os.environ:
-                print(json.dumps({"round": number, "at": time.time(), **asked(cloud, told, ask)}), flush=True)
+                print(
+                    json.dumps({"round": number, "at": time.time(), **asked(cloud, told, ask)}),
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

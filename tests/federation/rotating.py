@@ -18,7 +18,12 @@ from tests.federation.world import OUT, PROGRAM, Pods, World
 
 LATER = Path(__file__).parent.parent / "cluster/later"
 INCOMPLETE = 3
-NAMES = {".key": "sa.key", ".pub": "sa.pub", ".private": "sa.key", ".public": "sa.pub"}  # of keys, as kubeadm has them
+NAMES = {
+    ".key": "sa.key",
+    ".pub": "sa.pub",
+    ".private": "sa.key",
+    ".public": "sa.pub",
+}  # of keys, as kubeadm has them
 
 
 @dataclass(frozen=True)
@@ -33,17 +38,42 @@ class Rotating:
         """In the node's network, as who is in a control plane node."""
         cluster, folder = self.pods.cluster, self.world.folder
         kubeconfig = cluster.reach.authority.kubeconfig(
-            folder / "kubeconfig", cluster.servers[0].place.inside, cluster.reach.authority.client("admin", "system:masters")
+            folder / "kubeconfig",
+            cluster.servers[0].place.inside,
+            cluster.reach.authority.client("admin", "system:masters"),
         )
-        command = [*cluster.node.enter, str(PROGRAM), "rotate-keys", stage, *self.world.where, "--kubeconfig", str(kubeconfig), *map(str, more)]
-        done = subprocess.run(command, cwd=folder, env=self._around(later), capture_output=True, text=True, check=False)
+        command = [
+            *cluster.node.enter,
+            str(PROGRAM),
+            "rotate-keys",
+            stage,
+            *self.world.where,
+            "--kubeconfig",
+            str(kubeconfig),
+            *map(str, more),
+        ]
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=self._around(later),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
     def _around(self, later: int) -> dict[str, str]:
-        inside = {name: value.replace(self.world.sandbox.proxy, f"http://{self.pods.door}") for name, value in self.world.sandbox.environment().items()}
+        inside = {
+            name: value.replace(self.world.sandbox.proxy, f"http://{self.pods.door}")
+            for name, value in self.world.sandbox.environment().items()
+        }
         direct = dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(ADDRESSES))
-        return {**inside, **direct, **({"LATER": str(later), "PYTHONPATH": str(LATER)} if later else {})}
+        return {
+            **inside,
+            **direct,
+            **({"LATER": str(later), "PYTHONPATH": str(LATER)} if later else {}),
+        }
 
     # --- by hand ---
 
@@ -72,7 +102,9 @@ class Rotating:
     def last(self) -> tuple[str, ...]:
         """What says the key that the cluster signs with, when that is no more the one of create-all."""
         pairs = sorted((self.world.folder / OUT).glob("after-*"))
-        return ("--public-key-file", str(pairs[-1] / "serviceaccount-signer.public")) if pairs else ()
+        return (
+            ("--public-key-file", str(pairs[-1] / "serviceaccount-signer.public")) if pairs else ()
+        )
 
     def read_anew(self) -> None:
         """A cloud has just read the published keys, and will not soon do so again."""
@@ -88,12 +120,17 @@ class Rotating:
         """A kubelet that is started again knows no token: it asks for new ones for all pods, in whose life this is any moment."""
         self.pods.cluster.node.restart("kubelet")
         moment = int(time.time())
-        assert seen_within(120, lambda: self._issued_since(moment)), {who: self.lines(who, moment)[-2:] for who in self.workloads}
+        assert seen_within(120, lambda: self._issued_since(moment)), {
+            who: self.lines(who, moment)[-2:] for who in self.workloads
+        }
 
     def _issued_since(self, moment: int) -> bool:
         """Whoever tells of pods is the kubelet, which is on its way."""
         try:
-            return all(all(line.get("issued", 0) >= moment for line in self._last(who, moment)) for who in self.workloads)
+            return all(
+                all(line.get("issued", 0) >= moment for line in self._last(who, moment))
+                for who in self.workloads
+            )
         except Refused:
             return False
 
@@ -112,4 +149,11 @@ class Rotating:
 
     def kids(self) -> dict[tuple[str, str], set[tuple[str, str]]]:
         """By which keys' tokens a pod was somebody, in which cloud."""
-        return {who: {(line["cloud"], line["kid"]) for line in self.lines(who) if line.get("answer") == 200} for who in self.workloads}
+        return {
+            who: {
+                (line["cloud"], line["kid"])
+                for line in self.lines(who)
+                if line.get("answer") == 200
+            }
+            for who in self.workloads
+        }

@@ -24,11 +24,20 @@ def save(file: Path) -> Path:
     of = lock.Lock(pinned.date, pinned.suite, pinned.python, {name: machine})
     parts = fetched(of, (), shelf(), lambda _line: None)
     trees = [
-        contents.system({each.name: packages.unpack(parts[each.sha256], each.name) for each in machine.packages}),
-        contents.libraries([wheels.unpack(parts[each.sha256], each.file) for each in machine.wheels], of.python),
+        contents.system(
+            {each.name: packages.unpack(parts[each.sha256], each.name) for each in machine.packages}
+        ),
+        contents.libraries(
+            [wheels.unpack(parts[each.sha256], each.file) for each in machine.wheels], of.python
+        ),
         {_PROGRAM: File((HERE / "program.py").read_bytes())},
     ]
-    config = {"User": contents.USER, "Env": ["LANG=C.UTF-8"], "Entrypoint": [f"/usr/bin/python{of.python}", "-B", f"/{_PROGRAM}"], "WorkingDir": "/"}
+    config = {
+        "User": contents.USER,
+        "Env": ["LANG=C.UTF-8"],
+        "Entrypoint": [f"/usr/bin/python{of.python}", "-B", f"/{_PROGRAM}"],
+        "WorkingDir": "/",
+    }
     image = layout.image(name, [layout.layer(tree, of.seconds) for tree in trees], config, of.date)
     file.write_bytes(layout.saved(layout.index([image], {}), NAME, of.seconds))
     return file

@@ -45,7 +45,12 @@ class Stream:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         assert self._thread.is_alive(), "it has not flowed to the end"
         self._over.set()
         self._thread.join()
@@ -65,11 +70,15 @@ class Stream:
         for server in range(len(self._reach.urls)):
             for each in tokens:
                 with suppress(*AWAY):
-                    self.refused += (Refusal(made, server, told) for told in self._refusals(each, server))
+                    self.refused += (
+                        Refusal(made, server, told) for told in self._refusals(each, server)
+                    )
                     self.shown += 1
 
     def _refusals(self, shown: str, server: int) -> Iterator[str]:
-        status: Object = self._reach.admins[server].create(REVIEWS, {"spec": {"token": shown}})["status"]
+        status: Object = self._reach.admins[server].create(REVIEWS, {"spec": {"token": shown}})[
+            "status"
+        ]
         if not status.get("authenticated"):
             yield f"its review says {status.get('error')}"
         try:

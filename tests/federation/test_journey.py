@@ -29,7 +29,9 @@ def pods(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pod
 
 
 @pytest.mark.parametrize(("namespace", "account"), list(WORKLOADS))
-def test_a_pod_is_who_its_service_account_was_promised_to_be(pods: Pods, namespace: str, account: str) -> None:
+def test_a_pod_is_who_its_service_account_was_promised_to_be(
+    pods: Pods, namespace: str, account: str
+) -> None:
     clouds = WORKLOADS[namespace, account]
 
     said = pods.said(namespace, account, len(clouds))
@@ -43,7 +45,9 @@ def test_a_pod_is_who_its_service_account_was_promised_to_be(pods: Pods, namespa
         assert f"assumed-role/demo-{namespace}-{namespace}-{account}/" in said["aws"]["who"]
 
 
-def test_a_pod_whose_service_account_nobody_trusts_is_refused_in_each_clouds_own_words(pods: Pods) -> None:
+def test_a_pod_whose_service_account_nobody_trusts_is_refused_in_each_clouds_own_words(
+    pods: Pods,
+) -> None:
     pods.strangers()
 
     told = {cloud: pods.said("cwii", name, 1)[cloud]["error"] for name, cloud in STRANGERS.items()}
@@ -58,7 +62,12 @@ def test_nothing_is_left_anywhere(world: World, pods: Pods) -> None:
     world.cwiictl("uninstall-webhook", "--yes", KUBECONFIG=str(pods.cluster.kubeconfig))
     world.cwiictl("delete", *world.where, "--delete-oidc-resource-group", "--yes")
 
-    left = [name for path in LEFT for each in pods.cluster.admin.list(path) if "cwii-" in (name := each["metadata"]["name"])]
+    left = [
+        name
+        for path in LEFT
+        for each in pods.cluster.admin.list(path)
+        if "cwii-" in (name := each["metadata"]["name"])
+    ]
     assert left == []
     again = world.cwiictl("delete", *world.where, "--delete-oidc-resource-group", "--dry-run")
     assert "Nothing of this cluster is there" in again

@@ -20,12 +20,17 @@ CACHE = 60  # seconds; no cloud looks again before, and so it is soaked for as l
 SOAK = ("--soak", f"{CACHE}s")
 DAY = 86400  # what tokens of EKS's pods live: the commands are told that it has passed
 HEEDED = 65  # seconds after which the webhook has read its own token again, too
-ASKING = {who: WORKLOADS[who] for who in (("cwii", "all"), ("eks", "aws"), ("azwi", "azure"), ("gcpwif", "gcp"))}
+ASKING = {
+    who: WORKLOADS[who]
+    for who in (("cwii", "all"), ("eks", "aws"), ("azwi", "azure"), ("gcpwif", "gcp"))
+}
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with trusting(Settings(deploy=0.2, jwks_cache=CACHE, jwks_refetch=False), tmp_path_factory.mktemp("world")) as world:
+    with trusting(
+        Settings(deploy=0.2, jwks_cache=CACHE, jwks_refetch=False), tmp_path_factory.mktemp("world")
+    ) as world:
         yield world
 
 
@@ -63,10 +68,15 @@ def test_a_key_follows_another_and_nobody_is_refused(running: Rotating, stream: 
     assert stream.refused == []
     assert unauthorized(running, began) == []
     assert stream.shown > 500
-    assert running.kids() == {who: {(cloud, kid) for cloud in clouds for kid in (old, new)} for who, clouds in ASKING.items()}
+    assert running.kids() == {
+        who: {(cloud, kid) for cloud in clouds for kid in (old, new)}
+        for who, clouds in ASKING.items()
+    }
 
 
-def test_who_signs_with_a_new_key_at_once_is_refused_by_a_cloud_and_by_the_other_api_server(running: Rotating, stream: Stream) -> None:
+def test_who_signs_with_a_new_key_at_once_is_refused_by_a_cloud_and_by_the_other_api_server(
+    running: Rotating, stream: Stream
+) -> None:
     """The same with neither what accept proves nor what sign tries and waits for: it is told here, so it would have been told above."""
     began, old = time.time(), signing(running)
     given = running.last()
@@ -78,8 +88,12 @@ def test_who_signs_with_a_new_key_at_once_is_refused_by_a_cloud_and_by_the_other
     running.rotate("add", *given)
 
     published = time.time()
-    assert seen_within(CACHE, lambda: running.refused(published)), "although the new key is published, a cloud has the old key set in mind"
-    assert seen_within(CACHE, lambda: (0, 1) in {(each.made, each.refused) for each in stream.refused}), "of the first server's tokens, by the second"
+    assert seen_within(CACHE, lambda: running.refused(published)), (
+        "although the new key is published, a cloud has the old key set in mind"
+    )
+    assert seen_within(
+        CACHE, lambda: (0, 1) in {(each.made, each.refused) for each in stream.refused}
+    ), "of the first server's tokens, by the second"
     assert unauthorized(running, began) != []
 
 
@@ -133,5 +147,9 @@ def signing(running: Rotating) -> str:
 def unauthorized(running: Rotating, since: float) -> list[str]:
     """In the API servers' own audit logs."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since))
-    events = (one for one in running.pods.cluster.reach.requests() if one["requestReceivedTimestamp"] >= moment)
+    events = (
+        one
+        for one in running.pods.cluster.reach.requests()
+        if one["requestReceivedTimestamp"] >= moment
+    )
     return [json.dumps(one) for one in events if one.get("responseStatus", {}).get("code") == 401]

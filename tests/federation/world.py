@@ -30,8 +30,12 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "azwi": ("azure.workload.identity/",),
     "gcpwif": ("cloud.google.com/",),
 }
-MORE: Mapping[str, Mapping[str, str]] = {"gcpwif": {"cloud.google.com/injection-mode": "direct"}}  # without gcloud, which is no SDK of ours
-SPECS: Mapping[str, Object] = {"gcpwif": {"securityContext": {"fsGroup": 65532}}}  # whose files are their group's alone, as those of its peer
+MORE: Mapping[str, Mapping[str, str]] = {
+    "gcpwif": {"cloud.google.com/injection-mode": "direct"}
+}  # without gcloud, which is no SDK of ours
+SPECS: Mapping[str, Object] = {
+    "gcpwif": {"securityContext": {"fsGroup": 65532}}
+}  # whose files are their group's alone, as those of its peer
 ASKS: Mapping[str, Any] = {
     "aws": {"managedPolicyArns": ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"]},
     "azure": {"roleAssignments": [{"role": "Reader"}]},
@@ -50,7 +54,11 @@ ASKING = {  # what the program calls in each cloud
     "ASK_GCP": f"https://cloudresourcemanager.googleapis.com/v3/projects/{PROJECT}:testIamPermissions",
 }
 # Pods whose ServiceAccount nobody was asked to trust, each with the words of one that is trusted in that cloud.
-STRANGERS: Mapping[str, str] = {"stranger-in-aws": "aws", "stranger-in-azure": "azure", "stranger-in-gcp": "gcp"}
+STRANGERS: Mapping[str, str] = {
+    "stranger-in-aws": "aws",
+    "stranger-in-azure": "azure",
+    "stranger-in-gcp": "gcp",
+}
 
 
 @dataclass
@@ -62,40 +70,79 @@ class World:
     def cwiictl(self, *words: str | Path, **environ: str) -> str:
         """As its user, in the sandbox."""
         command = [str(PROGRAM), *map(str, words)]
-        done = subprocess.run(command, cwd=self.folder, env={**self.sandbox.environment(), **environ}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**self.sandbox.environment(), **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def outside(self) -> dict[str, str]:
         """The way to the clouds, and nothing with which one is anybody there."""
         theirs = ("AWS_ACCESS", "AWS_SECRET", "AZURE_", "ARM_", "GOOGLE_", "CLOUDSDK_")
-        return {name: value for name, value in self.sandbox.environment().items() if not name.startswith(theirs)}
+        return {
+            name: value
+            for name, value in self.sandbox.environment().items()
+            if not name.startswith(theirs)
+        }
 
     @property
     def where(self) -> tuple[str, ...]:
         return ("--file", "cluster.yaml")
 
     def asked(self) -> None:
-        clouds = {"aws": {"region": "us-east-1"}, "azure": {"region": "eastus", "subscriptionId": SUBSCRIPTION}, "gcp": {"project": PROJECT}}
+        clouds = {
+            "aws": {"region": "us-east-1"},
+            "azure": {"region": "eastus", "subscriptionId": SUBSCRIPTION},
+            "gcp": {"project": PROJECT},
+        }
         workloads = [
-            {"name": f"{namespace}-{name}", "namespace": namespace, "serviceAccounts": [name], **{cloud: ASKS[cloud] for cloud in of}}
+            {
+                "name": f"{namespace}-{name}",
+                "namespace": namespace,
+                "serviceAccounts": [name],
+                **{cloud: ASKS[cloud] for cloud in of},
+            }
             for (namespace, name), of in WORKLOADS.items()
         ]
-        cluster = {"apiVersion": "cwii.dev/v1", "kind": "Cluster", "name": NAME, "clouds": clouds, "outputDir": OUT, "installer": ["kubeadm"]}
-        (self.folder / "cluster.yaml").write_text(yaml.safe_dump({**cluster, "workloads": workloads}))
+        cluster = {
+            "apiVersion": "cwii.dev/v1",
+            "kind": "Cluster",
+            "name": NAME,
+            "clouds": clouds,
+            "outputDir": OUT,
+            "installer": ["kubeadm"],
+        }
+        (self.folder / "cluster.yaml").write_text(
+            yaml.safe_dump({**cluster, "workloads": workloads})
+        )
 
     # --- what create-all has left for the cluster ---
 
     @property
     def flags(self) -> tuple[str, ...]:
         """Those that kubeadm would give to the API server, but for where its files are."""
-        (configuration, *_) = yaml.safe_load_all((self.folder / OUT / "kubeadm" / "cluster-configuration-v1beta4.yaml").read_text())
+        (configuration, *_) = yaml.safe_load_all(
+            (self.folder / OUT / "kubeadm" / "cluster-configuration-v1beta4.yaml").read_text()
+        )
         arguments = configuration["apiServer"]["extraArgs"]
-        return tuple(f"--{each['name']}={each['value']}" for each in arguments if not each["name"].endswith("-file"))
+        return tuple(
+            f"--{each['name']}={each['value']}"
+            for each in arguments
+            if not each["name"].endswith("-file")
+        )
 
     @property
     def issuer(self) -> str:
-        return next(flag.partition("=")[2] for flag in self.flags if flag.startswith("--service-account-issuer="))
+        return next(
+            flag.partition("=")[2]
+            for flag in self.flags
+            if flag.startswith("--service-account-issuer=")
+        )
 
     @property
     def key(self) -> bytes:
@@ -104,10 +151,16 @@ class World:
     @property
     def accounts(self) -> list[Object]:
         """The annotated ServiceAccounts, each with the words of its namespace's dialect alone."""
-        found = list(yaml.safe_load_all((self.folder / OUT / "kubeadm" / "serviceaccounts.yaml").read_text()))
+        found = list(
+            yaml.safe_load_all((self.folder / OUT / "kubeadm" / "serviceaccounts.yaml").read_text())
+        )
         for account in found:
             about = account["metadata"]
-            about["annotations"] = {key: word for key, word in about["annotations"].items() if key.startswith(WORDS[about["namespace"]])}
+            about["annotations"] = {
+                key: word
+                for key, word in about["annotations"].items()
+                if key.startswith(WORDS[about["namespace"]])
+            }
             about["annotations"] |= MORE.get(about["namespace"], {})
         return found
 
@@ -125,9 +178,14 @@ class Pods:
         admin = self.cluster.admin
         for namespace in WORDS:
             admin.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
-            admin.create(f"/api/v1/namespaces/{namespace}/configmaps", {"metadata": {"name": "door"}, "data": {"ca.pem": self.ca}})
+            admin.create(
+                f"/api/v1/namespaces/{namespace}/configmaps",
+                {"metadata": {"name": "door"}, "data": {"ca.pem": self.ca}},
+            )
         for account in accounts:
-            admin.create(f"/api/v1/namespaces/{account['metadata']['namespace']}/serviceaccounts", account)
+            admin.create(
+                f"/api/v1/namespaces/{account['metadata']['namespace']}/serviceaccounts", account
+            )
 
     def strangers(self) -> None:
         accounts = "/api/v1/namespaces/cwii/serviceaccounts"
@@ -136,11 +194,33 @@ class Pods:
             self.cluster.admin.create(accounts, {"metadata": {"name": name, "annotations": words}})
             self.deploy("cwii", name)
 
-    def deploy(self, namespace: str, account: str, name: str = "", *, rounds: int = 100_000, **annotations: str) -> str:
+    def deploy(
+        self,
+        namespace: str,
+        account: str,
+        name: str = "",
+        *,
+        rounds: int = 100_000,
+        **annotations: str,
+    ) -> str:
         name = name or account
-        labels = {"app": name, "azure.workload.identity/use": "true"} if namespace == "azwi" else {"app": name}
-        template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": {**self._spec(account, rounds), **SPECS.get(namespace, {})}}
-        body = {"metadata": {"name": name}, "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template}}
+        labels = (
+            {"app": name, "azure.workload.identity/use": "true"}
+            if namespace == "azwi"
+            else {"app": name}
+        )
+        template = {
+            "metadata": {"labels": labels, "annotations": annotations},
+            "spec": {**self._spec(account, rounds), **SPECS.get(namespace, {})},
+        }
+        body = {
+            "metadata": {"name": name},
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": {"app": name}},
+                "template": template,
+            },
+        }
         self.cluster.admin.create(f"/apis/apps/v1/namespaces/{namespace}/deployments", body)
         return name
 
@@ -148,7 +228,12 @@ class Pods:
         found: list[Object] = []
 
         def running() -> bool:
-            found[:] = [pod for pod in self._all(namespace) if pod["metadata"]["labels"].get("app") == name and pod["status"]["phase"] == "Running"]
+            found[:] = [
+                pod
+                for pod in self._all(namespace)
+                if pod["metadata"]["labels"].get("app") == name
+                and pod["status"]["phase"] == "Running"
+            ]
             return bool(found)
 
         assert seen_within(90, running), [pod["status"] for pod in self._all(namespace)]
@@ -167,7 +252,11 @@ class Pods:
         return said
 
     def since(self, namespace: str, name: str, moment: float) -> list[dict[str, Any]]:
-        return [line for line in self._log(namespace, self.pod(namespace, name)["metadata"]["name"]) if line["at"] >= moment]
+        return [
+            line
+            for line in self._log(namespace, self.pod(namespace, name)["metadata"]["name"])
+            if line["at"] >= moment
+        ]
 
     def _all(self, namespace: str) -> list[Object]:
         return self.cluster.admin.list(f"/api/v1/namespaces/{namespace}/pods")
@@ -176,7 +265,11 @@ class Pods:
         return self.cluster.admin.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log")
 
     def _log(self, namespace: str, pod: str) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self._text(namespace, pod).splitlines() if line.startswith("{")]
+        return [
+            json.loads(line)
+            for line in self._text(namespace, pod).splitlines()
+            if line.startswith("{")
+        ]
 
     def _spec(self, account: str, rounds: int) -> Object:
         ca = "/door/ca.pem"
@@ -195,10 +288,17 @@ class Pods:
             "volumeMounts": [{"name": "door", "mountPath": "/door"}],
         }
         volume = {"name": "door", "configMap": {"name": "door"}}
-        return {"serviceAccountName": account, "terminationGracePeriodSeconds": 0, "containers": [container], "volumes": [volume]}
+        return {
+            "serviceAccountName": account,
+            "terminationGracePeriodSeconds": 0,
+            "containers": [container],
+            "volumes": [volume],
+        }
 
 
 def token(admin: Client, namespace: str, account: str, audience: str, seconds: int = 600) -> str:
     spec = {"audiences": [audience], "expirationSeconds": seconds}
-    made = admin.create(f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token", {"spec": spec})
+    made = admin.create(
+        f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token", {"spec": spec}
+    )
     return made["status"]["token"]

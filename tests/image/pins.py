@@ -51,17 +51,31 @@ _PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
 def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         packages = dict(debian(Path(temporary)))
-        for lock, names in ((LOCK, needed("webhook/pyproject.toml", "server", "otlp", "certificates")), (SDKS_LOCK, needed("-"))):
+        for lock, names in (
+            (LOCK, needed("webhook/pyproject.toml", "server", "otlp", "certificates")),
+            (SDKS_LOCK, needed("-")),
+        ):
             folder = Path(temporary) / lock.parent.name
-            machines = {machine: {"packages": packages[machine], "wheels": wheels(folder / machine, machine, names)} for machine in MACHINES}
+            machines = {
+                machine: {
+                    "packages": packages[machine],
+                    "wheels": wheels(folder / machine, machine, names),
+                }
+                for machine in MACHINES
+            }
             write(lock, machines)
 
 
 def write(lock: Path, machines: Mapping[str, Mapping[str, Sequence[object]]]) -> None:
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    lock.write_text(json.dumps({"date": date, "suite": SUITE, "python": PYTHON, "machines": machines}, indent=1) + "\n")
+    lock.write_text(
+        json.dumps({"date": date, "suite": SUITE, "python": PYTHON, "machines": machines}, indent=1)
+        + "\n"
+    )
     count = len(machines["amd64"]["wheels"])
-    print(f"pinned {len(PACKAGES)} packages of Debian {SUITE} and {count} wheels for {' and '.join(machines)} in {lock.relative_to(ROOT)}")
+    print(
+        f"pinned {len(PACKAGES)} packages of Debian {SUITE} and {count} wheels for {' and '.join(machines)} in {lock.relative_to(ROOT)}"
+    )
 
 
 def debian(folder: Path) -> Iterator[tuple[str, list[Mapping[str, str]]]]:
@@ -88,8 +102,22 @@ def debian(folder: Path) -> Iterator[tuple[str, list[Mapping[str, str]]]]:
     if "W:" in told:
         sys.exit(f"scripts/image: apt does not have all of Debian's lists:\n{told}")
     for machine in MACHINES:
-        found = run(["apt-cache", *options, "show", "--no-all-versions", *(f"{name}:{machine}" for name in PACKAGES)])
-        yield machine, sorted((package(each) for each in found.split("\n\n") if each.strip()), key=itemgetter("name"))
+        found = run(
+            [
+                "apt-cache",
+                *options,
+                "show",
+                "--no-all-versions",
+                *(f"{name}:{machine}" for name in PACKAGES),
+            ]
+        )
+        yield (
+            machine,
+            sorted(
+                (package(each) for each in found.split("\n\n") if each.strip()),
+                key=itemgetter("name"),
+            ),
+        )
 
 
 def sources(mirrors: Sequence[str]) -> Iterator[str]:
@@ -101,7 +129,12 @@ def sources(mirrors: Sequence[str]) -> Iterator[str]:
 
 def package(told: str) -> Mapping[str, str]:
     fields = dict(re.findall(r"^([\w-]+): (.*)$", told, re.MULTILINE))
-    return {"name": fields["Package"], "version": fields["Version"], "path": fields["Filename"], "sha256": fields["SHA256"]}
+    return {
+        "name": fields["Package"],
+        "version": fields["Version"],
+        "path": fields["Filename"],
+        "sha256": fields["SHA256"],
+    }
 
 
 def wheels(folder: Path, machine: str, names: Sequence[str]) -> list[Mapping[str, str]]:
@@ -109,27 +142,71 @@ def wheels(folder: Path, machine: str, names: Sequence[str]) -> list[Mapping[str
     blocks = [re.search(rf"^{name}==(?:.*\\\n)*.*", locked, re.MULTILINE) for name in names]
     folder.mkdir(parents=True)
     (folder / "wanted.txt").write_text("".join(f"{block[0]}\n" for block in blocks if block))
-    command = [*UV, "tool", "run", "-q", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
-    command += [word for platform in _PLATFORMS for word in ("--platform", f"{platform}_{MACHINES[machine]}")]
-    run([*command, "--implementation", "cp", "--python-version", PYTHON, "-d", str(folder), "-r", str(folder / "wanted.txt")])
+    command = [
+        *UV,
+        "tool",
+        "run",
+        "-q",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--require-hashes",
+    ]
+    command += [
+        word
+        for platform in _PLATFORMS
+        for word in ("--platform", f"{platform}_{MACHINES[machine]}")
+    ]
+    run(
+        [
+            *command,
+            "--implementation",
+            "cp",
+            "--python-version",
+            PYTHON,
+            "-d",
+            str(folder),
+            "-r",
+            str(folder / "wanted.txt"),
+        ]
+    )
     return [wheel(file) for file in sorted(folder.glob("*.whl"))]
 
 
 def needed(source: str, *extras: str) -> list[str]:
     """By a webhook that can do all that it has flags for, for nothing can be installed into an image; or by the clouds' SDKs."""
     chosen = [word for extra in extras for word in ("--extra", extra)]
-    options = ("--constraint", str(ROOT / "requirements.lock"), "--python-version", PYTHON, "--python-platform", "linux", "--no-annotate", "--no-header")
+    options = (
+        "--constraint",
+        str(ROOT / "requirements.lock"),
+        "--python-version",
+        PYTHON,
+        "--python-platform",
+        "linux",
+        "--no-annotate",
+        "--no-header",
+    )
     told = run([*UV, "pip", "compile", "-q", source, *chosen, *options], "\n".join(SDKS))
     return sorted(re.findall(r"^([\w.-]+)==", told, re.MULTILINE))
 
 
 def wheel(file: Path) -> Mapping[str, str]:
     name, version, *_ = file.name.split("-")
-    return {"name": name.replace("_", "-").lower(), "version": version, "file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    return {
+        "name": name.replace("_", "-").lower(),
+        "version": version,
+        "file": file.name,
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }
 
 
 def run(command: Sequence[str], told: str = "") -> str:
-    done = subprocess.run(command, input=told, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run(
+        command, input=told, capture_output=True, text=True, check=False, cwd=ROOT
+    )
     if done.returncode:
         sys.exit(f"scripts/image: `{command[0]}` failed: {done.stderr.strip()}")
     return done.stdout + done.stderr

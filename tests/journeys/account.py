@@ -14,8 +14,14 @@ def role(iam: Any, name: str) -> dict[str, Any]:
         "path": role["Path"],
         "description": role.get("Description"),
         "trust": role["AssumeRolePolicyDocument"],
-        "inline": {policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"] for policy in names},
-        "managed": sorted(policy["PolicyArn"] for policy in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]),
+        "inline": {
+            policy: iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+            for policy in names
+        },
+        "managed": sorted(
+            policy["PolicyArn"]
+            for policy in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
+        ),
         "session": role["MaxSessionDuration"],
         "boundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn"),
         "tags": _tags(role.get("Tags", [])),
@@ -24,7 +30,9 @@ def role(iam: Any, name: str) -> dict[str, Any]:
 
 def policy(iam: Any, arn: str) -> dict[str, Any]:
     found = iam.get_policy(PolicyArn=arn)["Policy"]
-    document = iam.get_policy_version(PolicyArn=arn, VersionId=found["DefaultVersionId"])["PolicyVersion"]["Document"]
+    document = iam.get_policy_version(PolicyArn=arn, VersionId=found["DefaultVersionId"])[
+        "PolicyVersion"
+    ]["Document"]
     return {"document": document, "tags": _tags(found.get("Tags", []))}
 
 
@@ -37,7 +45,11 @@ def accesses(front: Any) -> list[Any]:
 
 
 def identities(front: Any) -> list[Any]:
-    return list(front.list_cloud_front_origin_access_identities()["CloudFrontOriginAccessIdentityList"].get("Items", []))
+    return list(
+        front.list_cloud_front_origin_access_identities()["CloudFrontOriginAccessIdentityList"].get(
+            "Items", []
+        )
+    )
 
 
 def distribution(front: Any, item: Any) -> dict[str, Any]:
@@ -45,7 +57,10 @@ def distribution(front: Any, item: Any) -> dict[str, Any]:
     return {
         "domain": item["DomainName"],
         "enabled": item["Enabled"],
-        "origins": [{"domain": origin["DomainName"], "access": origin.get("OriginAccessControlId", "")} for origin in item["Origins"]["Items"]],
+        "origins": [
+            {"domain": origin["DomainName"], "access": origin.get("OriginAccessControlId", "")}
+            for origin in item["Origins"]["Items"]
+        ],
         "viewers": behaviour["ViewerProtocolPolicy"],
         "caching": behaviour.get("CachePolicyId"),
         "tags": _tags(front.list_tags_for_resource(Resource=item["ARN"])["Tags"].get("Items", [])),
@@ -53,12 +68,25 @@ def distribution(front: Any, item: Any) -> dict[str, Any]:
 
 
 def access(item: Any) -> dict[str, Any]:
-    return {key: item[key] for key in ("Description", "SigningProtocol", "SigningBehavior", "OriginAccessControlOriginType")}
+    return {
+        key: item[key]
+        for key in (
+            "Description",
+            "SigningProtocol",
+            "SigningBehavior",
+            "OriginAccessControlOriginType",
+        )
+    }
 
 
 def provider(iam: Any, arn: str) -> dict[str, Any]:
     found = iam.get_open_id_connect_provider(OpenIDConnectProviderArn=arn)
-    return {"url": found["Url"], "audiences": sorted(found["ClientIDList"]), "thumbprints": len(found["ThumbprintList"]), "tags": _tags(found["Tags"])}
+    return {
+        "url": found["Url"],
+        "audiences": sorted(found["ClientIDList"]),
+        "thumbprints": len(found["ThumbprintList"]),
+        "tags": _tags(found["Tags"]),
+    }
 
 
 def bucket(s3: Any, name: str) -> dict[str, Any]:
@@ -66,7 +94,9 @@ def bucket(s3: Any, name: str) -> dict[str, Any]:
     return {
         "region": s3.head_bucket(Bucket=name)["BucketRegion"],
         "policy": _asked(lambda: json.loads(s3.get_bucket_policy(Bucket=name)["Policy"])),
-        "publicAccessBlock": _asked(lambda: s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]),
+        "publicAccessBlock": _asked(
+            lambda: s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]
+        ),
         "tags": _tags(_asked(lambda: s3.get_bucket_tagging(Bucket=name)["TagSet"]) or []),
         "objects": {key: _object(s3, name, key) for key in objects},
     }
@@ -87,7 +117,12 @@ def _object(s3: Any, bucket: str, key: str) -> dict[str, Any]:
     with found["Body"] as body:
         text = body.read().decode()
     tags = _tags(s3.get_object_tagging(Bucket=bucket, Key=key)["TagSet"])
-    return {"contentType": found["ContentType"], "cacheControl": found.get("CacheControl"), "tags": tags, "body": text}
+    return {
+        "contentType": found["ContentType"],
+        "cacheControl": found.get("CacheControl"),
+        "tags": tags,
+        "body": text,
+    }
 
 
 def _tags(tags: list[dict[str, str]]) -> dict[str, str]:

@@ -13,7 +13,12 @@ Make: TypeAlias = Callable[..., Done]  # a ground, and further words
 
 BILLING = f"{NAME}-shop-billing"
 MANAGED = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
-POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::shop/*"}]}
+POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::shop/*"}
+    ],
+}
 
 
 def refused(ground: Ground, text: str, words: tuple[str, ...]) -> None:
@@ -37,8 +42,12 @@ def kept_apart(ground: Ground, thing: str, first: Make, second: Make, made_by: s
         assert done.code == 4, done.out
         assert done.things[thing] == "foreign"
         (told,) = (each for each in done.data["things"] if each["thing"] == thing)
-        assert told["problem"] == f"{thing} was made by {made_by}, and would lose what that asked for"
-        assert told["remedy"].endswith(f"change it with {made_by}, or take it over with --adopt {thing}")
+        assert (
+            told["problem"] == f"{thing} was made by {made_by}, and would lose what that asked for"
+        )
+        assert told["remedy"].endswith(
+            f"change it with {made_by}, or take it over with --adopt {thing}"
+        )
     assert ground.mutating() == []
     assert ground.clouds() == before
 
@@ -53,14 +62,19 @@ def unfinished(done: Done, thing: str, error: str) -> None:
     assert (done.code, done.out) == (1, ""), done.err
     assert f"  unfinished  {thing}\n" in done.err
     assert error in done.err
-    assert "What was made stays, also what is unfinished: mend what failed, and run the same command again to go on." in done.err
+    assert (
+        "What was made stays, also what is unfinished: mend what failed, and run the same command again to go on."
+        in done.err
+    )
 
 
 def printed(done: Done) -> list[Any]:
     """The two ServiceAccounts that are to use one identity."""
     assert done.code == 0, done.err
     accounts = list(yaml.safe_load_all(done.out))
-    assert [(each["kind"], each["metadata"]["namespace"], each["metadata"]["name"]) for each in accounts] == [
+    assert [
+        (each["kind"], each["metadata"]["namespace"], each["metadata"]["name"]) for each in accounts
+    ] == [
         ("ServiceAccount", "shop", "billing"),
         ("ServiceAccount", "shop", "billing-jobs"),
     ]

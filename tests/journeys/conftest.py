@@ -17,7 +17,9 @@ Enter = Callable[..., Ground]
 G = TypeVar("G", bound=Ground)
 
 
-def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping[str, str], **always: object) -> Generator[Callable[..., G]]:
+def entering(
+    folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping[str, str], **always: object
+) -> Generator[Callable[..., G]]:
     """Ground of a kind over a sandbox with these settings, with these requests on it."""
     with ExitStack() as stack:
 
@@ -32,7 +34,12 @@ def entering(folder: Path, kind: Callable[[Sandbox, Path], G], requests: Mapping
         yield start
 
 
-def undisturbed(folder: Path, kind: Callable[[Sandbox, Path], Ground], requests: Mapping[str, str], **settings: object) -> Any:
+def undisturbed(
+    folder: Path,
+    kind: Callable[[Sandbox, Path], Ground],
+    requests: Mapping[str, str],
+    **settings: object,
+) -> Any:
     """How a run for these requests ends that nothing has disturbed."""
     with contextmanager(entering)(folder, kind, requests, **settings) as enter:
         ground = enter()

@@ -91,12 +91,16 @@ def interrupted_twice(ground: Ground, clean: Any, reached: Callable[[], bool]) -
     assert ground.everything() == clean
 
 
-def interrupted_deleting(ground: Ground, nothing: Any, reached: Callable[[], bool], *how: str) -> None:
+def interrupted_deleting(
+    ground: Ground, nothing: Any, reached: Callable[[], bool], *how: str
+) -> None:
     """It says what is left, and goes on when it is run again."""
     ground.create_all()
     ground.fresh()
     ground.sandbox.faults.latency = 0.1
-    with ground.started("delete", *ground.where, *how, "--concurrency", "1", "-o", "json") as process:
+    with ground.started(
+        "delete", *ground.where, *how, "--concurrency", "1", "-o", "json"
+    ) as process:
         until(ground, reached)
         process.send_signal(signal.SIGINT)
         done = ended(process)

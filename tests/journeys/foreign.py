@@ -22,7 +22,9 @@ def refused(ground: G, make: Callable[[G, str], str], cluster: str) -> None:
     assert done.things[thing] == "foreign"
     assert done.but("foreign", "not tried") == {}
     (told,) = [one for one in done.data["things"] if one["thing"] == thing]
-    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told["problem"]
+    assert ("bears the mark of cluster another" if cluster else "bears no mark of ours") in told[
+        "problem"
+    ]
     assert f"--adopt {thing}" in told["remedy"]
     assert ground.mutating() == []
     assert ground.clouds() == before
@@ -32,7 +34,10 @@ def refused(ground: G, make: Callable[[G, str], str], cluster: str) -> None:
 def told(done: Done, thing: str) -> None:
     """To people: what is in the way, and what to do."""
     assert done.code == 4
-    assert f"Error: {thing} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {thing}.\n" in done.err
+    assert (
+        f"Error: {thing} is there already and bears no mark of ours.\n  Choose another name, or take it over with --adopt {thing}.\n"
+        in done.err
+    )
 
 
 def shown(ground: Ground, thing: str) -> None:

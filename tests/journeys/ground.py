@@ -19,7 +19,12 @@ import boto3
 import jwt
 from botocore.config import Config
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from cwiictl import oidc
 from cwiictl.sandbox import Sandbox
@@ -37,7 +42,15 @@ ISSUER = f"https://{HOST}"
 PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
 INGRESS = f"{NAME}-openshift-ingress-operator-cloud-credentials"
 REGISTRY = f"{NAME}-openshift-image-registry-installer-cloud-credentials"
-NOTHING: dict[str, Any] = {"roles": {}, "policies": {}, "providers": {}, "buckets": {}, "distributions": {}, "accesses": {}, "identities": []}
+NOTHING: dict[str, Any] = {
+    "roles": {},
+    "policies": {},
+    "providers": {},
+    "buckets": {},
+    "distributions": {},
+    "accesses": {},
+    "identities": [],
+}
 CALLER = f"arn:aws:iam::{ACCOUNT}:user/sandbox"
 PERMISSIONS = f"aws/permissions/{CALLER}"
 PRIVATE = "--create-private-s3-bucket"
@@ -78,17 +91,27 @@ class Done:
 
     def but(self, *conditions: str) -> dict[str, str]:
         """The things that are in none of these conditions."""
-        return {thing: condition for thing, condition in self.things.items() if condition not in conditions}
+        return {
+            thing: condition
+            for thing, condition in self.things.items()
+            if condition not in conditions
+        }
 
     @property
     def fields(self) -> dict[str, list[str]]:
         """What is not as wanted, field by field."""
-        return {thing["thing"]: [d["field"] for d in thing["differences"]] for thing in self.data["things"] if thing["differences"]}
+        return {
+            thing["thing"]: [d["field"] for d in thing["differences"]]
+            for thing in self.data["things"]
+            if thing["differences"]
+        }
 
     @property
     def remarks(self) -> dict[str, list[str]]:
         """What is told of a thing beside that."""
-        return {thing["thing"]: thing["remarks"] for thing in self.data["things"] if "remarks" in thing}
+        return {
+            thing["thing"]: thing["remarks"] for thing in self.data["things"] if "remarks" in thing
+        }
 
 
 @dataclass
@@ -133,11 +156,15 @@ class Ground:
         )
 
     def cwiictl(self, *arguments: str | Path, **variables: str) -> Done:
-        done = Done(*ran([*map(str, arguments)], self.folder, {**self.sandbox.environment(), **variables}))
+        done = Done(
+            *ran([*map(str, arguments)], self.folder, {**self.sandbox.environment(), **variables})
+        )
         assert "Traceback" not in done.err or "--debug" in arguments, done.err
         return done
 
-    def _cluster(self, command: str, arguments: tuple[str | Path, ...], variables: dict[str, str]) -> Done:
+    def _cluster(
+        self, command: str, arguments: tuple[str | Path, ...], variables: dict[str, str]
+    ) -> Done:
         form = () if {"-o", "--output"} & set(arguments) else ("-o", "json")
         return self.cwiictl(command, *self.where, *arguments, *form, **variables)
 
@@ -178,22 +205,42 @@ class Ground:
 
     def mutating(self) -> list[str]:
         """The writes that were carried out, in order of their names: who is first among equals is nobody's promise."""
-        return sorted(seen.action for seen in self.sandbox.record[self.before :] if seen.mutating and seen.status < 400)
+        return sorted(
+            seen.action
+            for seen in self.sandbox.record[self.before :]
+            if seen.mutating and seen.status < 400
+        )
 
     # --- behind the door ---
 
     @contextmanager
     def aws(self, service: str, config: Config | None = None, **credentials: str) -> Generator[Any]:
         known = credentials or {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET}
-        config = Config(proxies={"https": self.sandbox.proxy}, retries={"total_max_attempts": 1}, s3={"addressing_style": "virtual"}).merge(config or Config())
+        config = Config(
+            proxies={"https": self.sandbox.proxy},
+            retries={"total_max_attempts": 1},
+            s3={"addressing_style": "virtual"},
+        ).merge(config or Config())
         session: Any = _session()
-        with closing(session.client(service, region_name=REGION, verify=str(self.sandbox.ca_file), config=config, **known)) as client:
+        with closing(
+            session.client(
+                service,
+                region_name=REGION,
+                verify=str(self.sandbox.ca_file),
+                config=config,
+                **known,
+            )
+        ) as client:
             yield client
 
     def tree(self, out: str = "out") -> dict[str, tuple[int, bytes]]:
         """Every file with its mode."""
         root = self.folder / out
-        return {path.relative_to(root).as_posix(): (path.stat().st_mode & 0o777, path.read_bytes()) for path in sorted(root.rglob("*")) if path.is_file()}
+        return {
+            path.relative_to(root).as_posix(): (path.stat().st_mode & 0o777, path.read_bytes())
+            for path in sorted(root.rglob("*"))
+            if path.is_file()
+        }
 
     def times(self, out: str = "out") -> dict[str, int]:
         return {path.as_posix(): path.stat().st_mtime_ns for path in (self.folder / out).rglob("*")}
@@ -201,10 +248,16 @@ class Ground:
     def masked(self, content: bytes) -> bytes:
         """With words for what is of the key that this run has made."""
         tree = self.tree()
-        private, public = (tree[f"serviceaccount-signer.{half}"][1] for half in ("private", "public"))
+        private, public = (
+            tree[f"serviceaccount-signer.{half}"][1] for half in ("private", "public")
+        )
         key = oidc.public_key(public, "the public key")
         pair = {private: b"the private key\n", public: b"the public key\n"}
-        return pair.get(content, content).replace(key.kid.encode(), b"KID").replace(key.n.encode(), b"N")
+        return (
+            pair.get(content, content)
+            .replace(key.kid.encode(), b"KID")
+            .replace(key.n.encode(), b"N")
+        )
 
     def everything(self) -> tuple[Any, dict[str, tuple[int, bytes]]]:
         """The account and the folder `out`, without what is of the key or given by CloudFront: of two runs that end alike, the same."""
@@ -216,7 +269,9 @@ class Ground:
                 text = text.replace(name.encode(), word.encode())
             return text
 
-        return json.loads(masked(json.dumps(clouds).encode())), {path: (mode, masked(content)) for path, (mode, content) in self.tree().items()}
+        return json.loads(masked(json.dumps(clouds).encode())), {
+            path: (mode, masked(content)) for path, (mode, content) in self.tree().items()
+        }
 
     def files(self) -> set[str]:
         """All that lies in the folder, by name."""
@@ -225,30 +280,62 @@ class Ground:
     def token(self, number: int = 0, **claims: Any) -> str:
         """As the cluster would sign it with its key."""
         now = int(time.time())
-        body = {"iss": ISSUER, "sub": SUBJECT, "aud": ["sts.amazonaws.com"], "iat": now - 5, "exp": now + 600, **claims}
+        body = {
+            "iss": ISSUER,
+            "sub": SUBJECT,
+            "aud": ["sts.amazonaws.com"],
+            "iat": now - 5,
+            "exp": now + 600,
+            **claims,
+        }
         kid = claims.pop("kid", None) or kid_of(a_key(number))
-        return jwt.encode({name: value for name, value in body.items() if name != "kid"}, a_key(number), algorithm="RS256", headers={"kid": kid})
+        return jwt.encode(
+            {name: value for name, value in body.items() if name != "kid"},
+            a_key(number),
+            algorithm="RS256",
+            headers={"kid": kid},
+        )
 
     def given(self) -> dict[str, str]:
         """The names that CloudFront has given, with words for them."""
         with self.aws("cloudfront") as front:
-            fronts = {item[key]: f"{key} of a distribution" for item in account.fronts(front) for key in ("DomainName", "Id")}
+            fronts = {
+                item[key]: f"{key} of a distribution"
+                for item in account.fronts(front)
+                for key in ("DomainName", "Id")
+            }
             return {**fronts, **{item["Id"]: "Id of an access" for item in account.accesses(front)}}
 
     def clouds(self) -> dict[str, Any]:
         """All that is in the account, without what is different each time: ids, dates, thumbprints."""
         with self.aws("iam") as iam, self.aws("s3") as s3, self.aws("cloudfront") as front:
-            policies = [item["Arn"] for page in iam.get_paginator("list_policies").paginate(Scope="Local") for item in page["Policies"]]
-            roles = [role["RoleName"] for page in iam.get_paginator("list_roles").paginate() for role in page["Roles"]]
-            providers = [provider["Arn"] for provider in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]]
+            policies = [
+                item["Arn"]
+                for page in iam.get_paginator("list_policies").paginate(Scope="Local")
+                for item in page["Policies"]
+            ]
+            roles = [
+                role["RoleName"]
+                for page in iam.get_paginator("list_roles").paginate()
+                for role in page["Roles"]
+            ]
+            providers = [
+                provider["Arn"]
+                for provider in iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]
+            ]
             buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
             return {
                 "roles": {name: account.role(iam, name) for name in sorted(roles)},
                 "policies": {arn: account.policy(iam, arn) for arn in sorted(policies)},
                 "providers": {arn: account.provider(iam, arn) for arn in sorted(providers)},
                 "buckets": {name: account.bucket(s3, name) for name in sorted(buckets)},
-                "distributions": {item["Comment"]: account.distribution(front, item) for item in account.fronts(front)},
-                "accesses": {item["Name"]: account.access(item) for item in account.accesses(front)},
+                "distributions": {
+                    item["Comment"]: account.distribution(front, item)
+                    for item in account.fronts(front)
+                },
+                "accesses": {
+                    item["Name"]: account.access(item) for item in account.accesses(front)
+                },
                 "identities": [item["Comment"] for item in account.identities(front)],
             }
 

@@ -10,8 +10,16 @@ import json
 from tests.examples import an_entry, an_object, text, two_requests
 
 OPERATORS = (
-    ("aws-efs-csi-driver-operator", "openshift-cluster-csi-drivers", "elasticfilesystem:DescribeAccessPoints"),
-    ("aws-load-balancer-operator", "aws-load-balancer-operator", "elasticloadbalancing:DescribeLoadBalancers"),
+    (
+        "aws-efs-csi-driver-operator",
+        "openshift-cluster-csi-drivers",
+        "elasticfilesystem:DescribeAccessPoints",
+    ),
+    (
+        "aws-load-balancer-operator",
+        "aws-load-balancer-operator",
+        "elasticloadbalancing:DescribeLoadBalancers",
+    ),
     ("aws-node-termination-handler", "kube-system", "autoscaling:CompleteLifecycleAction"),
     ("cert-manager", "cert-manager", "route53:GetChange"),
     ("cluster-autoscaler", "kube-system", "autoscaling:SetDesiredCapacity"),
@@ -25,16 +33,32 @@ OPERATORS = (
 )
 KEYS = (
     an_entry("kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKeyWithoutPlainText"),
-    an_entry("kms:CreateGrant", "kms:ListGrants", "kms:RevokeGrant", condition={"Bool": {"kms:GrantIsForAWSResource": True}}),
+    an_entry(
+        "kms:CreateGrant",
+        "kms:ListGrants",
+        "kms:RevokeGrant",
+        condition={"Bool": {"kms:GrantIsForAWSResource": True}},
+    ),
 )
 
 
 def twenty_requests() -> dict[str, str]:
-    logging = an_object("lokistack", "openshift-logging", "logging-loki-aws", "logging-loki", "logging-loki-ruler")
+    logging = an_object(
+        "lokistack", "openshift-logging", "logging-loki-aws", "logging-loki", "logging-loki-ruler"
+    )
     operators = {
-        f"{name}.yaml": text(an_object(name, namespace, f"{name}-cloud-credentials", entries=[an_entry(action)])) for name, namespace, action in OPERATORS
+        f"{name}.yaml": text(
+            an_object(name, namespace, f"{name}-cloud-credentials", entries=[an_entry(action)])
+        )
+        for name, namespace, action in OPERATORS
     }
-    return {**two_requests(), **machines(), **networks(), "logging.json": json.dumps(logging), **operators}
+    return {
+        **two_requests(),
+        **machines(),
+        **networks(),
+        "logging.json": json.dumps(logging),
+        **operators,
+    }
 
 
 def machines() -> dict[str, str]:
@@ -55,7 +79,11 @@ def machines() -> dict[str, str]:
             {"effect": "Deny", "action": ["ec2:DeleteVpc"], "resource": "*"},
         ],
     )  # fmt: skip
-    return {"ebs-csi.yaml": text(ebs), "machine-api.yml": text(machine_api), "capa.yaml": text(capa)}
+    return {
+        "ebs-csi.yaml": text(ebs),
+        "machine-api.yml": text(machine_api),
+        "capa.yaml": text(capa),
+    }
 
 
 def networks() -> dict[str, str]:

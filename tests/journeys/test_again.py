@@ -8,12 +8,28 @@ from cwiictl.issuer.documents import CACHE
 from tests.examples import an_entry, an_object, text, two_requests
 from tests.journeys import again
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import BUCKET, HOST, INGRESS, NAME, NOTHING, PROVIDER, REGISTRY, Ground, a_key, public_pem
+from tests.journeys.ground import (
+    BUCKET,
+    HOST,
+    INGRESS,
+    NAME,
+    NOTHING,
+    PROVIDER,
+    REGISTRY,
+    Ground,
+    a_key,
+    public_pem,
+)
 from tests.journeys.release import twenty_requests
 
 DENY = '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}'
 ARN = f"arn:aws:s3:::{BUCKET}"
-LISTED = {"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": [ARN, f"{ARN}/*"]}
+LISTED = {
+    "Effect": "Allow",
+    "Principal": "*",
+    "Action": ["s3:GetObject", "s3:ListBucket"],
+    "Resource": [ARN, f"{ARN}/*"],
+}
 
 
 def test_a_second_run_writes_nothing_anywhere(enter: Enter) -> None:
@@ -38,12 +54,23 @@ def test_what_was_changed_by_hand_is_named_and_only_that_is_repaired(ground: Gro
     clouds, times = ground.clouds(), ground.times()
     with ground.aws("iam") as iam, ground.aws("s3") as s3:
         trust = clouds["roles"][INGRESS]["trust"]
-        trust["Statement"][0]["Condition"]["StringEquals"][f"{HOST}:sub"] = "system:serviceaccount:default:mallory"
+        trust["Statement"][0]["Condition"]["StringEquals"][f"{HOST}:sub"] = (
+            "system:serviceaccount:default:mallory"
+        )
         iam.update_assume_role_policy(RoleName=INGRESS, PolicyDocument=json.dumps(trust))
-        iam.tag_role(RoleName=REGISTRY, Tags=[{"Key": "Name", "Value": "another"}, {"Key": "costs", "Value": "theirs"}])
-        iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, ClientID="mallory")
-        iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, ClientID="openshift")
-        s3.put_bucket_policy(Bucket=BUCKET, Policy=json.dumps({"Version": "2012-10-17", "Statement": [LISTED]}))
+        iam.tag_role(
+            RoleName=REGISTRY,
+            Tags=[{"Key": "Name", "Value": "another"}, {"Key": "costs", "Value": "theirs"}],
+        )
+        iam.add_client_id_to_open_id_connect_provider(
+            OpenIDConnectProviderArn=PROVIDER, ClientID="mallory"
+        )
+        iam.remove_client_id_from_open_id_connect_provider(
+            OpenIDConnectProviderArn=PROVIDER, ClientID="openshift"
+        )
+        s3.put_bucket_policy(
+            Bucket=BUCKET, Policy=json.dumps({"Version": "2012-10-17", "Statement": [LISTED]})
+        )
     drifted = {
         f"aws/role/{INGRESS}": ["trust"],
         f"aws/role/{REGISTRY}": ["tags"],
@@ -70,10 +97,12 @@ def test_what_was_changed_by_hand_is_named_and_only_that_is_repaired(ground: Gro
     ]
 
     now = ground.clouds()
-    assert now["roles"][REGISTRY]["tags"].pop("costs") == "theirs"  # what others say about it is theirs
-    clouds["roles"][INGRESS]["trust"]["Statement"][0]["Condition"]["StringEquals"][f"{HOST}:sub"] = (
-        "system:serviceaccount:openshift-ingress-operator:ingress-operator"
-    )
+    assert (
+        now["roles"][REGISTRY]["tags"].pop("costs") == "theirs"
+    )  # what others say about it is theirs
+    clouds["roles"][INGRESS]["trust"]["Statement"][0]["Condition"]["StringEquals"][
+        f"{HOST}:sub"
+    ] = "system:serviceaccount:openshift-ingress-operator:ingress-operator"
     assert now == clouds
     assert ground.times() == times
     assert ground.status().code == 0
@@ -88,9 +117,25 @@ def test_everything_else_that_can_be_changed_by_hand_is_repaired_too(ground: Gro
         iam.put_role_policy(RoleName=INGRESS, PolicyName="more", PolicyDocument=DENY)
         iam.attach_role_policy(RoleName=INGRESS, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")
         s3.delete_bucket_policy(Bucket=BUCKET)
-        s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration={"BlockPublicPolicy": True, "RestrictPublicBuckets": True})
-        s3.put_object(Bucket=BUCKET, Key=".well-known/openid-configuration", Body=b"{}", ContentType="text/html")
-        s3.put_object(Bucket=BUCKET, Key="keys.json", Body=clouds["buckets"][BUCKET]["objects"]["keys.json"]["body"].encode(), CacheControl=CACHE)
+        s3.put_public_access_block(
+            Bucket=BUCKET,
+            PublicAccessBlockConfiguration={
+                "BlockPublicPolicy": True,
+                "RestrictPublicBuckets": True,
+            },
+        )
+        s3.put_object(
+            Bucket=BUCKET,
+            Key=".well-known/openid-configuration",
+            Body=b"{}",
+            ContentType="text/html",
+        )
+        s3.put_object(
+            Bucket=BUCKET,
+            Key="keys.json",
+            Body=clouds["buckets"][BUCKET]["objects"]["keys.json"]["body"].encode(),
+            CacheControl=CACHE,
+        )
         iam.untag_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER, TagKeys=["Name"])
 
     done = ground.create_all()
@@ -99,7 +144,11 @@ def test_everything_else_that_can_be_changed_by_hand_is_repaired_too(ground: Gro
     assert done.fields == {
         f"aws/role/{INGRESS}": ["description", "policy", "others", "managed", "session"],
         f"aws/bucket/{BUCKET}": ["public_access"],
-        f"aws/document/{BUCKET}/.well-known/openid-configuration": ["body", "content_type", "cache_control"],
+        f"aws/document/{BUCKET}/.well-known/openid-configuration": [
+            "body",
+            "content_type",
+            "cache_control",
+        ],
         f"aws/key-set/{BUCKET}/keys.json": ["content_type"],
         f"aws/oidc-provider/{HOST}": ["tags"],
         f"issuer/https://{HOST}": ["readable", "kids"],
@@ -109,7 +158,9 @@ def test_everything_else_that_can_be_changed_by_hand_is_repaired_too(ground: Gro
     assert ground.status().code == 0
 
 
-def test_a_boundary_is_put_where_it_was_asked_for_and_one_that_was_not_stays(ground: Ground) -> None:
+def test_a_boundary_is_put_where_it_was_asked_for_and_one_that_was_not_stays(
+    ground: Ground,
+) -> None:
     """It is somebody's guard."""
     boundary = "arn:aws:iam::123456789012:policy/boundary"
     with ground.aws("iam") as iam:
@@ -153,13 +204,23 @@ def test_what_was_removed_by_hand_is_made_again(ground: Ground) -> None:
     assert ground.tree() == tree
 
 
-def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_thing_over(ground: Ground) -> None:
+def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_thing_over(
+    ground: Ground,
+) -> None:
     """One request is new, one is gone, one asks for more; and the one thing left over goes only when that is asked for."""
     ground.keys("first")
     ground.create_all("--output-dir", "first")
     ground.write("cluster.pub", public_pem(a_key(0)))
     new = text(an_object("velero", "velero", "cloud-credentials"))
-    more = text(an_object("openshift-ingress", "openshift-ingress-operator", "cloud-credentials", "ingress-operator", entries=[an_entry("route53:*")]))
+    more = text(
+        an_object(
+            "openshift-ingress",
+            "openshift-ingress-operator",
+            "cloud-credentials",
+            "ingress-operator",
+            entries=[an_entry("route53:*")],
+        )
+    )
     ground.requests({"velero.yaml": new, "ingress.yaml": more})
     key = ("--public-key-file", "cluster.pub")
     velero, left = f"aws/role/{NAME}-velero-cloud-credentials", f"aws/role/{REGISTRY}"
@@ -167,7 +228,11 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_th
     ground.fresh()
     done = ground.create_all(*key)
     assert done.code == 0, done.err
-    assert done.but("as wanted") == {velero: "created", f"aws/role/{INGRESS}": "repaired", left: "left over"}
+    assert done.but("as wanted") == {
+        velero: "created",
+        f"aws/role/{INGRESS}": "repaired",
+        left: "left over",
+    }
     assert done.fields == {f"aws/role/{INGRESS}": ["policy"]}
     assert ground.mutating() == ["iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePolicy"]
     assert sorted(ground.tree()) == [
@@ -198,7 +263,9 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_th
 def test_what_create_identity_made_is_never_left_over_to_create_all(ground: Ground) -> None:
     ground.create_all()
     with ground.aws("iam") as iam:
-        iam.tag_role(RoleName=REGISTRY, Tags=[{"Key": "cwii.dev/origin", "Value": "create-identity"}])
+        iam.tag_role(
+            RoleName=REGISTRY, Tags=[{"Key": "cwii.dev/origin", "Value": "create-identity"}]
+        )
     ground.requests({"ingress.yaml": two_requests()["ingress.yaml"]})
 
     assert ground.status().code == 0

@@ -63,7 +63,9 @@ def test_the_sentences_are_looked_for_in_the_right_place(ground: Ground) -> None
         (("--credentials-requests-dir", "private.pem"), ("private.pem", "cannot be read")),
     ],
 )
-def test_what_is_said_wrongly_is_refused_before_any_call(ground: Ground, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+def test_what_is_said_wrongly_is_refused_before_any_call(
+    ground: Ground, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     ground.write("private.pem", private_pem(a_key(0)))
 
     refused(ground, ground.create_all(*arguments, "-o", "text"), *words)
@@ -83,8 +85,12 @@ def test_what_is_said_wrongly_is_refused_before_any_call(ground: Ground, argumen
         ("argument",),
     ],
 )
-@pytest.mark.parametrize("command", ["create-all", "create-identity-provider", "create-identities", "status", "delete"])
-def test_what_is_missing_or_unknown_is_refused_by_every_command(ground: Ground, command: str, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command", ["create-all", "create-identity-provider", "create-identities", "status", "delete"]
+)
+def test_what_is_missing_or_unknown_is_refused_by_every_command(
+    ground: Ground, command: str, arguments: tuple[str, ...]
+) -> None:
     done = ground.cwiictl(command, *arguments)
 
     assert done.code == 2
@@ -99,8 +105,19 @@ def test_aws_without_a_region_says_so(ground: Ground) -> None:
     refused(ground, done, "AWS needs --region", "--region REGION")
 
 
-@pytest.mark.parametrize("arguments", [(), ("no-such-command",), ("sandbox",), ("sandbox", "run"), ("sandbox", "run", "--failures", "2", "--", "true")])
-def test_no_command_is_told_as_help_or_an_error_and_never_as_a_trace(ground: Ground, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("no-such-command",),
+        ("sandbox",),
+        ("sandbox", "run"),
+        ("sandbox", "run", "--failures", "2", "--", "true"),
+    ],
+)
+def test_no_command_is_told_as_help_or_an_error_and_never_as_a_trace(
+    ground: Ground, arguments: tuple[str, ...]
+) -> None:
     done = ground.cwiictl(*arguments)
 
     assert done.code in {0, 2}
@@ -132,11 +149,37 @@ REQUESTS: list[tuple[str, tuple[str, ...]]] = [
     (text(an_object("a", "n", "s"), an_object("a", "n", "t")), ("the name a", "twice")),
     (text(an_object("a", "n", "b-c"), an_object("b", "n-b", "c")), ("n-b-c",)),
     (text(an_object("a", "n", "s", entries=[an_entry(resource="")])), ("asks AWS for nothing",)),
-    (text(an_object("a", "n", "s", entries=[{"effect": "Maybe", "action": ["a:b"], "resource": "*"}])), ("Maybe",)),
-    (text(an_object("a", "n", "s", *(f"account-{number}" for number in range(60)))), ("trust policy", "2048")),
-    (text(an_object("a", "n", "s", entries=[an_entry(*(f"ec2:Action{number}" for number in range(1000)))])), ("one statement", "6144", "two statements")),
-    (text(an_object("a", "n", "s", entries=[an_entry(*LONG) for _ in range(12)])), ("n/s", "10 managed policies")),
-    (text(an_object("a", "n", "s")).replace("AWSProviderSpec", "OracleProviderSpec"), ("OracleProviderSpec",)),
+    (
+        text(
+            an_object(
+                "a", "n", "s", entries=[{"effect": "Maybe", "action": ["a:b"], "resource": "*"}]
+            )
+        ),
+        ("Maybe",),
+    ),
+    (
+        text(an_object("a", "n", "s", *(f"account-{number}" for number in range(60)))),
+        ("trust policy", "2048"),
+    ),
+    (
+        text(
+            an_object(
+                "a",
+                "n",
+                "s",
+                entries=[an_entry(*(f"ec2:Action{number}" for number in range(1000)))],
+            )
+        ),
+        ("one statement", "6144", "two statements"),
+    ),
+    (
+        text(an_object("a", "n", "s", entries=[an_entry(*LONG) for _ in range(12)])),
+        ("n/s", "10 managed policies"),
+    ),
+    (
+        text(an_object("a", "n", "s")).replace("AWSProviderSpec", "OracleProviderSpec"),
+        ("OracleProviderSpec",),
+    ),
 ]
 
 
@@ -145,7 +188,9 @@ REQUESTS: list[tuple[str, tuple[str, ...]]] = [
     REQUESTS,
     ids=range(len(REQUESTS)),
 )
-def test_requests_that_cannot_be_followed_are_refused(ground: Ground, content: str, words: tuple[str, ...]) -> None:
+def test_requests_that_cannot_be_followed_are_refused(
+    ground: Ground, content: str, words: tuple[str, ...]
+) -> None:
     ground.requests({"a.yaml": content, **two_requests()})
 
     done = ground.create_all("-o", "text")
@@ -187,8 +232,12 @@ def a_link_for_a_file(place: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--dry-run",)], ids=["", "dry run"])
-@pytest.mark.parametrize("make", [a_file, a_link, a_link_to_nowhere, a_link_inside, a_link_for_a_file])
-def test_an_output_directory_that_is_none_is_refused_before_any_call(ground: Ground, make: Callable[[Path], None], arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "make", [a_file, a_link, a_link_to_nowhere, a_link_inside, a_link_for_a_file]
+)
+def test_an_output_directory_that_is_none_is_refused_before_any_call(
+    ground: Ground, make: Callable[[Path], None], arguments: tuple[str, ...]
+) -> None:
     make(ground.folder / "out")
     before = ground.files()
 
@@ -202,7 +251,9 @@ def test_an_output_directory_that_is_none_is_refused_before_any_call(ground: Gro
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_an_output_directory_that_may_not_be_written_is_refused_before_any_call(ground: Ground) -> None:
+def test_an_output_directory_that_may_not_be_written_is_refused_before_any_call(
+    ground: Ground,
+) -> None:
     (ground.folder / "out").mkdir(mode=0o500)
 
     done = ground.create_all("-o", "text")
@@ -224,11 +275,20 @@ NONE = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
 
 @pytest.mark.parametrize("moment", ["yesterday", "2026-01-31", "2026-01-31T15:04:05"])
 def test_a_moment_names_its_zone(ground: Ground, moment: str) -> None:
-    refused(ground, ground.cwiictl("status", "--former-issuer", "--since", moment), f"--since {moment} is no moment", "2026-01-31T15:04:05Z")
+    refused(
+        ground,
+        ground.cwiictl("status", "--former-issuer", "--since", moment),
+        f"--since {moment} is no moment",
+        "2026-01-31T15:04:05Z",
+    )
 
 
 def test_since_when_is_asked_of_the_former_issuer_alone(ground: Ground) -> None:
-    refused(ground, ground.cwiictl("status", "--webhook", "--since", "2026-01-31T15:04:05Z"), "--since is of --former-issuer")
+    refused(
+        ground,
+        ground.cwiictl("status", "--webhook", "--since", "2026-01-31T15:04:05Z"),
+        "--since is of --former-issuer",
+    )
 
 
 @pytest.mark.parametrize("command", ["create-all", "status", "delete"])
@@ -246,7 +306,14 @@ def test_a_profile_that_is_not_there_is_named(ground: Ground) -> None:
 def test_expired_credentials_are_told_as_such(enter: Enter) -> None:
     ground = enter(expired=True)
 
-    refused(ground, ground.create_all("-o", "text"), "no longer", "ExpiredToken", "Log in again", asked=WHO)
+    refused(
+        ground,
+        ground.create_all("-o", "text"),
+        "no longer",
+        "ExpiredToken",
+        "Log in again",
+        asked=WHO,
+    )
 
 
 def test_credentials_that_aws_does_not_know_are_told_as_such(ground: Ground) -> None:
@@ -265,7 +332,9 @@ def test_credentials_that_expire_on_the_way_are_told_as_such(ground: Ground) -> 
 
 
 @pytest.mark.parametrize("command", ["create-all", "status", "delete"])
-def test_another_account_than_the_pinned_one_is_refused_before_anything_else(ground: Ground, command: str) -> None:
+def test_another_account_than_the_pinned_one_is_refused_before_anything_else(
+    ground: Ground, command: str
+) -> None:
     asking = ("--yes",) if command == "delete" else ground.asking
     done = ground.cwiictl(command, *ground.where, *asking, "--aws-account", "210987654321")
 
@@ -286,7 +355,9 @@ def test_a_dry_run_shows_whole_documents_and_leaves_nothing_anywhere(ground: Gro
 
     assert done.code == 0
     assert done.but("missing") == {PERMISSIONS: "as wanted"}
-    assert all(thing["want"] for thing in done.data["things"] if thing["thing"].startswith("aws/role/"))
+    assert all(
+        thing["want"] for thing in done.data["things"] if thing["thing"].startswith("aws/role/")
+    )
     assert ground.mutating() == []
     assert ground.files() == before
 
@@ -295,20 +366,34 @@ def test_only_the_plan_that_was_expected_is_acted_on(ground: Ground) -> None:
     checksum = ground.create_all("--dry-run").data["checksum"]
     ground.fresh()
 
-    refused(ground, ground.create_all("-o", "text", "--expect", "0" * 16), checksum, "--dry-run", asked=WHO)
+    refused(
+        ground,
+        ground.create_all("-o", "text", "--expect", "0" * 16),
+        checksum,
+        "--dry-run",
+        asked=WHO,
+    )
     assert ground.mutating() == []
 
     done = ground.create_all("--expect", checksum)
     assert done.code == 0, done.err
     assert done.data["checksum"] == checksum
-    assert ground.create_all("--expect", checksum).code == 0  # of what is wanted, not of what is there
+    assert (
+        ground.create_all("--expect", checksum).code == 0
+    )  # of what is wanted, not of what is there
 
 
 @pytest.mark.parametrize("change", ["name", "region", "request", "boundary"])
 def test_another_plan_has_another_checksum(ground: Ground, change: str) -> None:
     checksum = ground.create_all("--dry-run").data["checksum"]
     if change == "request":
-        ground.requests({"a.yaml": two_requests()["ingress.yaml"].replace("route53:ListHostedZones", "route53:*")})
+        ground.requests(
+            {
+                "a.yaml": two_requests()["ingress.yaml"].replace(
+                    "route53:ListHostedZones", "route53:*"
+                )
+            }
+        )
     other = {
         "name": ("--name", "other"),
         "region": ("--region", "eu-west-1"),
@@ -324,7 +409,12 @@ def test_another_caller_has_another_checksum(ground: Ground) -> None:
     with ground.aws("iam") as iam, ground.aws("sts") as sts:
         trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":"sts:AssumeRole"}]}'
         iam.create_role(RoleName="other", AssumeRolePolicyDocument=trust)
-        sessions = [sts.assume_role(RoleArn="arn:aws:iam::123456789012:role/other", RoleSessionName=name)["Credentials"] for name in ("monday", "tuesday")]
+        sessions = [
+            sts.assume_role(RoleArn="arn:aws:iam::123456789012:role/other", RoleSessionName=name)[
+                "Credentials"
+            ]
+            for name in ("monday", "tuesday")
+        ]
     plans = [
         ground.create_all(
             "--dry-run", AWS_ACCESS_KEY_ID=s["AccessKeyId"], AWS_SECRET_ACCESS_KEY=s["SecretAccessKey"], AWS_SESSION_TOKEN=s["SessionToken"]

@@ -14,7 +14,12 @@ OTHER = ("--cloud", "aws", "--name", "other", "--region", REGION)
 COMMANDS = [
     ("create-all", *Ground.asking),
     ("create-all", *Ground.asking, "--dry-run"),
-    ("create-all", *Ground.asking, "--public-key-file", "cluster.pub"),  # its manifests would be in the place of the first one's
+    (
+        "create-all",
+        *Ground.asking,
+        "--public-key-file",
+        "cluster.pub",
+    ),  # its manifests would be in the place of the first one's
     ("create-identities", *Ground.asking),
     ("create-identity-provider", "--output-dir", "out"),
     ("status", *Ground.asking),
@@ -85,4 +90,7 @@ def test_who_brings_the_key_and_only_looks_takes_nothing_from_the_folder(ground:
     ground.create_all()
     ground.write("cluster.pub", ground.tree()["serviceaccount-signer.public"][1])
 
-    assert ground.cwiictl("status", *OTHER, *ground.asking, "--public-key-file", "cluster.pub").code == 3
+    assert (
+        ground.cwiictl("status", *OTHER, *ground.asking, "--public-key-file", "cluster.pub").code
+        == 3
+    )

@@ -10,7 +10,18 @@ from cwiictl import names
 from cwiictl.engine.resource import Mark
 from tests.journeys import foreign
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import BUCKET, HOST, INGRESS, ISSUER, NAME, NOTHING, PROVIDER, REGION, REGISTRY, Ground
+from tests.journeys.ground import (
+    BUCKET,
+    HOST,
+    INGRESS,
+    ISSUER,
+    NAME,
+    NOTHING,
+    PROVIDER,
+    REGION,
+    REGISTRY,
+    Ground,
+)
 
 TRUST = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":"sts:AssumeRole"}]}'
 GRANT = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}'
@@ -19,12 +30,20 @@ ROLE = f"aws/role/{INGRESS}"
 
 def tagged(cluster: str = "") -> list[dict[str, str]]:
     """Tags of another cluster of ours, or of nobody."""
-    return [{"Key": key, "Value": value} for key, value in (names.marked(Mark(cluster)) if cluster else {"Name": "theirs"}).items()]
+    return [
+        {"Key": key, "Value": value}
+        for key, value in (names.marked(Mark(cluster)) if cluster else {"Name": "theirs"}).items()
+    ]
 
 
 def a_role(ground: Ground, cluster: str = "") -> str:
     with ground.aws("iam") as iam:
-        iam.create_role(RoleName=INGRESS, AssumeRolePolicyDocument=TRUST, Description="theirs", Tags=tagged(cluster))
+        iam.create_role(
+            RoleName=INGRESS,
+            AssumeRolePolicyDocument=TRUST,
+            Description="theirs",
+            Tags=tagged(cluster),
+        )
         iam.put_role_policy(RoleName=INGRESS, PolicyName="theirs", PolicyDocument=GRANT)
     return ROLE
 
@@ -37,13 +56,17 @@ def a_bucket(ground: Ground, cluster: str = "") -> str:
 
 def a_provider(ground: Ground, cluster: str = "") -> str:
     with ground.aws("iam") as iam:
-        iam.create_open_id_connect_provider(Url=ISSUER, ClientIDList=["theirs"], ThumbprintList=["a" * 40], Tags=tagged(cluster))
+        iam.create_open_id_connect_provider(
+            Url=ISSUER, ClientIDList=["theirs"], ThumbprintList=["a" * 40], Tags=tagged(cluster)
+        )
     return f"aws/oidc-provider/{HOST}"
 
 
 @pytest.mark.parametrize("cluster", ["", "another"], ids=["unmarked", "of another cluster"])
 @pytest.mark.parametrize("make", [a_role, a_bucket, a_provider])
-def test_what_is_foreign_is_refused_before_the_first_write(ground: Ground, make: Any, cluster: str) -> None:
+def test_what_is_foreign_is_refused_before_the_first_write(
+    ground: Ground, make: Any, cluster: str
+) -> None:
     foreign.refused(ground, make, cluster)
 
 
@@ -68,7 +91,9 @@ def test_an_adopted_role_is_made_as_wanted_and_released_by_delete(ground: Ground
     assert done.fields[ROLE][0] == "mark"
     role = ground.clouds()["roles"][INGRESS]
     assert role["tags"][f"cwii.dev/cluster/{NAME}"] == "adopted"
-    assert "openshift.io/cloud-credential-operator/demo" not in role["tags"]  # ccoctl drops what bears it
+    assert (
+        "openshift.io/cloud-credential-operator/demo" not in role["tags"]
+    )  # ccoctl drops what bears it
     assert "others" in done.fields[ROLE]  # power that nobody asked for
     assert set(role["inline"]) == {INGRESS}
     assert ground.status().code == 0
@@ -122,8 +147,12 @@ def test_a_bucket_of_ours_stays_as_long_as_an_adopted_provider_trusts_it(ground:
     assert (then.code, then.things) == (0, {f"aws/bucket/{BUCKET}": "dropped"})
 
 
-@pytest.mark.parametrize("thing", [f"aws/role/{NAME}-nobody", "aws/bucket/another-oidc", "azure", ""])
-def test_adopting_what_is_in_no_plan_is_bad_input_and_changes_nothing(ground: Ground, thing: str) -> None:
+@pytest.mark.parametrize(
+    "thing", [f"aws/role/{NAME}-nobody", "aws/bucket/another-oidc", "azure", ""]
+)
+def test_adopting_what_is_in_no_plan_is_bad_input_and_changes_nothing(
+    ground: Ground, thing: str
+) -> None:
     done = ground.create_all("--adopt", thing)
 
     assert done.code == 2
@@ -136,7 +165,20 @@ def test_adopting_what_is_in_no_plan_is_bad_input_and_changes_nothing(ground: Gr
 
 def test_delete_touches_nothing_of_others(ground: Ground) -> None:
     ground.create_all()
-    ground.cwiictl("create-all", "--cloud", "aws", "--name", f"{NAME}-2", "--region", REGION, *ground.asking, "--output-dir", "two", "--bits", "2048")
+    ground.cwiictl(
+        "create-all",
+        "--cloud",
+        "aws",
+        "--name",
+        f"{NAME}-2",
+        "--region",
+        REGION,
+        *ground.asking,
+        "--output-dir",
+        "two",
+        "--bits",
+        "2048",
+    )
     with ground.aws("iam") as iam:
         iam.create_role(RoleName=f"{NAME}-theirs", AssumeRolePolicyDocument=TRUST)
         iam.untag_role(RoleName=REGISTRY, TagKeys=[f"cwii.dev/cluster/{NAME}"])
@@ -145,13 +187,21 @@ def test_delete_touches_nothing_of_others(ground: Ground) -> None:
     assert ground.delete("--yes").code == 0
 
     left = ground.clouds()
-    assert sorted(left["roles"]) == sorted([f"{NAME}-theirs", REGISTRY, *(name for name in before["roles"] if name.startswith(f"{NAME}-2-"))])
+    assert sorted(left["roles"]) == sorted(
+        [
+            f"{NAME}-theirs",
+            REGISTRY,
+            *(name for name in before["roles"] if name.startswith(f"{NAME}-2-")),
+        ]
+    )
     assert list(left["buckets"]) == [f"{NAME}-2-oidc"]
     assert left["buckets"][f"{NAME}-2-oidc"] == before["buckets"][f"{NAME}-2-oidc"]
 
 
 @pytest.mark.parametrize("adopted", [(), ("--adopt", f"aws/bucket/{BUCKET}")], ids=["", "adopted"])
-def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(enter: Enter, adopted: tuple[str, ...]) -> None:
+def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(
+    enter: Enter, adopted: tuple[str, ...]
+) -> None:
     ground = enter(strangers=frozenset({BUCKET}))
 
     done = ground.create_all(*adopted)
@@ -162,7 +212,9 @@ def test_a_bucket_name_that_a_stranger_has_is_refused_before_the_first_write(ent
     assert "choose another --name, or name a bucket of yours with --s3-bucket" in done.out
     assert "granted" not in done.out  # no permission would help
     for shown in (ground.create_all("--dry-run", *adopted), ground.status()):
-        assert [thing for thing, condition in shown.things.items() if condition in {"failed", "foreign"}] == [f"aws/bucket/{BUCKET}"]
+        assert [
+            thing for thing, condition in shown.things.items() if condition in {"failed", "foreign"}
+        ] == [f"aws/bucket/{BUCKET}"]
     assert ground.mutating() == []
 
 
@@ -198,7 +250,11 @@ def test_only_what_was_seen_to_go_is_dropped(ground: Ground) -> None:
     seen = ground.delete("--dry-run").data["checksum"]
     assert f"--expect {seen}" in ground.delete("--dry-run", "-o", "text").out
     with ground.aws("iam") as iam:
-        iam.create_role(RoleName=f"{NAME}-new", AssumeRolePolicyDocument=TRUST, Tags=[{"Key": f"cwii.dev/cluster/{NAME}", "Value": "owned"}])
+        iam.create_role(
+            RoleName=f"{NAME}-new",
+            AssumeRolePolicyDocument=TRUST,
+            Tags=[{"Key": f"cwii.dev/cluster/{NAME}", "Value": "owned"}],
+        )
     ground.fresh()
 
     done = ground.delete("--expect", seen, "--yes")
@@ -209,11 +265,15 @@ def test_only_what_was_seen_to_go_is_dropped(ground: Ground) -> None:
     again = ground.delete("--dry-run").data["checksum"]
     assert again != seen
     assert ground.delete("--expect", again, "--yes").code == 0
-    assert ground.delete("--expect", again, "--yes").code == 0  # there is nothing left to be dropped
+    assert (
+        ground.delete("--expect", again, "--yes").code == 0
+    )  # there is nothing left to be dropped
     assert ground.clouds() == NOTHING
 
 
-def test_a_bucket_that_holds_something_of_others_is_told_before_anything_is_dropped(ground: Ground) -> None:
+def test_a_bucket_that_holds_something_of_others_is_told_before_anything_is_dropped(
+    ground: Ground,
+) -> None:
     ground.create_all()
     with ground.aws("s3") as s3:
         s3.put_object(Bucket=BUCKET, Key="terraform.tfstate", Body=b"theirs")

@@ -13,7 +13,14 @@ from tests.journeys.goldens import compared
 from tests.journeys.ground import ISSUER, NAME, NOTHING, REGION, Done, Ground
 
 KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/0b1c"
-ZONES = ("--set", "publicZone=Z1PUBLIC", "--set", "privateZone=Z2PRIVATE", "--set", "localZone=Z3LOCAL")
+ZONES = (
+    "--set",
+    "publicZone=Z1PUBLIC",
+    "--set",
+    "privateZone=Z2PRIVATE",
+    "--set",
+    "localZone=Z3LOCAL",
+)
 MORE = ("--set", "karpenter=true", "--set", "kms=true", "--set", f"kmsKey={KEY}")
 PRESET = ("--preset", "hypershift-aws", "--output-file", "iam.json", "-o", "json")
 ROLES = {
@@ -39,19 +46,26 @@ def run(ground: Ground, *arguments: str) -> Done:
 def profile(ground: Ground) -> dict[str, Any]:
     with ground.aws("iam") as iam:
         found = iam.get_instance_profile(InstanceProfileName=WORKER)["InstanceProfile"]
-    return {"roles": [role["RoleName"] for role in found["Roles"]], "tags": {tag["Key"]: tag["Value"] for tag in found["Tags"]}}
+    return {
+        "roles": [role["RoleName"] for role in found["Roles"]],
+        "tags": {tag["Key"]: tag["Value"] for tag in found["Tags"]},
+    }
 
 
 def profiles(ground: Ground) -> list[str]:
     with ground.aws("iam") as iam:
-        return [each["InstanceProfileName"] for each in iam.list_instance_profiles()["InstanceProfiles"]]
+        return [
+            each["InstanceProfileName"] for each in iam.list_instance_profiles()["InstanceProfiles"]
+        ]
 
 
 @pytest.fixture
 def guest(ground: Ground) -> Ground:
     """With the provider of the key that the hosted cluster is given."""
     ground.keys()
-    done = ground.cwiictl("create-identity-provider", *ground.where, "--output-dir", "out", "-o", "json")
+    done = ground.cwiictl(
+        "create-identity-provider", *ground.where, "--output-dir", "out", "-o", "json"
+    )
     assert done.code == 0, done.out
     return ground
 
@@ -77,26 +91,41 @@ def test_everything_that_it_makes_is_the_golden_one(guest: Ground) -> None:
     assert run(guest, *ZONES, *MORE).code == 0
 
     roles = guest.clouds()["roles"]
-    assert roles.keys() == {f"{NAME}-{role}" for role in (*ROLES.values(), "karpenter", "kms-provider", "worker-role")}
+    assert roles.keys() == {
+        f"{NAME}-{role}" for role in (*ROLES.values(), "karpenter", "kms-provider", "worker-role")
+    }
     told = json.loads((guest.folder / "iam.json").read_text(encoding="utf-8"))
-    assert (told["kmsKeyARN"], told["kmsProviderRoleARN"], told["karpenterRoleARN"]) == (KEY, arn("kms-provider"), arn("karpenter"))
+    assert (told["kmsKeyARN"], told["kmsProviderRoleARN"], told["karpenterRoleARN"]) == (
+        KEY,
+        arn("kms-provider"),
+        arn("karpenter"),
+    )
     things = {"roles": roles, "profiles": {WORKER: profile(guest)}, "iam.json": told}
     compared("hypershift", {"things.json": f"{json.dumps(things, indent=2)}\n".encode()})
 
 
 def passes(roles: Any, role: str) -> bool:
     """Whether the guest's maker of nodes may pass it."""
-    (passed,) = [each["Resource"] for each in roles[f"{NAME}-node-pool"]["inline"][f"{NAME}-node-pool"]["Statement"] if each["Action"] == "iam:PassRole"]
+    (passed,) = [
+        each["Resource"]
+        for each in roles[f"{NAME}-node-pool"]["inline"][f"{NAME}-node-pool"]["Statement"]
+        if each["Action"] == "iam:PassRole"
+    ]
     return any(like(role, each) for each in passed)
 
 
-def test_nodes_are_given_the_role_of_their_profile_which_their_maker_may_pass(guest: Ground) -> None:
+def test_nodes_are_given_the_role_of_their_profile_which_their_maker_may_pass(
+    guest: Ground,
+) -> None:
     assert run(guest, *ZONES).code == 0
 
     roles, found = guest.clouds()["roles"], profile(guest)
     (worker,) = found["roles"]
     (statement,) = roles[worker]["trust"]["Statement"]
-    assert (statement["Principal"], statement["Action"]) == ({"Service": "ec2.amazonaws.com"}, "sts:AssumeRole")
+    assert (statement["Principal"], statement["Action"]) == (
+        {"Service": "ec2.amazonaws.com"},
+        "sts:AssumeRole",
+    )
     assert passes(roles, roles[worker]["arn"])
     assert not passes(roles, arn("worker-role").replace(NAME, "another"))
     assert not passes(roles, arn("worker-role").replace(NAME, f"x-{NAME}"))
@@ -118,9 +147,21 @@ def test_a_second_run_is_silent_and_drift_is_repaired(guest: Ground) -> None:
     assert (again.code, again.but("as wanted"), guest.mutating()) == (0, {}, [])
     with guest.aws("iam") as iam:
         iam.remove_role_from_instance_profile(InstanceProfileName=WORKER, RoleName=f"{WORKER}-role")
-        iam.tag_instance_profile(InstanceProfileName=WORKER, Tags=[{"Key": "Name", "Value": "theirs"}])
+        iam.tag_instance_profile(
+            InstanceProfileName=WORKER, Tags=[{"Key": "Name", "Value": "theirs"}]
+        )
 
-    status = guest.cwiictl("status", *guest.where, "--output-dir", "out", "--preset", "hypershift-aws", *ZONES, "-o", "json")
+    status = guest.cwiictl(
+        "status",
+        *guest.where,
+        "--output-dir",
+        "out",
+        "--preset",
+        "hypershift-aws",
+        *ZONES,
+        "-o",
+        "json",
+    )
     mended = run(guest, *ZONES)
 
     assert status.but("as wanted") == {f"aws/instance-profile/{WORKER}": "drifted"}
@@ -144,11 +185,19 @@ def test_a_run_that_was_cut_before_the_profile_was_filled_goes_on(guest: Ground)
 
 def allowed(ground: Ground, command: str) -> set[str]:
     policy: Any = ground.cwiictl("permissions", command, *ground.where).data
-    return {action for each in policy["Statement"] for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])}
+    return {
+        action
+        for each in policy["Statement"]
+        for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+    }
 
 
 def needed(ground: Ground) -> set[str]:
-    return {permission for seen in ground.sandbox.record[ground.before :] for permission in seen.permissions}
+    return {
+        permission
+        for seen in ground.sandbox.record[ground.before :]
+        for permission in seen.permissions
+    }
 
 
 def test_delete_takes_it_down_like_everything_else(guest: Ground) -> None:
@@ -182,7 +231,9 @@ def test_what_is_lacking_is_named_before_the_first_write(guest: Ground, lacking:
     assert f"may not do {lacking}" in done.out
 
 
-def test_one_that_is_another_s_is_left_alone_unless_it_is_taken_over_and_stays_then(guest: Ground) -> None:
+def test_one_that_is_another_s_is_left_alone_unless_it_is_taken_over_and_stays_then(
+    guest: Ground,
+) -> None:
     with guest.aws("iam") as iam:
         iam.create_instance_profile(InstanceProfileName=WORKER)
     guest.fresh()
@@ -198,14 +249,28 @@ def test_one_that_is_another_s_is_left_alone_unless_it_is_taken_over_and_stays_t
 
 
 WRONG = [
-    (("--set", "publicZone=Z1"), "The preset hypershift-aws needs privateZone.", "--set privateZone=VALUE"),
-    ((*ZONES, "--set", "publicZone=/hostedzone/Z1"), "--set publicZone=/hostedzone/Z1 cannot be meant", "--public-zone-id"),
-    ((*ZONES, "--set", "kms=true"), "The preset hypershift-aws needs kmsKey.", "--set kmsKey=VALUE"),
+    (
+        ("--set", "publicZone=Z1"),
+        "The preset hypershift-aws needs privateZone.",
+        "--set privateZone=VALUE",
+    ),
+    (
+        (*ZONES, "--set", "publicZone=/hostedzone/Z1"),
+        "--set publicZone=/hostedzone/Z1 cannot be meant",
+        "--public-zone-id",
+    ),
+    (
+        (*ZONES, "--set", "kms=true"),
+        "The preset hypershift-aws needs kmsKey.",
+        "--set kmsKey=VALUE",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "problem", "remedy"), WRONG)
-def test_what_cannot_be_meant_is_found_before_the_first_call(ground: Ground, arguments: tuple[str, ...], problem: str, remedy: str) -> None:
+def test_what_cannot_be_meant_is_found_before_the_first_call(
+    ground: Ground, arguments: tuple[str, ...], problem: str, remedy: str
+) -> None:
     done = run(ground, *arguments)
 
     assert (done.code, ground.asked()) == (2, [])

@@ -11,7 +11,11 @@ from tests.journeys.conftest import Enter
 from tests.journeys.ground import BUCKET, Ground, a_key, kid_of, private_pem, public_pem
 
 KEY_SET = f"aws/key-set/{BUCKET}/keys.json"
-PRIVATE, PUBLIC, COPY = "out/serviceaccount-signer.private", "out/serviceaccount-signer.public", "out/tls/bound-service-account-signing-key.key"
+PRIVATE, PUBLIC, COPY = (
+    "out/serviceaccount-signer.private",
+    "out/serviceaccount-signer.public",
+    "out/tls/bound-service-account-signing-key.key",
+)
 
 
 @pytest.fixture
@@ -29,7 +33,13 @@ def published(ground: Ground) -> Any:
 
 def publish(ground: Ground, body: str) -> None:
     with ground.aws("s3") as s3:
-        s3.put_object(Bucket=BUCKET, Key="keys.json", Body=body.encode(), ContentType="application/json", CacheControl="public, max-age=60")
+        s3.put_object(
+            Bucket=BUCKET,
+            Key="keys.json",
+            Body=body.encode(),
+            ContentType="application/json",
+            CacheControl="public, max-age=60",
+        )
     ground.fresh()
 
 
@@ -37,8 +47,14 @@ def kids(ground: Ground) -> list[str]:
     return [key["kid"] for key in published(ground)["keys"]]
 
 
-@pytest.mark.parametrize("arguments", [("--public-key-file", "other.pub"), ("--output-dir", "empty")], ids=["another key", "a key yet to be made"])
-def test_a_key_that_is_not_in_the_published_set_is_refused_before_any_write(made: Ground, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [("--public-key-file", "other.pub"), ("--output-dir", "empty")],
+    ids=["another key", "a key yet to be made"],
+)
+def test_a_key_that_is_not_in_the_published_set_is_refused_before_any_write(
+    made: Ground, arguments: tuple[str, ...]
+) -> None:
     before = made.clouds()
     files = made.files()
 
@@ -47,7 +63,9 @@ def test_a_key_that_is_not_in_the_published_set_is_refused_before_any_write(made
     assert done.code == 2
     (told,) = [one for one in done.data["things"] if one["thing"] == KEY_SET]
     assert kid_of(a_key(0)) in told["problem"]
-    assert all(way in told["remedy"] for way in ("--public-key-file", "--add-key", "--replace-keys"))
+    assert all(
+        way in told["remedy"] for way in ("--public-key-file", "--add-key", "--replace-keys")
+    )
     assert made.mutating() == []
     assert made.clouds() == before
     assert made.files() == files
@@ -57,11 +75,17 @@ def test_its_own_key_under_another_id_is_told_by_all_as_what_it_is(made: Ground)
     now = published(made)
     publish(made, json.dumps({"keys": [{**now["keys"][0], "kid": "altered"}]}))
 
-    told = [row for done in (made.create_all(), made.status()) for row in done.data["things"]] + made.verify().data["findings"]
+    told = [
+        row for done in (made.create_all(), made.status()) for row in done.data["things"]
+    ] + made.verify().data["findings"]
 
     problems = [row["problem"] for row in told if row.get("problem")]
     assert len(problems) == 3
-    assert all(f"has the cluster's key under the id altered, and tokens name it {kid_of(a_key(0))}" in problem for problem in problems)
+    assert all(
+        f"has the cluster's key under the id altered, and tokens name it {kid_of(a_key(0))}"
+        in problem
+        for problem in problems
+    )
     assert made.mutating() == []
     assert made.create_all("--replace-keys").code == 0
     assert kids(made) == [kid_of(a_key(0))]
@@ -78,12 +102,18 @@ def test_create_identity_provider_refuses_it_too(made: Ground) -> None:
 def test_adding_a_key_keeps_all_others_and_what_we_do_not_know(made: Ground) -> None:
     strange = {"kty": "EC", "kid": "theirs", "crv": "P-256", "x": "AA", "y": "AA", "note": "ä"}
     now = published(made)
-    publish(made, json.dumps({"keys": [strange, {**now["keys"][0], "note": 1}], "more": {"a": [1.0, None]}}))
+    publish(
+        made,
+        json.dumps({"keys": [strange, {**now["keys"][0], "note": 1}], "more": {"a": [1.0, None]}}),
+    )
 
     done = made.create_all("--public-key-file", "other.pub", "--add-key")
 
     assert done.code == 0, done.out
-    assert done.but("as wanted") == {KEY_SET: "repaired", next(thing for thing in done.things if thing.startswith("issuer/")): "repaired"}
+    assert done.but("as wanted") == {
+        KEY_SET: "repaired",
+        next(thing for thing in done.things if thing.startswith("issuer/")): "repaired",
+    }
     assert made.mutating() == ["s3:PutObject"]
     after = published(made)
     assert after["more"] == {"a": [1.0, None]}
@@ -104,7 +134,18 @@ def test_replacing_keys_leaves_the_one(made: Ground) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["", "{", "[]", "{}", '{"keys": {}}', '{"keys": [1]}', '{"keys": [{"kty": "RSA", "kid": "a", "d": "AQ"}]}', '{"keys": [], "keys": []}', "<html>"]
+    "body",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"keys": {}}',
+        '{"keys": [1]}',
+        '{"keys": [{"kty": "RSA", "kid": "a", "d": "AQ"}]}',
+        '{"keys": [], "keys": []}',
+        "<html>",
+    ],
 )
 def test_a_malformed_published_set_is_refused_and_left_as_it_is(made: Ground, body: str) -> None:
     publish(made, body)
@@ -189,7 +230,11 @@ def test_what_is_missing_beside_a_good_private_key_is_made_from_it(ground: Groun
     done = ground.cwiictl("create-key-pair", "--output-dir", "out", "-o", "json")
 
     assert done.things == {"local/key/signing-key": "repaired"}
-    assert ground.tree()["serviceaccount-signer.private"][1] == private_pem(a_key(0)) == ground.tree()["tls/bound-service-account-signing-key.key"][1]
+    assert (
+        ground.tree()["serviceaccount-signer.private"][1]
+        == private_pem(a_key(0))
+        == ground.tree()["tls/bound-service-account-signing-key.key"][1]
+    )
     assert ground.tree()["serviceaccount-signer.public"][1] == public_pem(a_key(0))
 
 
@@ -206,15 +251,35 @@ def test_what_is_missing_beside_a_good_private_key_is_made_from_it(ground: Groun
         {PRIVATE: "first, public"},
         {COPY: "first"},
     ],
-    ids=["no key", "empty", "broken", "broken public half", "another public half", "another copy", "public for private", "the copy alone"],
+    ids=[
+        "no key",
+        "empty",
+        "broken",
+        "broken public half",
+        "another public half",
+        "another copy",
+        "public for private",
+        "the copy alone",
+    ],
 )
-def test_a_broken_or_mismatched_pair_is_refused_and_left_to_the_byte(ground: Ground, command: str, files: dict[str, bytes | str]) -> None:
-    words = {"first": private_pem(a_key(0)), "second": private_pem(a_key(1)), "first, public": public_pem(a_key(0)), "second, public": public_pem(a_key(1))}
+def test_a_broken_or_mismatched_pair_is_refused_and_left_to_the_byte(
+    ground: Ground, command: str, files: dict[str, bytes | str]
+) -> None:
+    words = {
+        "first": private_pem(a_key(0)),
+        "second": private_pem(a_key(1)),
+        "first, public": public_pem(a_key(0)),
+        "second, public": public_pem(a_key(1)),
+    }
     for path, content in files.items():
         ground.write(path, words[content] if isinstance(content, str) else content)
     before, times = ground.tree(), ground.times()
 
-    done = ground.create_all() if command == "create-all" else ground.cwiictl(command, "--output-dir", "out")
+    done = (
+        ground.create_all()
+        if command == "create-all"
+        else ground.cwiictl(command, "--output-dir", "out")
+    )
 
     assert done.code == 2, done.err
     assert (ground.tree(), ground.times()) == (before, times)
@@ -222,15 +287,21 @@ def test_a_broken_or_mismatched_pair_is_refused_and_left_to_the_byte(ground: Gro
 
 
 @pytest.mark.parametrize("installer", ["kubeadm", "k0s", "kind"])
-def test_a_key_that_an_installer_was_given_is_found_there_by_whoever_looks(ground: Ground, installer: str) -> None:
+def test_a_key_that_an_installer_was_given_is_found_there_by_whoever_looks(
+    ground: Ground, installer: str
+) -> None:
     ground.write("cluster.pub", public_pem(a_key(0)))
     assert ground.create_all("--public-key-file", "cluster.pub", "--installer", installer).code == 0
 
     assert (ground.status().code, ground.verify().code) == (0, 0)
-    assert ground.create_all("--dry-run").things["local/key/signing-key"] == "missing"  # whoever writes is to say whether it stays
+    assert (
+        ground.create_all("--dry-run").things["local/key/signing-key"] == "missing"
+    )  # whoever writes is to say whether it stays
 
 
-def test_of_two_keys_that_installers_were_given_nobody_can_tell_which_is_the_clusters(ground: Ground) -> None:
+def test_of_two_keys_that_installers_were_given_nobody_can_tell_which_is_the_clusters(
+    ground: Ground,
+) -> None:
     for number, installer in enumerate(("kubeadm", "kind")):
         ground.write(f"out/{installer}/pki/sa.pub", public_pem(a_key(number)))
 
@@ -241,20 +312,38 @@ def test_of_two_keys_that_installers_were_given_nobody_can_tell_which_is_the_clu
     assert "--public-key-file" in done.err
 
 
-def test_what_a_node_is_given_in_a_rotation_is_not_the_clusters_one_key_and_is_left_to_it(ground: Ground) -> None:
+def test_what_a_node_is_given_in_a_rotation_is_not_the_clusters_one_key_and_is_left_to_it(
+    ground: Ground,
+) -> None:
     """Of kind the file is the node's own: whoever took a key out of it would have its API server refuse what that has signed."""
     ground.write("cluster.pub", public_pem(a_key(0)))
     assert ground.create_all("--public-key-file", "cluster.pub", "--installer", "kind").code == 0
     ground.write("out/kind/pki/sa.pub", public_pem(a_key(0)) + public_pem(a_key(1)))
 
     status, verify = ground.status(), ground.verify()
-    rotate = ground.cwiictl("rotate-keys", "accept", "--cloud", "aws", "--name", "demo", "--region", "us-east-1", "--output-dir", "out")
+    rotate = ground.cwiictl(
+        "rotate-keys",
+        "accept",
+        "--cloud",
+        "aws",
+        "--name",
+        "demo",
+        "--region",
+        "us-east-1",
+        "--output-dir",
+        "out",
+    )
 
     (refused,) = (thing for thing in status.data["things"] if thing["condition"] == "failed")
     assert "its public half as --public-key-file" in refused["remedy"]
-    assert (verify.code, {each["remedy"] for each in verify.data["findings"] if each["severity"] == "not tried"}) == (
+    assert (
+        verify.code,
+        {each["remedy"] for each in verify.data["findings"] if each["severity"] == "not tried"},
+    ) == (
         0,
         {"give its public half with --public-key-file, or its folder with --output-dir"},
     )
     assert "no rotation is under way" in rotate.err
-    assert [ask("--public-key-file", "cluster.pub").code for ask in (ground.status, ground.verify)] == [0, 0]
+    assert [
+        ask("--public-key-file", "cluster.pub").code for ask in (ground.status, ground.verify)
+    ] == [0, 0]

@@ -35,11 +35,16 @@ class Place:
     where: tuple[str, ...]
 
     def cwiictl(self, *arguments: str) -> tuple[int, Any]:
-        done = self._run(["-m", "cwiictl", arguments[0], *self.where, *arguments[1:], "--output", "json"], self.environment)
+        done = self._run(
+            ["-m", "cwiictl", arguments[0], *self.where, *arguments[1:], "--output", "json"],
+            self.environment,
+        )
         return done.returncode, json.loads(done.stdout)
 
     def create(self, command: str = "create-all") -> tuple[int, set[str]]:
-        code, told = self.cwiictl(command, "--credentials-requests-dir", "requests", "--output-dir", "out")
+        code, told = self.cwiictl(
+            command, "--credentials-requests-dir", "requests", "--output-dir", "out"
+        )
         return code, {thing["condition"] for thing in told["things"]}
 
     def python(self, code: str, *arguments: str, **variables: str) -> str:
@@ -51,18 +56,35 @@ class Place:
     def told(self) -> dict[str, str]:
         """What the first workload is told, in its Secret."""
         secret = yaml.safe_load((self.folder / CREDENTIALS).read_text())
-        return {**secret.get("stringData", {}), **{key: base64.b64decode(coded).decode() for key, coded in secret.get("data", {}).items()}}
+        return {
+            **secret.get("stringData", {}),
+            **{
+                key: base64.b64decode(coded).decode()
+                for key, coded in secret.get("data", {}).items()
+            },
+        }
 
     def token(self) -> str:
         """As a pod of the first workload would find it, in a file."""
-        issuer = yaml.safe_load((self.folder / "out/manifests/cluster-authentication-02-config.yaml").read_text())["spec"]["serviceAccountIssuer"]
+        issuer = yaml.safe_load(
+            (self.folder / "out/manifests/cluster-authentication-02-config.yaml").read_text()
+        )["spec"]["serviceAccountIssuer"]
         path = self.folder / "token"
         key = (self.folder / "out/serviceaccount-signer.private").read_bytes()
         path.write_text(Mint(key, "the private key", issuer).token(*SUBJECT, "openshift", 3600))
         return str(path)
 
-    def _run(self, arguments: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+    def _run(
+        self, arguments: list[str], environment: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
 
 # --- what is different from cloud to cloud ---
@@ -106,7 +128,11 @@ print(bool(credentials.token))
 
 
 def _role(place: Place) -> str:
-    return next(line.partition(" = ")[2] for line in place.told()["credentials"].splitlines() if line.startswith("role_arn"))
+    return next(
+        line.partition(" = ")[2]
+        for line in place.told()["credentials"].splitlines()
+        if line.startswith("role_arn")
+    )
 
 
 def _spoil_aws(place: Place) -> None:
@@ -114,22 +140,45 @@ def _spoil_aws(place: Place) -> None:
 
 
 def _use_aws(place: Place) -> bool:
-    nothing = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": ""}
+    nothing = {
+        "AWS_ACCESS_KEY_ID": "",
+        "AWS_SECRET_ACCESS_KEY": "",
+        "AWS_SESSION_TOKEN": "",
+        "AWS_PROFILE": "",
+    }
     region = place.where[-1]
-    said = place.python(USE_AWS, **nothing, AWS_ROLE_ARN=_role(place), AWS_WEB_IDENTITY_TOKEN_FILE=place.token(), AWS_REGION=region)
+    said = place.python(
+        USE_AWS,
+        **nothing,
+        AWS_ROLE_ARN=_role(place),
+        AWS_WEB_IDENTITY_TOKEN_FILE=place.token(),
+        AWS_REGION=region,
+    )
     return f":assumed-role/{_role(place).rpartition('/')[2]}/" in said
 
 
 def _spoil_azure(place: Place) -> None:
-    place.python(SPOIL_AZURE, place.told()["azure_subscription_id"], place.told()["azure_client_id"])
+    place.python(
+        SPOIL_AZURE, place.told()["azure_subscription_id"], place.told()["azure_client_id"]
+    )
 
 
 def _use_azure(place: Place) -> bool:
-    return place.python(USE_AZURE, place.told()["azure_tenant_id"], place.told()["azure_client_id"], place.token()) == "True"
+    return (
+        place.python(
+            USE_AZURE,
+            place.told()["azure_tenant_id"],
+            place.told()["azure_client_id"],
+            place.token(),
+        )
+        == "True"
+    )
 
 
 def _spoil_gcp(place: Place) -> None:
-    acting: str = json.loads(place.told()["service_account.json"])["service_account_impersonation_url"]
+    acting: str = json.loads(place.told()["service_account.json"])[
+        "service_account_impersonation_url"
+    ]
     place.python(SPOIL_GCP, acting.rpartition("/")[2].partition(":")[0])
 
 
@@ -147,10 +196,20 @@ class Kind:
 
 
 KINDS = {
-    "aws": Kind(two_requests, lambda told: ("--region", told.get("AWS_REGION", "us-east-1")), _spoil_aws, _use_aws),
+    "aws": Kind(
+        two_requests,
+        lambda told: ("--region", told.get("AWS_REGION", "us-east-1")),
+        _spoil_aws,
+        _use_aws,
+    ),
     "azure": Kind(
         two_azure_requests,
-        lambda told: ("--subscription-id", told["AZURE_SUBSCRIPTION_ID"], "--region", told.get("AZURE_REGION", "eastus")),
+        lambda told: (
+            "--subscription-id",
+            told["AZURE_SUBSCRIPTION_ID"],
+            "--region",
+            told.get("AZURE_REGION", "eastus"),
+        ),
         _spoil_azure,
         _use_azure,
         ("--delete-oidc-resource-group",),
@@ -174,7 +233,17 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Plac
         (tmp_path / "requests" / name).write_text(text)
     with ExitStack() as stack:
         environment = dict(os.environ) if LIVE else stack.enter_context(Sandbox()).environment()
-        here = Place(tmp_path, environment, ("--cloud", request.param, "--name", f"cwii-{secrets.token_hex(4)}", *kind.where(environment)))
+        here = Place(
+            tmp_path,
+            environment,
+            (
+                "--cloud",
+                request.param,
+                "--name",
+                f"cwii-{secrets.token_hex(4)}",
+                *kind.where(environment),
+            ),
+        )
         stack.callback(here.cwiictl, "delete", "--yes", *kind.away)
         yield here, kind
 

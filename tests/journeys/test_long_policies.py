@@ -17,12 +17,21 @@ ROLE = f"{NAME}-long-long"
 TRUST = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 NAMES = [f"{ROLE}-{number}" for number in (1, 2, 3)]
 ARNS = [f"arn:aws:iam::{ACCOUNT}:policy/{name}" for name in NAMES]
-PARTS = [[f"ec2:Action{number:03}OfAVeryLongNameIndeed" for number in range(part, part + 60)] for part in range(0, 300, 60)]
+PARTS = [
+    [f"ec2:Action{number:03}OfAVeryLongNameIndeed" for number in range(part, part + 60)]
+    for part in range(0, 300, 60)
+]
 MADE = {f"aws/policy/{name}" for name in NAMES}
 
 
 def ask(ground: Ground, parts: list[list[str]]) -> None:
-    ground.requests({"long.yaml": text(an_object("long", "long", "long", entries=[an_entry(*actions) for actions in parts]))})
+    ground.requests(
+        {
+            "long.yaml": text(
+                an_object("long", "long", "long", entries=[an_entry(*actions) for actions in parts])
+            )
+        }
+    )
 
 
 @pytest.fixture
@@ -35,7 +44,12 @@ def long(enter: Enter) -> Ground:
 
 def granted(ground: Ground) -> list[str]:
     documents: list[Any] = [policy["document"] for policy in ground.clouds()["policies"].values()]
-    return sorted(action for document in documents for statement in document["Statement"] for action in statement["Action"])
+    return sorted(
+        action
+        for document in documents
+        for statement in document["Statement"]
+        for action in statement["Action"]
+    )
 
 
 def test_it_is_split_over_managed_policies_of_ours(long: Ground) -> None:
@@ -48,8 +62,13 @@ def test_it_is_split_over_managed_policies_of_ours(long: Ground) -> None:
     assert clouds["roles"][ROLE]["managed"] == ARNS
     assert clouds["roles"][ROLE]["inline"] == {}
     assert granted(long) == sorted(action for actions in PARTS for action in actions)
-    assert all(len(json.dumps(policy["document"], separators=(",", ":"))) <= 6144 for policy in clouds["policies"].values())
-    assert {policy["tags"][f"cwii.dev/cluster/{NAME}"] for policy in clouds["policies"].values()} == {"owned"}
+    assert all(
+        len(json.dumps(policy["document"], separators=(",", ":"))) <= 6144
+        for policy in clouds["policies"].values()
+    )
+    assert {
+        policy["tags"][f"cwii.dev/cluster/{NAME}"] for policy in clouds["policies"].values()
+    } == {"owned"}
     long.fresh()
     assert long.create_all().but("as wanted") == {}
     assert long.status().code == 0
@@ -63,7 +82,10 @@ def test_when_it_is_short_again_it_comes_back_and_the_policies_are_left_over(lon
     done = long.create_all()
 
     assert done.code == 0, done.out
-    assert done.but("as wanted") == {f"aws/role/{ROLE}": "repaired", **dict.fromkeys(MADE, "left over")}
+    assert done.but("as wanted") == {
+        f"aws/role/{ROLE}": "repaired",
+        **dict.fromkeys(MADE, "left over"),
+    }
     assert done.fields[f"aws/role/{ROLE}"] == ["policy", "managed"]
     role = long.clouds()["roles"][ROLE]
     assert (list(role["inline"]), role["managed"]) == ([ROLE], [])
@@ -110,7 +132,9 @@ def test_a_policy_of_that_name_without_our_mark_is_refused(long: Ground) -> None
 
 
 @pytest.mark.parametrize("writes", cuts.after([1, 3, 6, 7, 9]))
-def test_killed_on_the_way_there_it_ends_the_same_and_killed_on_the_way_down_it_leaves_nothing(long: Ground, writes: int) -> None:
+def test_killed_on_the_way_there_it_ends_the_same_and_killed_on_the_way_down_it_leaves_nothing(
+    long: Ground, writes: int
+) -> None:
     assert long.killed(writes, "create-all", *long.where, *long.asking) == -signal.SIGKILL
     assert long.create_all().code == 0
     assert long.clouds()["roles"][ROLE]["managed"] == ARNS
@@ -127,7 +151,9 @@ def test_an_adopted_role_lets_go_of_them_when_it_is_released(long: Ground) -> No
         iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")
     assert long.create_all("--adopt", f"aws/role/{ROLE}").code == 0
     with long.aws("iam") as iam:
-        iam.attach_role_policy(RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")  # by hand, later
+        iam.attach_role_policy(
+            RoleName=ROLE, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess"
+        )  # by hand, later
 
     gone = long.delete("--yes")
 

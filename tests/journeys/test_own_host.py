@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.conftest import Enter
-from tests.journeys.ground import ACCOUNT, INGRESS, NOTHING, REGISTRY, Ground, a_key, kid_of, public_pem
+from tests.journeys.ground import (
+    ACCOUNT,
+    INGRESS,
+    NOTHING,
+    REGISTRY,
+    Ground,
+    a_key,
+    kid_of,
+    public_pem,
+)
 
 HOST = "id.example.org"
 URL = f"https://{HOST}"
@@ -33,7 +42,9 @@ def served(enter: Enter, tmp_path: Path) -> Ground:
 
 
 def publish(ground: Ground) -> None:
-    shutil.copytree(ground.folder / "out" / "issuer", ground.sandbox.settings.serve[HOST], dirs_exist_ok=True)
+    shutil.copytree(
+        ground.folder / "out" / "issuer", ground.sandbox.settings.serve[HOST], dirs_exist_ok=True
+    )
 
 
 @pytest.fixture
@@ -45,7 +56,9 @@ def trusted(served: Ground) -> Ground:
     return served
 
 
-def test_its_documents_are_written_to_files_and_the_run_fails_until_they_are_served(served: Ground) -> None:
+def test_its_documents_are_written_to_files_and_the_run_fails_until_they_are_served(
+    served: Ground,
+) -> None:
     done = served.create_all(*OWN)
 
     assert done.code == 1
@@ -53,8 +66,12 @@ def test_its_documents_are_written_to_files_and_the_run_fails_until_they_are_ser
     assert done.things[PROVIDER] == "not tried"
     assert f"{URL}/.well-known/openid-configuration answers 404" in done.out
     assert "serve the files of out/issuer there, and run again" in done.out
-    assert {thing for thing, condition in done.things.items() if condition == "created"} == ROLES | DOCUMENTS
-    documents = {path: (mode, json.loads(body)) for path, (mode, body) in served.tree("out/issuer").items()}
+    assert {
+        thing for thing, condition in done.things.items() if condition == "created"
+    } == ROLES | DOCUMENTS
+    documents = {
+        path: (mode, json.loads(body)) for path, (mode, body) in served.tree("out/issuer").items()
+    }
     assert set(documents) == {".well-known/openid-configuration", "keys.json"}
     assert {mode for mode, _ in documents.values()} == {0o644}
     assert documents[".well-known/openid-configuration"][1]["issuer"] == URL
@@ -63,7 +80,9 @@ def test_its_documents_are_written_to_files_and_the_run_fails_until_they_are_ser
     assert served.status(*OWN).code == 3
 
 
-def test_once_they_are_served_the_same_command_makes_the_rest_and_then_has_nothing_to_do(served: Ground) -> None:
+def test_once_they_are_served_the_same_command_makes_the_rest_and_then_has_nothing_to_do(
+    served: Ground,
+) -> None:
     served.create_all(*OWN)
     publish(served)
     served.fresh()
@@ -84,10 +103,14 @@ def test_once_they_are_served_the_same_command_makes_the_rest_and_then_has_nothi
     assert (served.clouds(), served.times()) == (clouds, times)
 
 
-def test_a_token_of_the_cluster_is_believed_and_delete_takes_all_down_but_the_files(trusted: Ground) -> None:
+def test_a_token_of_the_cluster_is_believed_and_delete_takes_all_down_but_the_files(
+    trusted: Ground,
+) -> None:
     with trusted.aws("sts") as sts:
         role = f"arn:aws:iam::{ACCOUNT}:role/{INGRESS}"
-        assert sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName="pod", WebIdentityToken=trusted.token(iss=URL))["Credentials"]
+        assert sts.assume_role_with_web_identity(
+            RoleArn=role, RoleSessionName="pod", WebIdentityToken=trusted.token(iss=URL)
+        )["Credentials"]
     tree = trusted.tree()
 
     assert trusted.delete("--yes").code == 0
@@ -97,8 +120,14 @@ def test_a_token_of_the_cluster_is_believed_and_delete_takes_all_down_but_the_fi
 
 
 @pytest.mark.parametrize("command", [OWN, EXISTS], ids=["own", "exists"])
-@pytest.mark.parametrize("arguments", [("--public-key-file", "other.pub"), ("--output-dir", "empty")], ids=["another key", "a key yet to be made"])
-def test_a_key_that_is_not_among_the_published_is_refused_before_any_write(trusted: Ground, command: tuple[str, ...], arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [("--public-key-file", "other.pub"), ("--output-dir", "empty")],
+    ids=["another key", "a key yet to be made"],
+)
+def test_a_key_that_is_not_among_the_published_is_refused_before_any_write(
+    trusted: Ground, command: tuple[str, ...], arguments: tuple[str, ...]
+) -> None:
     trusted.write("other.pub", public_pem(a_key(1)))
     before, files = trusted.clouds(), trusted.files()
 
@@ -123,8 +152,13 @@ def test_an_issuer_that_is_there_is_only_trusted_and_nothing_is_published(truste
     done = trusted.create_all(*EXISTS, *key)
 
     assert done.code == 0, done.out
-    assert {thing for thing, condition in done.things.items() if condition == "created"} == {*ROLES, PROVIDER}
-    assert not any("document" in thing or "key-set" in thing or "bucket" in thing for thing in done.things)
+    assert {thing for thing, condition in done.things.items() if condition == "created"} == {
+        *ROLES,
+        PROVIDER,
+    }
+    assert not any(
+        "document" in thing or "key-set" in thing or "bucket" in thing for thing in done.things
+    )
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
     assert sorted(trusted.tree("second")) == [
         ".cwiictl-cluster",  # the host says nothing of whose it is
@@ -140,10 +174,15 @@ def test_an_issuer_that_is_there_is_only_trusted_and_nothing_is_published(truste
 
 @pytest.mark.parametrize("writes", CUTS)
 @pytest.mark.parametrize("command", [OWN, EXISTS], ids=["own", "exists"])
-def test_killed_after_any_write_it_ends_as_a_clean_run_and_goes_whole(trusted: Ground, command: tuple[str, ...], writes: int) -> None:
+def test_killed_after_any_write_it_ends_as_a_clean_run_and_goes_whole(
+    trusted: Ground, command: tuple[str, ...], writes: int
+) -> None:
     clean, files = trusted.clouds(), trusted.tree()
     assert trusted.delete("--yes").code == 0
-    assert trusted.killed(writes, "create-all", *trusted.where, *trusted.asking, *command) == -signal.SIGKILL
+    assert (
+        trusted.killed(writes, "create-all", *trusted.where, *trusted.asking, *command)
+        == -signal.SIGKILL
+    )
 
     done = trusted.create_all(*command)
 
@@ -156,13 +195,19 @@ def test_killed_after_any_write_it_ends_as_a_clean_run_and_goes_whole(trusted: G
 
 
 @pytest.mark.parametrize("command", [OWN, EXISTS], ids=["own", "exists"])
-def test_what_was_changed_by_hand_is_named_and_repaired(trusted: Ground, command: tuple[str, ...]) -> None:
+def test_what_was_changed_by_hand_is_named_and_repaired(
+    trusted: Ground, command: tuple[str, ...]
+) -> None:
     clouds, files = trusted.clouds(), trusted.tree()
     trusted.write("out/issuer/.well-known/openid-configuration", "{}")
     with trusted.aws("iam") as iam:
         arn = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
-        iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=arn, ClientID="openshift")
-        iam.update_assume_role_policy(RoleName=INGRESS, PolicyDocument=json.dumps(clouds["roles"][REGISTRY]["trust"]))
+        iam.remove_client_id_from_open_id_connect_provider(
+            OpenIDConnectProviderArn=arn, ClientID="openshift"
+        )
+        iam.update_assume_role_policy(
+            RoleName=INGRESS, PolicyDocument=json.dumps(clouds["roles"][REGISTRY]["trust"])
+        )
     drifted = {PROVIDER: ["audiences"], f"aws/role/{INGRESS}": ["trust"]}
     written = {min(DOCUMENTS): ["body"]} if command == OWN else {}
 
@@ -188,7 +233,15 @@ def test_an_issuer_that_is_said_to_be_there_and_is_not_is_not_trusted(served: Gr
 
 
 @pytest.mark.parametrize(
-    "url", ["http://id.example.org", "https://id.example.org/", "https://id.example.org?x=1", "id.example.org", "https://", "https://[bad"]
+    "url",
+    [
+        "http://id.example.org",
+        "https://id.example.org/",
+        "https://id.example.org?x=1",
+        "id.example.org",
+        "https://",
+        "https://[bad",
+    ],
 )
 def test_a_url_that_cannot_be_an_issuer_is_refused(ground: Ground, url: str) -> None:
     done = ground.create_all("--issuer-url", url, "-o", "text")

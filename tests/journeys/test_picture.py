@@ -42,10 +42,16 @@ def pictured(ground: All, *arguments: str) -> tuple[Done, list[Line]]:
 
 
 def told(found: list[Line]) -> dict[tuple[str, str], str]:
-    return {(line.cloud, line.account): line.condition for line in found if line.condition != "as wanted"}
+    return {
+        (line.cloud, line.account): line.condition
+        for line in found
+        if line.condition != "as wanted"
+    }
 
 
-def test_who_can_act_as_what_is_drawn_of_all_clouds_and_nothing_is_written_in_any(ground: All) -> None:
+def test_who_can_act_as_what_is_drawn_of_all_clouds_and_nothing_is_written_in_any(
+    ground: All,
+) -> None:
     assert ground.create_all().code == 0
     ground.fresh()
 
@@ -53,10 +59,17 @@ def test_who_can_act_as_what_is_drawn_of_all_clouds_and_nothing_is_written_in_an
 
     assert (done.code, done.err, ground.mutating()) == (0, "", [])
     assert "written     trust.html" in done.out
-    assert {(line.namespace, line.account) for line in found} == {INGRESS, (REGISTRY, "cluster-image-registry-operator"), (REGISTRY, "registry")}
+    assert {(line.namespace, line.account) for line in found} == {
+        INGRESS,
+        (REGISTRY, "cluster-image-registry-operator"),
+        (REGISTRY, "registry"),
+    }
     assert [line.cloud for line in found] == ["AWS", "Azure", "Google Cloud"] * 3
     assert {line.condition for line in found} == {"as wanted"}
-    assert {line.acts_as for line in found if line.cloud == "AWS"} == {f"{ARN}{aws.INGRESS}", f"{ARN}{aws.REGISTRY}"}
+    assert {line.acts_as for line in found if line.cloud == "AWS"} == {
+        f"{ARN}{aws.INGRESS}",
+        f"{ARN}{aws.REGISTRY}",
+    }
     page = (ground.folder / "trust.html").read_text().replace("<wbr>", "")
     assert all(
         html.escape(word) in page
@@ -73,16 +86,34 @@ def test_who_can_act_as_what_is_drawn_of_all_clouds_and_nothing_is_written_in_an
 
 def test_who_has_roles_without_a_service_account_acts_as_itself(ground: All) -> None:
     asked = {"predefinedRoles": ["roles/dns.admin"], "serviceAccount": False}
-    workload = {"name": "billing", "namespace": "shop", "serviceAccounts": ["billing", "jobs"], "gcp": asked}
-    told = {"apiVersion": "cwii.dev/v1", "kind": "Cluster", "name": NAME, "clouds": {"gcp": {"project": PROJECT}}, "outputDir": "out", "workloads": [workload]}
+    workload = {
+        "name": "billing",
+        "namespace": "shop",
+        "serviceAccounts": ["billing", "jobs"],
+        "gcp": asked,
+    }
+    told = {
+        "apiVersion": "cwii.dev/v1",
+        "kind": "Cluster",
+        "name": NAME,
+        "clouds": {"gcp": {"project": PROJECT}},
+        "outputDir": "out",
+        "workloads": [workload],
+    }
     ground.write("cluster.yaml", yaml.safe_dump(told))
     assert ground.cwiictl("create-all", "--file", "cluster.yaml").code == 0
 
     done = ground.cwiictl("status", "--file", "cluster.yaml", "--html", "trust.html")
 
     found = lines((ground.folder / "trust.html").read_bytes())
-    assert (done.code, [(line.account, line.condition) for line in found]) == (0, [("billing", "as wanted"), ("jobs", "as wanted")]), done.err
-    assert [line.acts_as.rpartition("/")[2] for line in found] == ["system:serviceaccount:shop:billing", "system:serviceaccount:shop:jobs"]
+    assert (done.code, [(line.account, line.condition) for line in found]) == (
+        0,
+        [("billing", "as wanted"), ("jobs", "as wanted")],
+    ), done.err
+    assert [line.acts_as.rpartition("/")[2] for line in found] == [
+        "system:serviceaccount:shop:billing",
+        "system:serviceaccount:shop:jobs",
+    ]
 
 
 def test_what_create_identity_has_made_is_drawn_beside_what_is_asked_for(ground: All) -> None:
@@ -94,7 +125,9 @@ def test_what_create_identity_has_made_is_drawn_beside_what_is_asked_for(ground:
 
     shop = [line for line in found if line.namespace == "shop"]
     assert (done.code, len(found)) == (0, 12)
-    assert [(line.cloud, line.account, line.condition) for line in shop] == [(cloud, "billing", "present") for cloud in ("AWS", "Azure", "Google Cloud")]
+    assert [(line.cloud, line.account, line.condition) for line in shop] == [
+        (cloud, "billing", "present") for cloud in ("AWS", "Azure", "Google Cloud")
+    ]
     assert shop[0].acts_as == f"{ARN}{BILLING}"
     page = (ground.folder / "trust.html").read_text().replace("<wbr>", "")
     assert f"<li>{MANAGED}</li>" in page
@@ -114,7 +147,9 @@ def test_what_has_drifted_and_what_verify_finds_stand_at_the_thing_they_are_of(g
     with ground.aws("iam") as iam:
         iam.delete_role_policy(RoleName=aws.INGRESS, PolicyName=aws.INGRESS)
         trust = iam.get_role(RoleName=aws.REGISTRY)["Role"]["AssumeRolePolicyDocument"]
-        trust["Statement"][0]["Condition"]["StringEquals"][f"{aws.HOST}:sub"] = "system:serviceaccount:shop:other"
+        trust["Statement"][0]["Condition"]["StringEquals"][f"{aws.HOST}:sub"] = (
+            "system:serviceaccount:shop:other"
+        )
         iam.update_assume_role_policy(RoleName=aws.REGISTRY, PolicyDocument=json.dumps(trust))
 
     done, found = pictured(ground)
@@ -128,7 +163,9 @@ def test_what_has_drifted_and_what_verify_finds_stand_at_the_thing_they_are_of(g
     (policy,) = {line.wrong for line in found if line.condition == "drifted"}
     assert policy.startswith("policy: nothing -> ")
     (trusts,) = {line.wrong for line in found if line.condition == "not believed"}
-    assert "The role trusts system:serviceaccount:shop:other, and not system:serviceaccount:" in trusts
+    assert (
+        "The role trusts system:serviceaccount:shop:other, and not system:serviceaccount:" in trusts
+    )
     assert "1 failed" in done.out
     assert "2 drifted" in done.out, "the trust is another than was asked for, too"
 
@@ -187,7 +224,9 @@ def test_the_diagram_is_all_that_is_printed(ground: All) -> None:
     ],
     ids=["two forms", "a folder", "no cluster"],
 )
-def test_what_cannot_be_drawn_is_refused_before_any_call(ground: All, words: tuple[str, ...], problem: str) -> None:
+def test_what_cannot_be_drawn_is_refused_before_any_call(
+    ground: All, words: tuple[str, ...], problem: str
+) -> None:
     done = ground.cwiictl("status", *ground.where, *ground.asking, *words)
 
     assert (done.code, problem in done.err) == (2, True), done.err

@@ -13,7 +13,16 @@ CROWD = 3000
 
 def asked_for(ground: Ground) -> None:
     names = [f"workload-{number:02}" for number in range(ROLES)]
-    ground.requests({"all.yaml": text(*(an_object(name, "many", name, entries=[an_entry("s3:GetObject")]) for name in names))})
+    ground.requests(
+        {
+            "all.yaml": text(
+                *(
+                    an_object(name, "many", name, entries=[an_entry("s3:GetObject")])
+                    for name in names
+                )
+            )
+        }
+    )
 
 
 def counted(ground: Ground, *arguments: str) -> int:
@@ -23,7 +32,9 @@ def counted(ground: Ground, *arguments: str) -> int:
     return len(ground.asked())
 
 
-def test_the_first_run_makes_two_requests_a_role_and_the_second_none_but_a_constant(enter: Enter) -> None:
+def test_the_first_run_makes_two_requests_a_role_and_the_second_none_but_a_constant(
+    enter: Enter,
+) -> None:
     ground = enter()
     asked_for(ground)
 
@@ -43,9 +54,18 @@ def test_thousands_of_strange_roles_change_that_by_a_few(enter: Enter) -> None:
     assert counted(ground) <= CONSTANT + 10
     ground.fresh()
     assert ground.delete("--yes").code == 0
-    assert len([action for action in ground.asked() if action == "iam:GetAccountAuthorizationDetails"]) <= 8
+    assert (
+        len([action for action in ground.asked() if action == "iam:GetAccountAuthorizationDetails"])
+        <= 8
+    )
     with ground.aws("iam") as iam:
-        names = [role["RoleName"] for page in iam.get_paginator("list_roles").paginate(PaginationConfig={"PageSize": 1000}) for role in page["Roles"]]
+        names = [
+            role["RoleName"]
+            for page in iam.get_paginator("list_roles").paginate(
+                PaginationConfig={"PageSize": 1000}
+            )
+            for role in page["Roles"]
+        ]
     assert len(names) == CROWD
     assert not any(name.startswith("demo-") for name in names)
 

@@ -26,7 +26,11 @@ from tests.journeys.ground import NAME, Done, Ground, public_pem
 from tests.journeys.three import CLOUDS, EACH, All, all_requests
 
 OWN = {"aws": EACH[:2], "azure": EACH[2:6], "gcp": EACH[6:]}
-WISHES = {"aws": ("--managed-policy-arn", asked.MANAGED), "azure": ("--role", "Reader"), "gcp": ("--predefined-role", "roles/dns.admin")}
+WISHES = {
+    "aws": ("--managed-policy-arn", asked.MANAGED),
+    "azure": ("--role", "Reader"),
+    "gcp": ("--predefined-role", "roles/dns.admin"),
+}
 MISSING = {
     "aws": f"AWS IAM has no OIDC provider of {NAME}, so nobody could assume a role that trusts it.",
     "gcp": f"There is no provider {NAME}/{NAME} of cluster {NAME} in the Google Cloud project {PROJECT}, so nobody's tokens would be believed.",
@@ -34,7 +38,11 @@ MISSING = {
 HOSTS = {"aws": aws.ISSUER, "azure": azure.ISSUER, "gcp": gcp.ISSUER}
 HOSTING = {"aws": "aws/bucket/", "azure": "azure/storage-account/", "gcp": "gcp/bucket/"}
 GROUPS = (f"azure/resource-group/{NAME}", f"azure/resource-group/{NAME}-oidc")
-NOTHING: dict[str, Any] = {"aws": aws.NOTHING, "azure": {**azure.NOTHING, "groups": {}}, "gcp": gcp.LEFT}
+NOTHING: dict[str, Any] = {
+    "aws": aws.NOTHING,
+    "azure": {**azure.NOTHING, "groups": {}},
+    "gcp": gcp.LEFT,
+}
 
 
 @pytest.fixture
@@ -46,18 +54,35 @@ def ground(tmp_path: Path) -> Iterator[All]:
         yield ground
 
 
-@pytest.mark.parametrize("host", [CLOUDS[-1], *(pytest.param(each, marks=pytest.mark.soak) for each in CLOUDS[:-1])])
-def test_one_issuer_is_trusted_by_all_shown_side_by_side_and_taken_down_with_one_word(ground: All, host: str) -> None:
+@pytest.mark.parametrize(
+    "host", [CLOUDS[-1], *(pytest.param(each, marks=pytest.mark.soak) for each in CLOUDS[:-1])]
+)
+def test_one_issuer_is_trusted_by_all_shown_side_by_side_and_taken_down_with_one_word(
+    ground: All, host: str
+) -> None:
     done = ground.create_all("--issuer-in", host)
 
     assert done.code == 0, done.out
     assert [caller["cloud"] for caller in done.data["callers"]] == list(CLOUDS)
-    assert [thing.startswith(HOSTING[host]) for thing in done.things if thing.startswith(tuple(HOSTING.values()))] == [True]
-    assert {cloud: ground.believed(url) for cloud, url in HOSTS.items()} == {cloud: (cloud == host,) * 3 for cloud in CLOUDS}
-    assert pod.may(ground.gcp, pod.access(ground.gcp, ground.token(iss=HOSTS[host], aud=["openshift"])), "dns.changes.create") == {"dns.changes.create"}
+    assert [
+        thing.startswith(HOSTING[host])
+        for thing in done.things
+        if thing.startswith(tuple(HOSTING.values()))
+    ] == [True]
+    assert {cloud: ground.believed(url) for cloud, url in HOSTS.items()} == {
+        cloud: (cloud == host,) * 3 for cloud in CLOUDS
+    }
+    assert pod.may(
+        ground.gcp,
+        pod.access(ground.gcp, ground.token(iss=HOSTS[host], aud=["openshift"])),
+        "dns.changes.create",
+    ) == {"dns.changes.create"}
 
     ground.fresh()
-    again, status = ground.create_all("--issuer-in", host), ground.status("--issuer-in", host, "-o", "text")
+    again, status = (
+        ground.create_all("--issuer-in", host),
+        ground.status("--issuer-in", host, "-o", "text"),
+    )
     assert (again.code, again.but("as wanted")) == (0, {})
     assert status.code == 0
     heads = [line.partition(":")[0] for line in status.out.splitlines() if line.startswith(CLOUDS)]
@@ -76,12 +101,17 @@ def test_the_secrets_of_all_lie_side_by_side(ground: All) -> None:
     assert ground.create_all().code == 0
 
     secret = yaml.safe_load((ground.folder / pod.FILES["ingress"]).read_text(encoding="utf-8"))
-    assert f"role_arn = arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}" in secret["stringData"]["credentials"]
+    assert (
+        f"role_arn = arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}"
+        in secret["stringData"]["credentials"]
+    )
     assert secret["stringData"]["azure_tenant_id"] == TENANT
     assert pod.told(ground.gcp)["audience"] == gcp.AUDIENCE
 
 
-def test_a_key_that_is_added_is_believed_everywhere_and_one_that_is_replaced_nowhere(ground: All) -> None:
+def test_a_key_that_is_added_is_believed_everywhere_and_one_that_is_replaced_nowhere(
+    ground: All,
+) -> None:
     assert ground.create_all().code == 0
     ground.write("new.pub", public_pem(aws.a_key(1)))
 
@@ -97,7 +127,10 @@ def test_clouds_go_one_by_one_and_the_host_keeps_the_issuer_until_the_last(groun
 
     host = ground.cwiictl("delete", *GcpGround.where, "--yes", "-o", "json")
     assert (host.code, host.but("dropped")) == (0, {bucket: "kept"}), host.out
-    assert "aws and azure may still trust it" in host.out or "aws, azure may still trust it" in host.out
+    assert (
+        "aws and azure may still trust it" in host.out
+        or "aws, azure may still trust it" in host.out
+    )
     assert ground.believed(gcp.ISSUER) == (True, True, False)
     for where, left in ((Ground.where, (False, True, False)), (AzureGround.where, (False,) * 3)):
         assert ground.cwiictl("delete", *where, "--yes").code == 0
@@ -120,22 +153,42 @@ def test_google_is_added_later_and_trusts_the_issuer_that_is_there(ground: All) 
     after_ = ground.clouds()
     assert after_["gcp"]["buckets"] == {}
     assert {**after_, "gcp": before["gcp"]} == before
-    assert ground.create_all().but("as wanted", "repaired") == {}  # the bucket learns that Google trusts it too
+    assert (
+        ground.create_all().but("as wanted", "repaired") == {}
+    )  # the bucket learns that Google trusts it too
 
 
 def identity(ground: All, *clouds: str, further: tuple[str, ...] = ()) -> Done:
     """For one workload, in these clouds; the first is taken to host the issuer."""
     where = [word for cloud in clouds for word in ("--cloud", cloud, *OWN[cloud])]
     wishes = [word for cloud in clouds for word in WISHES[cloud]]
-    return ground.cwiictl("create-identity", *where, "--name", NAME, "-n", "shop", "--service-account", "billing", *wishes, *further)
+    return ground.cwiictl(
+        "create-identity",
+        *where,
+        "--name",
+        NAME,
+        "-n",
+        "shop",
+        "--service-account",
+        "billing",
+        *wishes,
+        *further,
+    )
 
 
 @pytest.mark.parametrize("clouds", [("aws", "gcp"), ("gcp", "aws")], ids="-".join)
 @pytest.mark.parametrize("trusting", ["aws", "gcp"])
-def test_a_cloud_that_does_not_trust_the_issuer_refuses_for_all_as_it_does_by_itself(ground: All, clouds: tuple[str, str], trusting: str) -> None:
+def test_a_cloud_that_does_not_trust_the_issuer_refuses_for_all_as_it_does_by_itself(
+    ground: All, clouds: tuple[str, str], trusting: str
+) -> None:
     """Whoever hosts: an identity there could never be used."""
     (other,) = set(clouds) - {trusting}
-    assert ground.cwiictl("create-all", "--cloud", trusting, "--name", NAME, *OWN[trusting], *ground.asking).code == 0
+    assert (
+        ground.cwiictl(
+            "create-all", "--cloud", trusting, "--name", NAME, *OWN[trusting], *ground.asking
+        ).code
+        == 0
+    )
     before = ground.clouds()
     ground.fresh()
     alone = identity(ground, other)
@@ -161,27 +214,48 @@ def test_azure_as_host_refuses_for_a_cloud_that_has_no_provider(ground: All) -> 
 
 
 @pytest.mark.parametrize("clouds", [CLOUDS, CLOUDS[::-1]], ids="-".join)
-def test_an_identity_is_made_in_all_that_trust_the_issuer_and_azure_needs_no_provider(ground: All, clouds: tuple[str, ...]) -> None:
+def test_an_identity_is_made_in_all_that_trust_the_issuer_and_azure_needs_no_provider(
+    ground: All, clouds: tuple[str, ...]
+) -> None:
     assert ground.create_all("--issuer-in", "gcp").code == 0
 
     done = identity(ground, *clouds, further=("--issuer-in", "gcp", "-o", "json"))
 
     assert (done.code, done.but("created", "as wanted", "updated")) == (0, {}), done.out
-    assert {thing.partition("/")[0] for thing, condition in done.things.items() if condition == "created"} == set(CLOUDS)
+    assert {
+        thing.partition("/")[0]
+        for thing, condition in done.things.items()
+        if condition == "created"
+    } == set(CLOUDS)
 
 
 def test_a_cloud_that_nobody_asks_for_an_identity_need_not_trust_the_issuer(ground: All) -> None:
     ground.requests(two_requests())
-    assert ground.cwiictl("create-identity-provider", *Ground.where, "--output-dir", "out").code == 0
+    assert (
+        ground.cwiictl("create-identity-provider", *Ground.where, "--output-dir", "out").code == 0
+    )
 
-    where = ("--cloud", "gcp", "--cloud", "aws", "--issuer-in", "aws", "--name", NAME, *OWN["aws"], *OWN["gcp"])
+    where = (
+        "--cloud",
+        "gcp",
+        "--cloud",
+        "aws",
+        "--issuer-in",
+        "aws",
+        "--name",
+        NAME,
+        *OWN["aws"],
+        *OWN["gcp"],
+    )
     done = ground.cwiictl("create-identities", *where, *ground.asking)
 
     assert done.code == 0, done.err
     assert aws.INGRESS in ground.clouds()["aws"]["roles"]
 
 
-def test_clouds_that_believe_different_issuers_are_given_no_identity_until_they_believe_one(ground: All) -> None:
+def test_clouds_that_believe_different_issuers_are_given_no_identity_until_they_believe_one(
+    ground: All,
+) -> None:
     """The tokens of a cluster are of one issuer, and would be worth something in one of them."""
     for cloud in ("aws", "gcp"):
         where = ("--cloud", cloud, "--name", NAME, *OWN[cloud])
@@ -192,18 +266,31 @@ def test_clouds_that_believe_different_issuers_are_given_no_identity_until_they_
     done = identity(ground, "gcp", "aws")
 
     assert done.code == 2
-    assert f"Google Cloud says that the cluster's issuer is {gcp.ISSUER}, and AWS believes {aws.ISSUER}.\n" in done.err
+    assert (
+        f"Google Cloud says that the cluster's issuer is {gcp.ISSUER}, and AWS believes {aws.ISSUER}.\n"
+        in done.err
+    )
     assert ground.mutating() == []
 
     it = ("--issuer-url", gcp.ISSUER, "--issuer-exists")
     where = ("--cloud", "aws", "--name", NAME, *OWN["aws"])
-    moved = ("--move-issuer", "--public-key-file", "gcp/serviceaccount-signer.public", "--output-dir", "out")
+    moved = (
+        "--move-issuer",
+        "--public-key-file",
+        "gcp/serviceaccount-signer.public",
+        "--output-dir",
+        "out",
+    )
     assert ground.cwiictl("create-identity-provider", *where, *it, *moved).code == 0
     assert identity(ground, "gcp", "aws", further=it).code == 0
 
 
-def test_keys_that_only_google_has_are_refused_for_others_before_the_first_call(ground: All) -> None:
-    done = ground.create_all("--issuer-in", "gcp", "--key-storage-method", "pool-jwk-file", "-o", "text")
+def test_keys_that_only_google_has_are_refused_for_others_before_the_first_call(
+    ground: All,
+) -> None:
+    done = ground.create_all(
+        "--issuer-in", "gcp", "--key-storage-method", "pool-jwk-file", "-o", "text"
+    )
 
     assert done.code == 2, done.out
     assert "aws, azure could not read the keys of --key-storage-method pool-jwk-file" in done.err
@@ -215,7 +302,9 @@ def test_keys_that_only_google_has_are_refused_for_others_before_the_first_call(
 
 
 @pytest.mark.parametrize("writes", after(range(4, 25, 4)))
-def test_killed_in_the_middle_all_are_finished_by_the_next_run_or_taken_down(ground: All, writes: int) -> None:
+def test_killed_in_the_middle_all_are_finished_by_the_next_run_or_taken_down(
+    ground: All, writes: int
+) -> None:
     ground.killed(writes, "create-all", *ground.where, *ground.asking, "--issuer-in", "gcp")
 
     done = ground.create_all("--issuer-in", "gcp")

@@ -19,7 +19,9 @@ from tests.journeys.ground import INGRESS, REGISTRY, Ground, a_key, kid_of, publ
 
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/{INGRESS}"
 MANIFEST = "out/manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml"
-POD = "import boto3; print(boto3.client('sts', region_name='us-east-1').get_caller_identity()['Arn'])"
+POD = (
+    "import boto3; print(boto3.client('sts', region_name='us-east-1').get_caller_identity()['Arn'])"
+)
 
 
 @pytest.fixture
@@ -32,7 +34,9 @@ def made(ground: Ground) -> Ground:
 def assumed(ground: Ground, token: str, role: str = ROLE) -> Any:
     """As a pod asks: with nothing but the token."""
     with ground.aws("sts", config=Config(signature_version=UNSIGNED)) as sts:
-        return sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName="pod", WebIdentityToken=token)
+        return sts.assume_role_with_web_identity(
+            RoleArn=role, RoleSessionName="pod", WebIdentityToken=token
+        )
 
 
 def refusal(ground: Ground, token: str, role: str = ROLE) -> str:
@@ -51,7 +55,9 @@ def test_a_token_of_the_cluster_is_worth_the_roles_credentials(made: Ground) -> 
         "aws_session_token": credentials["SessionToken"],
     }
     with made.aws("sts", **known) as sts:
-        assert sts.get_caller_identity()["Arn"] == f"arn:aws:sts::{ACCOUNT}:assumed-role/{INGRESS}/pod"
+        assert (
+            sts.get_caller_identity()["Arn"] == f"arn:aws:sts::{ACCOUNT}:assumed-role/{INGRESS}/pod"
+        )
 
 
 def test_every_service_account_of_a_request_may_assume_its_role_and_no_other(made: Ground) -> None:
@@ -78,7 +84,9 @@ def test_both_audiences_are_believed(made: Ground, audience: Any) -> None:
         ({"nbf": int(time.time()) + 3600}, "InvalidIdentityToken"),
     ],
 )
-def test_another_token_is_refused_as_sts_does(made: Ground, claims: dict[str, Any], code: str) -> None:
+def test_another_token_is_refused_as_sts_does(
+    made: Ground, claims: dict[str, Any], code: str
+) -> None:
     assert refusal(made, made.token(**claims)) == code
 
 
@@ -93,7 +101,9 @@ def test_after_delete_no_token_is_believed_any_more(made: Ground) -> None:
     assert refusal(made, made.token()) == "InvalidIdentityToken"
 
 
-def test_with_the_key_added_the_tokens_of_both_are_believed_and_replaced_only_the_new_ones(made: Ground) -> None:
+def test_with_the_key_added_the_tokens_of_both_are_believed_and_replaced_only_the_new_ones(
+    made: Ground,
+) -> None:
     made.write("new.pub", public_pem(a_key(1)))
 
     made.create_all("--public-key-file", "new.pub", "--add-key")
@@ -117,13 +127,24 @@ def test_an_unmodified_sdk_in_a_pod_finds_its_credentials(enter: Enter, told: st
     ground.create_all()
     secret = yaml.safe_load((ground.folder / MANIFEST).read_text(encoding="utf-8"))
     mounted = ground.write("mounted/credentials", secret["stringData"]["credentials"])
-    environment = {name: value for name, value in ground.sandbox.environment().items() if name not in {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}}
+    environment = {
+        name: value
+        for name, value in ground.sandbox.environment().items()
+        if name not in {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    }
     environment |= {
         "by the Secret": {"AWS_SHARED_CREDENTIALS_FILE": str(mounted)},
         "by the environment": {"AWS_WEB_IDENTITY_TOKEN_FILE": str(path), "AWS_ROLE_ARN": ROLE},
     }[told]
 
-    pod = subprocess.run([sys.executable, "-c", POD], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    pod = subprocess.run(
+        [sys.executable, "-c", POD],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
     assert pod.returncode == 0, pod.stderr
     assert f":assumed-role/{INGRESS}/" in pod.stdout

@@ -18,7 +18,20 @@ from tests.journeys.azure import ground as azure
 from tests.journeys.azure.ground import AzureGround
 from tests.journeys.ground import NAME, Done, Ground
 
-BOTH = ("--cloud", "aws", "--cloud", "azure", "--name", NAME, "--aws-region", "us-east-1", "--azure-region", "eastus", "--subscription-id", SUBSCRIPTION)
+BOTH = (
+    "--cloud",
+    "aws",
+    "--cloud",
+    "azure",
+    "--name",
+    NAME,
+    "--aws-region",
+    "us-east-1",
+    "--azure-region",
+    "eastus",
+    "--subscription-id",
+    SUBSCRIPTION,
+)
 AWS, AZURE = Ground.where, AzureGround.where
 HOSTS = {"aws": aws.ISSUER, "azure": azure.ISSUER}
 ASKING = ("--credentials-requests-dir", "requests", "--output-dir", "out")
@@ -42,7 +55,11 @@ class Both(AzureGround):
         token = self.token(iss=issuer)
         with self.aws("sts") as sts:
             try:
-                sts.assume_role_with_web_identity(RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}", RoleSessionName="pod", WebIdentityToken=token)
+                sts.assume_role_with_web_identity(
+                    RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}",
+                    RoleSessionName="pod",
+                    WebIdentityToken=token,
+                )
                 in_aws = True
             except sts.exceptions.ClientError:
                 in_aws = False
@@ -54,7 +71,9 @@ class Both(AzureGround):
             "client_assertion": token,
             "scope": "https://management.azure.com/.default",
         }
-        return in_aws, self.session.post(f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30).ok
+        return in_aws, self.session.post(
+            f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30
+        ).ok
 
 
 @pytest.fixture
@@ -77,21 +96,34 @@ def made(ground: Both) -> Callable[[str], Both]:
     return make
 
 
-def test_prune_does_not_drop_what_serves_an_issuer_that_another_cloud_may_still_trust(made: Callable[[str], Both]) -> None:
+def test_prune_does_not_drop_what_serves_an_issuer_that_another_cloud_may_still_trust(
+    made: Callable[[str], Both],
+) -> None:
     """Whoever took the bucket's name would be believed by Azure."""
     ground = made("aws")
     bucket = f"aws/bucket/{aws.BUCKET}"
-    moved = (*AWS, *ASKING, "--issuer-url", "https://elsewhere.example.org", "--move-issuer", "--prune")
+    moved = (
+        *AWS,
+        *ASKING,
+        "--issuer-url",
+        "https://elsewhere.example.org",
+        "--move-issuer",
+        "--prune",
+    )
 
     shown = ground.cwiictl("create-all", *moved, "--dry-run", "-o", "json")
     assert shown.things[bucket] == "kept"
     ground.cwiictl("create-all", *moved, "--yes")
 
-    assert bucket in ground.cwiictl("status", *AWS, *ASKING, "--issuer-in", "aws", "-o", "json").things
+    assert (
+        bucket in ground.cwiictl("status", *AWS, *ASKING, "--issuer-in", "aws", "-o", "json").things
+    )
     assert ground.believed(aws.ISSUER)[1]
 
 
-def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_another_hosts(ground: Both) -> None:
+def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_another_hosts(
+    ground: Both,
+) -> None:
     assert ground.cwiictl("create-all", *AZURE, *ASKING, "-o", "json").code == 0
     before = ground.tree()
     ground.fresh()
@@ -99,9 +131,24 @@ def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_ano
     done = ground.cwiictl("create-all", *AWS, *ASKING, "-o", "text")
 
     assert done.code == 2
-    assert f"The files in out are of the issuer {azure.ISSUER}, and this run would make another: {aws.ISSUER}." in done.err
+    assert (
+        f"The files in out are of the issuer {azure.ISSUER}, and this run would make another: {aws.ISSUER}."
+        in done.err
+    )
     assert (ground.tree(), ground.mutating()) == (before, [])
-    assert ground.cwiictl("create-all", *AWS, *ASKING, "--issuer-url", azure.ISSUER, "--issuer-exists", "-o", "json").code == 0
+    assert (
+        ground.cwiictl(
+            "create-all",
+            *AWS,
+            *ASKING,
+            "--issuer-url",
+            azure.ISSUER,
+            "--issuer-exists",
+            "-o",
+            "json",
+        ).code
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +160,9 @@ def test_a_cloud_by_itself_does_not_write_over_what_tells_of_the_issuer_that_ano
     ],
     ids=["misspelt", "changed", "changed in AWS"],
 )
-def test_another_region_than_the_clusters_is_refused_with_the_flag_of_its_cloud(made: Callable[[str], Both], region: tuple[str, str], remedy: str) -> None:
+def test_another_region_than_the_clusters_is_refused_with_the_flag_of_its_cloud(
+    made: Callable[[str], Both], region: tuple[str, str], remedy: str
+) -> None:
     ground = made("aws")
     before = ground.everything(), ground.of_aws
     ground.fresh()
@@ -130,12 +179,17 @@ def test_another_region_than_the_clusters_is_refused_with_the_flag_of_its_cloud(
 def hosting(of: str) -> set[str]:
     return {
         "aws": {f"aws/bucket/{aws.BUCKET}"},
-        "azure": {f"azure/storage-account/{azure.GROUP}/{azure.ACCOUNT}", f"azure/container/{azure.ACCOUNT}/{azure.CONTAINER}"},
+        "azure": {
+            f"azure/storage-account/{azure.GROUP}/{azure.ACCOUNT}",
+            f"azure/container/{azure.ACCOUNT}/{azure.CONTAINER}",
+        },
     }[of]
 
 
 @pytest.mark.parametrize(("host", "other"), [("aws", "azure"), ("azure", "aws")])
-def test_one_issuer_is_trusted_by_both_clouds_and_a_second_run_is_silent(made: Callable[[str], Both], host: str, other: str) -> None:
+def test_one_issuer_is_trusted_by_both_clouds_and_a_second_run_is_silent(
+    made: Callable[[str], Both], host: str, other: str
+) -> None:
     ground = made(host)
 
     assert ground.believed(HOSTS[host]) == (True, True)
@@ -149,26 +203,45 @@ def test_one_issuer_is_trusted_by_both_clouds_and_a_second_run_is_silent(made: C
     assert ground.mutating() == []
 
 
-def test_the_secrets_of_both_lie_side_by_side_and_one_issuer_is_told(made: Callable[[str], Both]) -> None:
+def test_the_secrets_of_both_lie_side_by_side_and_one_issuer_is_told(
+    made: Callable[[str], Both],
+) -> None:
     """A request of each cloud may name one Secret: then it holds what both say."""
     tree = made("aws").tree()
 
-    manifests = {path.rpartition("/")[2]: yaml.safe_load(content) for path, (_, content) in tree.items() if path.startswith("manifests/")}
-    secret = manifests["openshift-ingress-operator-cloud-credentials-credentials.yaml"]["stringData"]
+    manifests = {
+        path.rpartition("/")[2]: yaml.safe_load(content)
+        for path, (_, content) in tree.items()
+        if path.startswith("manifests/")
+    }
+    secret = manifests["openshift-ingress-operator-cloud-credentials-credentials.yaml"][
+        "stringData"
+    ]
     assert f"role_arn = arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}" in secret["credentials"]
     assert secret["azure_tenant_id"] == TENANT
-    assert manifests["cluster-authentication-02-config.yaml"]["spec"]["serviceAccountIssuer"] == aws.ISSUER
-    assert manifests["azure-ad-pod-identity-webhook-config.yaml"]["stringData"] == {"azure_tenant_id": TENANT}
+    assert (
+        manifests["cluster-authentication-02-config.yaml"]["spec"]["serviceAccountIssuer"]
+        == aws.ISSUER
+    )
+    assert manifests["azure-ad-pod-identity-webhook-config.yaml"]["stringData"] == {
+        "azure_tenant_id": TENANT
+    }
 
 
 def gone(done: Done, *kept: str) -> None:
     assert done.code == 0, done.out
-    groups = {thing for thing in done.things if thing.startswith("azure/resource-group/")}  # which go only if that is asked for
-    assert {thing for thing, condition in done.things.items() if condition == "kept"} - groups == set(kept)
+    groups = {
+        thing for thing in done.things if thing.startswith("azure/resource-group/")
+    }  # which go only if that is asked for
+    assert {
+        thing for thing, condition in done.things.items() if condition == "kept"
+    } - groups == set(kept)
     assert done.but("dropped", "kept") == {}
 
 
-def test_azure_is_taken_down_and_the_issuer_that_aws_trusts_is_kept_until_both_go(made: Callable[[str], Both]) -> None:
+def test_azure_is_taken_down_and_the_issuer_that_aws_trusts_is_kept_until_both_go(
+    made: Callable[[str], Both],
+) -> None:
     ground = made("azure")
 
     done = ground.cwiictl("delete", *AZURE, "--yes", "-o", "json")
@@ -184,10 +257,14 @@ def test_azure_is_taken_down_and_the_issuer_that_aws_trusts_is_kept_until_both_g
     assert ground.of_aws == aws.NOTHING
     assert ground.of_azure["accounts"] == {}
     order = [seen.action for seen in ground.sandbox.record[ground.before :] if seen.mutating]
-    assert order.index("iam:DeleteOpenIDConnectProvider") < order.index("Microsoft.Storage/storageAccounts/delete")
+    assert order.index("iam:DeleteOpenIDConnectProvider") < order.index(
+        "Microsoft.Storage/storageAccounts/delete"
+    )
 
 
-def test_azures_identities_go_and_a_bucket_that_aws_hosts_stays(made: Callable[[str], Both]) -> None:
+def test_azures_identities_go_and_a_bucket_that_aws_hosts_stays(
+    made: Callable[[str], Both],
+) -> None:
     ground = made("aws")
 
     gone(ground.cwiictl("delete", *AZURE, "--yes", "-o", "json"))
@@ -196,7 +273,9 @@ def test_azures_identities_go_and_a_bucket_that_aws_hosts_stays(made: Callable[[
     assert ground.believed(aws.ISSUER) == (True, False)
 
 
-def test_aws_goes_first_and_its_bucket_stays_for_azure_unless_the_issuer_is_named(made: Callable[[str], Both]) -> None:
+def test_aws_goes_first_and_its_bucket_stays_for_azure_unless_the_issuer_is_named(
+    made: Callable[[str], Both],
+) -> None:
     ground = made("aws")
 
     done = ground.cwiictl("delete", *AWS, "--yes", "-o", "json")
@@ -212,7 +291,9 @@ def test_aws_goes_first_and_its_bucket_stays_for_azure_unless_the_issuer_is_name
     assert ground.believed(aws.ISSUER) == (False, False)
 
 
-def test_one_by_one_the_last_is_told_the_command_that_lets_the_issuer_go(made: Callable[[str], Both]) -> None:
+def test_one_by_one_the_last_is_told_the_command_that_lets_the_issuer_go(
+    made: Callable[[str], Both],
+) -> None:
     """Who takes down a cloud cannot see in another whether the issuer is trusted there."""
     ground = made("aws")
 
@@ -221,7 +302,11 @@ def test_one_by_one_the_last_is_told_the_command_that_lets_the_issuer_go(made: C
     command = told.partition(": cwiictl ")[2].split()
     assert command == ["delete", *AWS, "--issuer"]
     status = ground.cwiictl("status", *AWS, "--output-dir", "out", "-o", "json")
-    assert status.remarks == {f"aws/bucket/{aws.BUCKET}": ["azure may trust it too: delete keeps it, unless azure goes with it or --issuer is given"]}
+    assert status.remarks == {
+        f"aws/bucket/{aws.BUCKET}": [
+            "azure may trust it too: delete keeps it, unless azure goes with it or --issuer is given"
+        ]
+    }
 
     last = ground.cwiictl("delete", *AZURE, "--yes")
     assert f"The issuer {aws.ISSUER} is in aws, and stays." in last.out
@@ -249,7 +334,9 @@ def test_a_cloud_that_is_added_later_trusts_the_issuer_that_is_there(ground: Bot
     assert ground.of_aws == before
 
 
-def test_what_the_files_tell_of_another_cloud_stays_as_one_run_for_both_would_write_it(ground: Both) -> None:
+def test_what_the_files_tell_of_another_cloud_stays_as_one_run_for_both_would_write_it(
+    ground: Both,
+) -> None:
     installers = ("--installer", "openshift", "--installer", "kubeadm")
     assert ground.cwiictl("create-all", *AWS, *ASKING, *installers, "--bits", "2048").code == 0
     alone = told(ground)
@@ -295,20 +382,30 @@ def test_killed_in_the_middle_both_are_finished_by_the_next_run(ground: Both) ->
 def test_the_help_tells_what_is_for_all_clouds_and_what_is_for_each(ground: Both) -> None:
     told = ground.cwiictl("create-all", "--help").out
 
-    whole, of_aws, of_azure = (told.index(title) for title in ("\nOptions:", "\nOptions of AWS:", "\nOptions of Azure:"))
+    whole, of_aws, of_azure = (
+        told.index(title) for title in ("\nOptions:", "\nOptions of AWS:", "\nOptions of Azure:")
+    )
     assert whole < of_aws < of_azure
     assert "--aws-region" in told[of_aws:of_azure]
     assert "--s3-bucket" in told[of_aws:of_azure]
     assert "--subscription-id" in told[of_azure:]
     assert "--create-private-storage-account" in told[of_azure:]
-    assert all(flag in told[whole:of_aws] for flag in ("--region", "--issuer-in", "--name", "--credentials-requests-dir"))
+    assert all(
+        flag in told[whole:of_aws]
+        for flag in ("--region", "--issuer-in", "--name", "--credentials-requests-dir")
+    )
     assert told[whole:].count("  --region ") == 1
     assert max(map(len, told.splitlines())) <= 116
 
 
-def test_the_policies_of_two_clouds_are_one_document_and_a_command_is_told_which_policy_is_its(ground: Ground) -> None:
+def test_the_policies_of_two_clouds_are_one_document_and_a_command_is_told_which_policy_is_its(
+    ground: Ground,
+) -> None:
     both = ground.cwiictl("permissions", "delete", *BOTH)
     assert set(both.data) == {"aws", "azure"}
 
     done = ground.cwiictl("permissions", "create-all", *BOTH)
-    assert (done.code, done.err) == (2, "Error: There is no policy for 'create-all'.\n  Did you mean create?\n")
+    assert (done.code, done.err) == (
+        2,
+        "Error: There is no policy for 'create-all'.\n  Did you mean create?\n",
+    )

@@ -29,7 +29,9 @@ def ground(healthy: All) -> Iterator[All]:
     faults.certificates.clear()
     faults.spoil, faults.clock = lambda _request, response: response, healthy.sandbox.settings.clock
     with healthy.aws("s3") as s3:
-        s3.delete_object(Bucket=planted.BUCKET, Key=planted.KEYS)  # which nobody may replace without saying so
+        s3.delete_object(
+            Bucket=planted.BUCKET, Key=planted.KEYS
+        )  # which nobody may replace without saying so
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -38,8 +40,12 @@ def test_the_cause_is_named_and_nothing_else(ground: All, fault: Fault) -> None:
     fault.plant(ground)
 
     for done in (ground.verify(), ground.verify(*TOKENS)):
-        wrong = [each for each in done.data["findings"] if each["severity"] in {"warning", "failed"}]
-        assert [(each["thing"], each["check"], each["severity"]) for each in wrong] == [(thing, fault.check, fault.severity)], wrong
+        wrong = [
+            each for each in done.data["findings"] if each["severity"] in {"warning", "failed"}
+        ]
+        assert [(each["thing"], each["check"], each["severity"]) for each in wrong] == [
+            (thing, fault.check, fault.severity)
+        ], wrong
         assert fault.words in wrong[0]["problem"]
         assert wrong[0]["remedy"]
         assert done.code == (3 if fault.severity == "failed" else 0)
@@ -62,5 +68,13 @@ def test_what_only_the_clouds_see_is_found_with_tokens_alone(ground: All) -> Non
     assert "eyJ" not in done.out + done.err  # as every token begins, those that are refused too
     wrong = [each for each in done.data["findings"] if each["severity"] != "ok"]
     assert done.code == 3
-    assert len(wrong) == sum(each["check"].startswith("token of") for each in done.data["findings"]) == 9
-    assert all(REFUSED[each["thing"].partition("/")[0]] in each["problem"] and "can read the issuer's documents" in each["remedy"] for each in wrong)
+    assert (
+        len(wrong)
+        == sum(each["check"].startswith("token of") for each in done.data["findings"])
+        == 9
+    )
+    assert all(
+        REFUSED[each["thing"].partition("/")[0]] in each["problem"]
+        and "can read the issuer's documents" in each["remedy"]
+        for each in wrong
+    )

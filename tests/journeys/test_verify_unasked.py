@@ -18,7 +18,16 @@ from tests.journeys.ground import HOST, ISSUER, Done
 from tests.journeys.planted import OTHER
 from tests.journeys.three import All, asked
 
-SHOP = ("-n", "shop", "--service-account", "billing", "--service-account", "jobs", "--managed-policy-arn", MANAGED)
+SHOP = (
+    "-n",
+    "shop",
+    "--service-account",
+    "billing",
+    "--service-account",
+    "jobs",
+    "--managed-policy-arn",
+    MANAGED,
+)
 TOKENS = ("--exchange", "--mint")
 SUBJECT = "system:serviceaccount:shop:billing"
 ROLE, IDENTITY = f"aws/role/{BILLING}", f"azure/identity/{azure.GROUP}/{BILLING}"
@@ -52,19 +61,29 @@ def account(ground: All) -> str:
 
 
 def of(done: Done, *things: str) -> list[tuple[str, str, str]]:
-    return [(each["thing"], each["check"], each["severity"]) for each in done.data["findings"] if each["thing"] in things]
+    return [
+        (each["thing"], each["check"], each["severity"])
+        for each in done.data["findings"]
+        if each["thing"] in things
+    ]
 
 
 @pytest.mark.parametrize("asking", [True, False])
-def test_it_is_judged_beside_what_was_asked_for_and_its_tokens_are_tried(ground: All, asking: bool) -> None:
+def test_it_is_judged_beside_what_was_asked_for_and_its_tokens_are_tried(
+    ground: All, asking: bool
+) -> None:
     things = ROLE, IDENTITY, account(ground)
     words = ground.asking if asking else ("--output-dir", "out")
 
     done = ground.cwiictl("verify", *ground.where, *words, *TOKENS, "-o", "json")
 
-    assert (done.code, {each["severity"] for each in done.data["findings"]}) == (0, {"ok"}), done.out
+    assert (done.code, {each["severity"] for each in done.data["findings"]}) == (0, {"ok"}), (
+        done.out
+    )
     checks = ("trust", "token of shop/billing", "token of shop/jobs")
-    assert sorted(of(done, *things)) == sorted((thing, check, "ok") for thing in things for check in checks)
+    assert sorted(of(done, *things)) == sorted(
+        (thing, check, "ok") for thing in things for check in checks
+    )
 
 
 def trusting(replaced: str, by: str) -> Callable[[All], None]:
@@ -72,7 +91,9 @@ def trusting(replaced: str, by: str) -> Callable[[All], None]:
         with ground.aws("iam") as iam:
             text = json.dumps(iam.get_role(RoleName=BILLING)["Role"]["AssumeRolePolicyDocument"])
             assert replaced in text
-            iam.update_assume_role_policy(RoleName=BILLING, PolicyDocument=text.replace(replaced, by))
+            iam.update_assume_role_policy(
+                RoleName=BILLING, PolicyDocument=text.replace(replaced, by)
+            )
 
     return plant
 
@@ -80,7 +101,9 @@ def trusting(replaced: str, by: str) -> Callable[[All], None]:
 def credentials(**changes: Any) -> Callable[[All], None]:
     def plant(ground: All) -> None:
         for name in ("billing", "jobs"):
-            ground.azure.changed(f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/{name}", **changes)
+            ground.azure.changed(
+                f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/{name}", **changes
+            )
 
     return plant
 
@@ -88,24 +111,50 @@ def credentials(**changes: Any) -> Callable[[All], None]:
 def acted_by(*subjects: str) -> Callable[[All], None]:
     def plant(ground: All) -> None:
         email = f"{account(ground).rpartition('/')[2]}@{gcp.PROJECT}.iam.gserviceaccount.com"
-        by_hand.trust(ground.gcp, email, [{"role": by_hand.IMPERSONATE, "members": [gcp.principal(each) for each in subjects]}])
+        by_hand.trust(
+            ground.gcp,
+            email,
+            [{"role": by_hand.IMPERSONATE, "members": [gcp.principal(each) for each in subjects]}],
+        )
 
     return plant
 
 
 FAULTS = {
-    "AWS: another namespace": (ROLE, trusting("serviceaccount:shop:", "serviceaccount:other:"), f"and not {SUBJECT}"),
-    "AWS: audience": (ROLE, trusting('"sts.amazonaws.com"', '"other"'), "the role takes tokens for other, and not sts.amazonaws.com"),
-    "AWS: issuer": (ROLE, trusting(f'"{HOST}:sub"', '"other.example.org:sub"'), f"are of the issuer other.example.org, and not {HOST}"),
-    "Azure: audience": (IDENTITY, credentials(audiences=["openshift"]), f"for openshift, and not {WEBHOOKS}"),
-    "Azure: issuer": (IDENTITY, credentials(issuer=f"{ISSUER}/"), "a slash at its end is a part of it"),
+    "AWS: another namespace": (
+        ROLE,
+        trusting("serviceaccount:shop:", "serviceaccount:other:"),
+        f"and not {SUBJECT}",
+    ),
+    "AWS: audience": (
+        ROLE,
+        trusting('"sts.amazonaws.com"', '"other"'),
+        "the role takes tokens for other, and not sts.amazonaws.com",
+    ),
+    "AWS: issuer": (
+        ROLE,
+        trusting(f'"{HOST}:sub"', '"other.example.org:sub"'),
+        f"are of the issuer other.example.org, and not {HOST}",
+    ),
+    "Azure: audience": (
+        IDENTITY,
+        credentials(audiences=["openshift"]),
+        f"for openshift, and not {WEBHOOKS}",
+    ),
+    "Azure: issuer": (
+        IDENTITY,
+        credentials(issuer=f"{ISSUER}/"),
+        "a slash at its end is a part of it",
+    ),
     "Google: another namespace": ("", acted_by(OTHER), f"is {OTHER}, and not {SUBJECT}"),
     "Google: nobody": ("", acted_by(), f"is nobody, and not {SUBJECT}"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_wrong_with_it_is_named_and_its_own_command_mends_it(ground: All, fault: str) -> None:
+def test_what_is_wrong_with_it_is_named_and_its_own_command_mends_it(
+    ground: All, fault: str
+) -> None:
     thing, plant, words = FAULTS[fault]
     thing = thing or account(ground)
     plant(ground)
@@ -113,7 +162,12 @@ def test_what_is_wrong_with_it_is_named_and_its_own_command_mends_it(ground: All
     done = ground.verify()
 
     (wrong,) = (each for each in done.data["findings"] if each["severity"] != "ok")
-    assert (done.code, wrong["thing"], wrong["check"], wrong["severity"]) == (3, thing, "trust", "failed"), wrong
+    assert (done.code, wrong["thing"], wrong["check"], wrong["severity"]) == (
+        3,
+        thing,
+        "trust",
+        "failed",
+    ), wrong
     assert words in wrong["problem"]
     assert wrong["remedy"] == AGAIN
     assert made(ground).code == 0
@@ -131,7 +185,12 @@ def test_a_role_that_lets_in_all_of_its_namespace_is_said_to_let_in_too_many(gro
     done = ground.verify()
 
     (wide,) = (each for each in done.data["findings"] if each["severity"] != "ok")
-    assert (done.code, wide["thing"], wide["severity"], wide["remedy"]) == (0, ROLE, "warning", AGAIN)
+    assert (done.code, wide["thing"], wide["severity"], wide["remedy"]) == (
+        0,
+        ROLE,
+        "warning",
+        AGAIN,
+    )
     assert wide["problem"].startswith("the role lets more in than was asked for")
     assert made(ground).code == 0
 
@@ -162,17 +221,30 @@ def test_each_of_several_is_judged(ground: All) -> None:
 
     seen = {each["thing"]: each["severity"] for each in done.data["findings"]}
     assert (done.code, set(seen.values())) == (0, {"ok"})
-    assert {ROLE, ROLE.replace("billing", "orders"), IDENTITY, IDENTITY.replace("billing", "orders")} <= seen.keys()
+    assert {
+        ROLE,
+        ROLE.replace("billing", "orders"),
+        IDENTITY,
+        IDENTITY.replace("billing", "orders"),
+    } <= seen.keys()
 
 
 def test_an_identity_that_lets_in_nobody_of_its_namespace_is_nobodys(ground: All) -> None:
-    ground.azure.changed(f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/billing", subject=OTHER)
-    ground.azure.arm("DELETE", f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/jobs")
+    ground.azure.changed(
+        f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/billing", subject=OTHER
+    )
+    ground.azure.arm(
+        "DELETE", f"{ground.azure.identity(BILLING)}/federatedIdentityCredentials/jobs"
+    )
 
     done = ground.verify()
 
     (wrong,) = (each for each in done.data["findings"] if each["severity"] != "ok")
-    assert (done.code, wrong["thing"], wrong["problem"]) == (3, IDENTITY, "it takes tokens of no ServiceAccount that it can have been made for")
+    assert (done.code, wrong["thing"], wrong["problem"]) == (
+        3,
+        IDENTITY,
+        "it takes tokens of no ServiceAccount that it can have been made for",
+    )
     assert made(ground).code == 0
 
 

@@ -12,7 +12,9 @@ from tests.journeys.ground import NOTHING
 from tests.journeys.release import twenty_requests
 
 
-def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean: Any, enter: Enter) -> None:
+def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(
+    clean: Any, enter: Enter
+) -> None:
     weather.changes_nothing(enter(failures=0.2, lag=2.0, seed=1), clean, NOTHING)
 
 

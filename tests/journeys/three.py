@@ -19,13 +19,29 @@ from tests.journeys.gcp.ground import GcpGround
 from tests.journeys.ground import NAME, Ground
 
 CLOUDS = ("aws", "azure", "gcp")
-EACH = ("--aws-region", "us-east-1", "--azure-region", "eastus", "--subscription-id", SUBSCRIPTION, "--project", PROJECT)
+EACH = (
+    "--aws-region",
+    "us-east-1",
+    "--azure-region",
+    "eastus",
+    "--subscription-id",
+    SUBSCRIPTION,
+    "--project",
+    PROJECT,
+)
 
 
 def all_requests() -> dict[str, str]:
     """Two of each cloud."""
     others = {"azure": two_azure_requests(), "gcp": two_gcp_requests()}
-    return {**two_requests(), **{f"{cloud}-{name}": content for cloud, files in others.items() for name, content in files.items()}}
+    return {
+        **two_requests(),
+        **{
+            f"{cloud}-{name}": content
+            for cloud, files in others.items()
+            for name, content in files.items()
+        },
+    }
 
 
 class All(Ground):
@@ -42,7 +58,11 @@ class All(Ground):
         return GcpGround(self.sandbox, self.folder)
 
     def clouds(self) -> dict[str, Any]:
-        return {"aws": super().clouds(), "azure": {**self.azure.clouds(), "groups": {}}, "gcp": self.gcp.clouds()}
+        return {
+            "aws": super().clouds(),
+            "azure": {**self.azure.clouds(), "groups": {}},
+            "gcp": self.gcp.clouds(),
+        }
 
     def believed(self, issuer: str, number: int = 0) -> tuple[bool, ...]:
         """Whether a token of the cluster is worth something in each of them."""
@@ -52,7 +72,11 @@ class All(Ground):
     def _in_aws(self, token: str) -> bool:
         with self.aws("sts") as sts:
             try:
-                sts.assume_role_with_web_identity(RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}", RoleSessionName="pod", WebIdentityToken=token)
+                sts.assume_role_with_web_identity(
+                    RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{aws.INGRESS}",
+                    RoleSessionName="pod",
+                    WebIdentityToken=token,
+                )
             except sts.exceptions.ClientError:
                 return False
             return True
@@ -66,7 +90,9 @@ class All(Ground):
             "client_assertion": token,
             "scope": "https://management.azure.com/.default",
         }
-        return self.azure.session.post(f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30).ok
+        return self.azure.session.post(
+            f"https://login.microsoftonline.com/{TENANT}/oauth2/v2.0/token", data=form, timeout=30
+        ).ok
 
 
 @contextmanager

@@ -23,13 +23,17 @@ PROGRAM = Path(sys.executable).parent / "cwiictl"
 SECONDS = 120
 
 
-def ran(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str, str]:
+def ran(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
     """Exit code, output, errors."""
     here, there = socket.socketpair()
     with here, TemporaryFile() as out, TemporaryFile() as err:
         with there:
             socket.send_fds(_hearth(), [b"!"], [there.fileno(), out.fileno(), err.fileno()])
-        here.sendall(json.dumps([[str(PROGRAM), *arguments], str(folder), dict(environment)]).encode())
+        here.sendall(
+            json.dumps([[str(PROGRAM), *arguments], str(folder), dict(environment)]).encode()
+        )
         here.shutdown(socket.SHUT_WR)
         return _code(here), _text(out), _text(err)
 
@@ -56,7 +60,11 @@ def _hearth() -> socket.socket:
     """One for each process that runs tests; it ends when that does."""
     here, there = socket.socketpair()
     with there:
-        process = subprocess.Popen([sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()], start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, __file__, str(there.fileno())],
+            pass_fds=[there.fileno()],
+            start_new_session=True,
+        )
     atexit.register(process.wait)
     atexit.register(here.close)  # which ends it
     return here

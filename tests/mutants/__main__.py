@@ -21,8 +21,15 @@ def main() -> None:
 
 
 def _score(name: str, room: Room, asked: argparse.Namespace) -> str:
-    all_ = [mutant for file in room.files for mutant in mutants(file) if str(mutant).startswith(asked.at)]
-    chosen = random.Random(asked.seed).sample(all_, len(all_) if asked.all else min(asked.sample, len(all_)))
+    all_ = [
+        mutant
+        for file in room.files
+        for mutant in mutants(file)
+        if str(mutant).startswith(asked.at)
+    ]
+    chosen = random.Random(asked.seed).sample(
+        all_, len(all_) if asked.all else min(asked.sample, len(all_))
+    )
     tried = sorted(chosen, key=lambda mutant: (mutant.file, mutant.line))
     survivors: list[Mutant] = []
 

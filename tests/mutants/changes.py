@@ -28,7 +28,9 @@ class Mutant:
     file: Path
     line: int
     what: str
-    number: int  # of the node that is changed, counted from the module downwards; -1 changes nothing
+    number: (
+        int  # of the node that is changed, counted from the module downwards; -1 changes nothing
+    )
     new: ast.AST
     function: str = ""  # the outermost one that it is in; none if it is in what runs at import
     begins: int = 0  # the line of that function, as its code says it
@@ -38,7 +40,9 @@ class Mutant:
 
     @property
     def tree(self) -> ast.Module:
-        changed: ast.Module = _Changer(self.number, self.new).visit(ast.parse(self.file.read_text()))
+        changed: ast.Module = _Changer(self.number, self.new).visit(
+            ast.parse(self.file.read_text())
+        )
         return ast.fix_missing_locations(changed)
 
 
@@ -62,7 +66,9 @@ def mutants(file: Path) -> list[Mutant]:
     return sorted(_within(file, module, module, _Inside(), count()), key=lambda mutant: mutant.line)
 
 
-def _within(file: Path, node: ast.AST, parent: ast.AST, inside: _Inside, numbers: Iterator[int]) -> Iterator[Mutant]:
+def _within(
+    file: Path, node: ast.AST, parent: ast.AST, inside: _Inside, numbers: Iterator[int]
+) -> Iterator[Mutant]:
     number = next(numbers)
     if not inside.still:
         line = getattr(node, "lineno", getattr(parent, "lineno", 0))
@@ -72,8 +78,12 @@ def _within(file: Path, node: ast.AST, parent: ast.AST, inside: _Inside, numbers
     for child in ast.iter_child_nodes(node):
         here = inside
         if isinstance(node, ast.FunctionDef) and child in node.body and not inside.function:
-            here = _Inside(node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)]))
-        yield from _within(file, child, node, replace(here, still=inside.still or id(child) in still), numbers)
+            here = _Inside(
+                node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            )
+        yield from _within(
+            file, child, node, replace(here, still=inside.still or id(child) in still), numbers
+        )
 
 
 def _still(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST | None]:
@@ -89,7 +99,9 @@ def _still(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST | None]:
             yield first
         case ast.Subscript(value=ast.Name(id="Literal"), slice=told):
             yield told
-        case ast.Dict(values=values) if isinstance(parent, ast.keyword) and parent.arg == "metadata":  # of a field, read by their keys alone
+        case ast.Dict(values=values) if (
+            isinstance(parent, ast.keyword) and parent.arg == "metadata"
+        ):  # of a field, read by their keys alone
             yield from values
         case ast.Expr(value=ast.Constant() as docstring):
             yield docstring
@@ -103,19 +115,34 @@ def _changes(node: ast.AST, parent: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     match node:
         case ast.Constant(value=value) if value is not None and value is not ...:
             for other in _others(value):
-                yield f"{value!r:.50} becomes {other!r}", ast.copy_location(ast.Constant(other), node)
-        case ast.Name(id=name) | ast.Attribute(attr=name) if name in RENAMED and isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Call):
+                yield (
+                    f"{value!r:.50} becomes {other!r}",
+                    ast.copy_location(ast.Constant(other), node),
+                )
+        case ast.Name(id=name) | ast.Attribute(attr=name) if (
+            name in RENAMED and isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Call)
+        ):
             renamed = copy.copy(node)
             setattr(renamed, "id" if isinstance(node, ast.Name) else "attr", RENAMED[name])
             yield f"{name} becomes {RENAMED[name]}", renamed
         case ast.UnaryOp(op=ast.Not()):
             yield f"`{ast.unparse(node):.60}` loses its not", node.operand
-        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):  # which is changed itself
-            yield f"`{ast.unparse(node):.60}` returns None", ast.copy_location(ast.Return(ast.Constant(None)), node)
+        case ast.Return(value=ast.expr() as value) if not isinstance(
+            value, ast.Constant
+        ):  # which is changed itself
+            yield (
+                f"`{ast.unparse(node):.60}` returns None",
+                ast.copy_location(ast.Return(ast.Constant(None)), node),
+            )
         case ast.stmt() if _droppable(node):
             yield f"`{ast.unparse(node):.60}` is gone", ast.copy_location(ast.Pass(), node)
-        case ast.expr() if getattr(parent, "test", None) is node and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
-            yield f"`{ast.unparse(node):.60}` is negated", ast.copy_location(ast.UnaryOp(ast.Not(), node), node)
+        case ast.expr() if getattr(parent, "test", None) is node and not isinstance(
+            node, ast.Compare | ast.BoolOp | ast.UnaryOp
+        ):
+            yield (
+                f"`{ast.unparse(node):.60}` is negated",
+                ast.copy_location(ast.UnaryOp(ast.Not(), node), node),
+            )
         case _:
             pass
 

@@ -30,10 +30,29 @@ EXAMPLES = 10  # of hypothesis, each time the same
 SPARE = 20  # seconds of work, beside twice what the tests took before, beyond which they are taken to be caught in a loop
 HANG = 90  # seconds, beside ten times as many, beyond which they are not waited for, even if they do nothing
 OPTIONS = (
-    *("-q", "-x", "--tb=no", "--capture=no", "--timeout=0", "-p", "no:xdist", "-o", "addopts=", "--import-mode=importlib", "-m", "not soak"),
+    *(
+        "-q",
+        "-x",
+        "--tb=no",
+        "--capture=no",
+        "--timeout=0",
+        "-p",
+        "no:xdist",
+        "-o",
+        "addopts=",
+        "--import-mode=importlib",
+        "-m",
+        "not soak",
+    ),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is here before pytest is
 )
-FEW = settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, phases=(Phase.explicit, Phase.generate))
+FEW = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+)
 
 Lines = set[tuple[str, int]]
 Verdict = Callable[[Mutant, bool], None]
@@ -66,8 +85,13 @@ class Trials(Few):
         if session.testsfailed:
             raise session.Interrupted("no test can be collected")
         seen: Seen = pickle.loads(_told(lambda: self.watched(session)))  # noqa: S301 - from our own fork
-        if not _passes(partial(_run, session, session.items, None, replace(self.mutants[0], number=-1)), sum(seen.seconds.values())):
-            sys.exit("scripts/mutants: the tests do not pass when all is imported anew, though nothing is changed: they would notice anything")
+        if not _passes(
+            partial(_run, session, session.items, None, replace(self.mutants[0], number=-1)),
+            sum(seen.seconds.values()),
+        ):
+            sys.exit(
+                "scripts/mutants: the tests do not pass when all is imported anew, though nothing is changed: they would notice anything"
+            )
         functions = _functions(self.files)
         for mutant in self.mutants:
             function = functions.get((str(mutant.file.resolve()), mutant.function, mutant.begins))
@@ -75,17 +99,32 @@ class Trials(Few):
             if not chosen:  # if anybody calls it, then at import, for a field of a class
                 function, chosen = None, self.chosen(session, mutant, seen, known=False)
             seconds = sum(seen.seconds[item.nodeid] for item in chosen)
-            self.verdict(mutant, bool(chosen) and not _passes(partial(_run, session, chosen, function, mutant), seconds))
+            self.verdict(
+                mutant,
+                bool(chosen)
+                and not _passes(partial(_run, session, chosen, function, mutant), seconds),
+            )
         return True
 
-    def chosen(self, session: pytest.Session, mutant: Mutant, seen: Seen, *, known: bool) -> list[pytest.Item]:
+    def chosen(
+        self, session: pytest.Session, mutant: Mutant, seen: Seen, *, known: bool
+    ) -> list[pytest.Item]:
         """Who reaches the line, or at least its function. What runs at import may be felt by everybody, and first by who is in that file at all."""
         file = str(mutant.file.resolve())
         quick = sorted(session.items, key=lambda item: seen.seconds[item.nodeid])
         if not known:
-            return sorted(quick, key=lambda item: all(name != file for name, _ in seen.lines[item.nodeid]))
-        spot = {(file, line) for line in range(mutant.line, (getattr(mutant.new, "end_lineno", 0) or mutant.line) + 1)}
-        return [i for i in quick if spot & seen.lines[i.nodeid]] or [i for i in quick if (file, mutant.begins) in seen.lines[i.nodeid]]
+            return sorted(
+                quick, key=lambda item: all(name != file for name, _ in seen.lines[item.nodeid])
+            )
+        spot = {
+            (file, line)
+            for line in range(
+                mutant.line, (getattr(mutant.new, "end_lineno", 0) or mutant.line) + 1
+            )
+        }
+        return [i for i in quick if spot & seen.lines[i.nodeid]] or [
+            i for i in quick if (file, mutant.begins) in seen.lines[i.nodeid]
+        ]
 
     def watched(self, session: pytest.Session) -> bytes:
         """The tests as they are: all must pass."""
@@ -98,18 +137,28 @@ class Trials(Few):
             if session.testsfailed:
                 os.write(2, f"{item.nodeid} fails as it is\n".encode())
                 os._exit(2)
-            seen.seconds[item.nodeid], seen.lines[item.nodeid] = time.process_time() - began, reached
+            seen.seconds[item.nodeid], seen.lines[item.nodeid] = (
+                time.process_time() - began,
+                reached,
+            )
         return pickle.dumps(seen)
 
 
-def _run(session: pytest.Session, chosen: list[pytest.Item], functions: list[FunctionType] | None, mutant: Mutant) -> bool:
+def _run(
+    session: pytest.Session,
+    chosen: list[pytest.Item],
+    functions: list[FunctionType] | None,
+    mutant: Mutant,
+) -> bool:
     if functions:
         code = _found(compile(mutant.tree, str(mutant.file.resolve()), "exec"), mutant)
         for function in functions:
             function.__code__ = code
         session.items[:] = chosen
         for index, item in enumerate(chosen):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=chosen[index + 1] if index + 1 < len(chosen) else None)
+            item.config.hook.pytest_runtest_protocol(
+                item=item, nextitem=chosen[index + 1] if index + 1 < len(chosen) else None
+            )
             if session.testsfailed:
                 return False
         return True
@@ -117,12 +166,19 @@ def _run(session: pytest.Session, chosen: list[pytest.Item], functions: list[Fun
         if name.partition(".")[0] in {"cwiictl", "tests"} or _of_tests(module):
             del sys.modules[name]
     sys.meta_path.insert(0, _Finder(mutant))
-    return pytest.main([*OPTIONS, *dict.fromkeys(item.nodeid for item in chosen)], plugins=[Few()]) == 0
+    return (
+        pytest.main([*OPTIONS, *dict.fromkeys(item.nodeid for item in chosen)], plugins=[Few()])
+        == 0
+    )
 
 
 def _of_tests(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
-    return bool(file) and Path(file).is_relative_to(Path("tests").resolve()) and "mutants" not in Path(file).parts
+    return (
+        bool(file)
+        and Path(file).is_relative_to(Path("tests").resolve())
+        and "mutants" not in Path(file).parts
+    )
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -133,12 +189,16 @@ class _Finder(importlib.abc.MetaPathFinder):
         parts = mutant.file.with_suffix("").parts
         self.name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
         del path, target
         if fullname != self.name:
             return None
         file = str(self.mutant.file.resolve())
-        return importlib.util.spec_from_file_location(fullname, file, loader=_Loader(fullname, file, self.mutant))
+        return importlib.util.spec_from_file_location(
+            fullname, file, loader=_Loader(fullname, file, self.mutant)
+        )
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

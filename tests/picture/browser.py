@@ -38,13 +38,24 @@ class Browser:
 
     def call(self, what: str, body: object = None, method: str = "POST") -> Any:
         data = None if method == "GET" else json.dumps(body or {}).encode()
-        request = urllib.request.Request(f"{self.session}/{what}".rstrip("/"), data, {"Content-Type": "application/json"}, method=method)  # noqa: S310
+        request = urllib.request.Request(  # noqa: S310
+            f"{self.session}/{what}".rstrip("/"),
+            data,
+            {"Content-Type": "application/json"},
+            method=method,
+        )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - our own driver
             return json.load(answer)["value"]
 
     def open(self, page: Path, width: int, height: int, scheme: str = "light") -> None:
         media = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
         self.cdp("Emulation.setEmulatedMedia", features=media)
         self.call("url", {"url": page.as_uri()})
 
@@ -55,7 +66,11 @@ class Browser:
         return self.call("execute/sync", {"script": script, "args": arguments})
 
     def type(self, *keys: str) -> None:
-        strokes = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
+        strokes = [
+            {"type": kind, "value": KEYS.get(key, key)}
+            for key in keys
+            for kind in ("keyDown", "keyUp")
+        ]
         self.call("actions", {"actions": [{"type": "key", "id": "keys", "actions": strokes}]})
 
     def complaints(self) -> list[str]:
@@ -71,9 +86,15 @@ class Browser:
 def browser() -> Generator[Browser]:
     with tempfile.TemporaryDirectory() as profile, _driver() as (driver, port):
         options = {"args": [*FLAGS, f"--user-data-dir={profile}"]}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        wanted = {
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }
         try:
-            begun = Browser(f"http://127.0.0.1:{port}").call("session", {"capabilities": {"alwaysMatch": wanted}})
+            begun = Browser(f"http://127.0.0.1:{port}").call(
+                "session", {"capabilities": {"alwaysMatch": wanted}}
+            )
             session = Browser(f"http://127.0.0.1:{port}/session/{begun['sessionId']}")
             yield session
             session.call("", method="DELETE")
@@ -85,8 +106,12 @@ def browser() -> Generator[Browser]:
 def _driver() -> Generator[tuple[subprocess.Popen[str], str]]:
     """The port that it chooses for one kind of address may be taken for the other: then it ends, and another is started."""
     for _ in range(TRIES):
-        with subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True) as driver:
-            if port := next((found[1] for line in driver.stdout or () if (found := STARTED.search(line))), ""):
+        with subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True
+        ) as driver:
+            if port := next(
+                (found[1] for line in driver.stdout or () if (found := STARTED.search(line))), ""
+            ):
                 yield driver, port
                 return
     raise RuntimeError("chromedriver does not start")

@@ -30,7 +30,9 @@ def chromium() -> Generator[Browser]:
 def written(tmp_path: Path) -> Write:
     def write(drawn: Map) -> Path:
         path = tmp_path / "trust.html"
-        path.write_bytes(page(drawn, files.template("picture/page.css"), files.template("picture/page.js")))
+        path.write_bytes(
+            page(drawn, files.template("picture/page.css"), files.template("picture/page.js"))
+        )
         return path
 
     return write

@@ -39,4 +39,6 @@ class _Cells(HTMLParser):
 def lines(page: bytes) -> list[Line]:
     cells = _Cells()
     cells.feed(page.decode())
-    return [Line(*(" ".join(cell.split()).lstrip("✓!✕ ") for cell in row)) for row in cells.rows if row]
+    return [
+        Line(*(" ".join(cell.split()).lstrip("✓!✕ ") for cell in row)) for row in cells.rows if row
+    ]

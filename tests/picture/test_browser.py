@@ -42,14 +42,18 @@ BROKEN = """
 @pytest.mark.parametrize("workloads", [FEW, MANY])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, LAPTOP, WIDE], ids=["phone", "laptop", "wide"])
-def test_it_opens_without_a_complaint_and_all_of_it_can_be_read(chromium: Browser, written: Write, size: tuple[int, int], scheme: str, workloads: int) -> None:
+def test_it_opens_without_a_complaint_and_all_of_it_can_be_read(
+    chromium: Browser, written: Write, size: tuple[int, int], scheme: str, workloads: int
+) -> None:
     drawn = a_map(workloads, pods=True)
     chromium.open(written(drawn), *size, scheme)
 
     assert chromium.complaints() == []
     assert len(chromium.run(SHOWN)) == len(whos(drawn))
     assert chromium.run("return performance.getEntriesByType('resource').length") == 0
-    chromium.run("document.querySelectorAll('.line').forEach((line) => (line.style.contentVisibility = 'visible'))")
+    chromium.run(
+        "document.querySelectorAll('.line').forEach((line) => (line.style.contentVisibility = 'visible'))"
+    )
     assert chromium.run(OVERLAPS) == []
     assert chromium.run(CUT) == []
     assert chromium.run(CONTRAST) == []
@@ -58,8 +62,12 @@ def test_it_opens_without_a_complaint_and_all_of_it_can_be_read(chromium: Browse
     assert chromium.run(CONTRAST) == []
 
 
-@pytest.mark.parametrize("size", [PHONE, NARROW, LAPTOP, WIDE], ids=["phone", "narrow", "laptop", "wide"])
-def test_no_line_ends_within_a_number(chromium: Browser, written: Write, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    "size", [PHONE, NARROW, LAPTOP, WIDE], ids=["phone", "narrow", "laptop", "wide"]
+)
+def test_no_line_ends_within_a_number(
+    chromium: Browser, written: Write, size: tuple[int, int]
+) -> None:
     chromium.open(written(a_map(FEW)), *size)
 
     assert chromium.run(BROKEN) == []
@@ -68,22 +76,36 @@ def test_no_line_ends_within_a_number(chromium: Browser, written: Write, size: t
 @pytest.mark.parametrize("size", [PHONE, SMALL], ids=["phone", "small"])
 @pytest.mark.parametrize("nasty", [False, True])
 @pytest.mark.parametrize("view", ["map", "table"])
-def test_on_a_phone_nothing_scrolls_sideways(chromium: Browser, written: Write, size: tuple[int, int], view: str, nasty: bool) -> None:  # noqa: FBT001
+def test_on_a_phone_nothing_scrolls_sideways(
+    chromium: Browser,
+    written: Write,
+    size: tuple[int, int],
+    view: str,
+    nasty: bool,  # noqa: FBT001
+) -> None:
     chromium.open(written(a_map(MANY, nasty=nasty)), *size)
 
     chromium.run(f"document.querySelector('[value={view}]').click()")
 
-    assert chromium.run("return [document.documentElement.scrollWidth, innerWidth]") == [size[0]] * 2
+    assert (
+        chromium.run("return [document.documentElement.scrollWidth, innerWidth]") == [size[0]] * 2
+    )
 
 
-def test_what_is_written_in_it_is_text_and_no_script_but_its_own_runs(chromium: Browser, written: Write) -> None:
+def test_what_is_written_in_it_is_text_and_no_script_but_its_own_runs(
+    chromium: Browser, written: Write
+) -> None:
     chromium.open(written(a_map(2, nasty=True)), *LAPTOP)
 
     assert chromium.complaints() == []
-    assert chromium.run("return [document.scripts.length, document.querySelector('h1 b').textContent]") == [1, NASTY]
+    assert chromium.run(
+        "return [document.scripts.length, document.querySelector('h1 b').textContent]"
+    ) == [1, NASTY]
     assert NASTY in chromium.run("return document.querySelector('#table').textContent")
 
-    chromium.run("const it = document.createElement('script'); it.textContent = 'window.hit = 1'; document.body.append(it)")
+    chromium.run(
+        "const it = document.createElement('script'); it.textContent = 'window.hit = 1'; document.body.append(it)"
+    )
     chromium.run(
         'document.body.insertAdjacentHTML(\'beforeend\', \'<img src="http://127.0.0.1:9/x.png" onerror="window.hit = 2"><p style="color: red">x</p>\')'
     )
@@ -92,19 +114,31 @@ def test_what_is_written_in_it_is_text_and_no_script_but_its_own_runs(chromium: 
     assert chromium.run("return window.hit ?? null") is None
     assert fetched == "TypeError"
     told = chromium.complaints()
-    assert [any(f"'{word}" in each or word in each for each in told) for word in ("script-src", "style-src", "img-src", "connect-src")] == [True] * 4, told
+    assert [
+        any(f"'{word}" in each or word in each for each in told)
+        for word in ("script-src", "style-src", "img-src", "connect-src")
+    ] == [True] * 4, told
 
 
-def test_it_can_be_searched_and_walked_with_the_keyboard_alone(chromium: Browser, written: Write) -> None:
+def test_it_can_be_searched_and_walked_with_the_keyboard_alone(
+    chromium: Browser, written: Write
+) -> None:
     drawn = a_map(MANY, pods=True)
     chromium.open(written(drawn), *LAPTOP)
 
     chromium.type("/")
     assert chromium.run("return document.activeElement.id") == "search"
     chromium.type(*"billing nightly")
-    wanted = [f"line-{number + 1}" for number, who in enumerate(whos(drawn)) if who.namespace == "billing" and "nightly" in who.accounts[0]]
+    wanted = [
+        f"line-{number + 1}"
+        for number, who in enumerate(whos(drawn))
+        if who.namespace == "billing" and "nightly" in who.accounts[0]
+    ]
     assert chromium.run(SHOWN) == wanted
-    assert chromium.run("return document.getElementById('count').textContent") == f"{len(wanted)} of {len(whos(drawn))} lines"
+    assert (
+        chromium.run("return document.getElementById('count').textContent")
+        == f"{len(wanted)} of {len(whos(drawn))} lines"
+    )
 
     chromium.type("Down", "Down", "Enter")
     assert chromium.run("return document.activeElement.parentElement.id") == wanted[1]
@@ -116,7 +150,9 @@ def test_it_can_be_searched_and_walked_with_the_keyboard_alone(chromium: Browser
     assert chromium.complaints() == []
 
 
-def test_what_is_not_as_wanted_can_be_had_alone_and_by_cloud(chromium: Browser, written: Write) -> None:
+def test_what_is_not_as_wanted_can_be_had_alone_and_by_cloud(
+    chromium: Browser, written: Write
+) -> None:
     drawn = a_map(MANY)
     chromium.open(written(drawn), *LAPTOP)
     places = {f"line-{number + 1}": who for number, who in enumerate(whos(drawn))}
@@ -124,35 +160,54 @@ def test_what_is_not_as_wanted_can_be_had_alone_and_by_cloud(chromium: Browser, 
     chromium.run("document.getElementById('off').click()")
     assert chromium.run(SHOWN) == [line for line, who in places.items() if who.state != "fine"]
     chromium.run("document.querySelector('[value=gcp]').click()")
-    assert chromium.run(SHOWN) == [line for line, who in places.items() if who.state != "fine" and (who.of("aws") or who.of("azure"))]
+    assert chromium.run(SHOWN) == [
+        line
+        for line, who in places.items()
+        if who.state != "fine" and (who.of("aws") or who.of("azure"))
+    ]
 
     chromium.run("document.querySelector('[value=table]').click()")
-    rows = chromium.run("return [...document.querySelectorAll('tbody tr')].filter(row => row.checkVisibility()).map(row => row.cells[2].textContent)")
+    rows = chromium.run(
+        "return [...document.querySelectorAll('tbody tr')].filter(row => row.checkVisibility()).map(row => row.cells[2].textContent)"
+    )
     assert rows
     assert "Google Cloud" not in rows
     assert chromium.run(SHOWN) == []
 
 
-def test_what_to_look_at_leads_to_its_line_though_it_was_filtered_away(chromium: Browser, written: Write) -> None:
+def test_what_to_look_at_leads_to_its_line_though_it_was_filtered_away(
+    chromium: Browser, written: Write
+) -> None:
     chromium.open(written(a_map(MANY)), *LAPTOP)
     chromium.type("/", *"no such thing")
     assert chromium.run(SHOWN) == []
 
-    line = chromium.run("const link = document.querySelector('.troubles a'); link.click(); return link.hash.slice(1)")
+    line = chromium.run(
+        "const link = document.querySelector('.troubles a'); link.click(); return link.hash.slice(1)"
+    )
 
     where = "const it = document.getElementById(arguments[0]), box = it.getBoundingClientRect(); return [it.open, box.top >= 0 && box.top < innerHeight]"
     chromium.run("return new Promise((done) => setTimeout(done, 300))")
     assert chromium.run(where, line) == [True, True]
-    assert "Run create-all, which mends it." in chromium.run("return document.getElementById(arguments[0]).innerText", line)
+    assert "Run create-all, which mends it." in chromium.run(
+        "return document.getElementById(arguments[0]).innerText", line
+    )
 
 
 def test_the_rows_that_are_shown_can_be_copied(chromium: Browser, written: Write) -> None:
     chromium.open(written(a_map(FEW)), *LAPTOP)
-    chromium.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    chromium.cdp(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
+    )
     chromium.run("document.querySelector('[value=table]').click()")
     chromium.type("/", *"catalogue")
 
-    chromium.run("document.getElementById('copy').click(); return new Promise((done) => setTimeout(done, 300))")
+    chromium.run(
+        "document.getElementById('copy').click(); return new Promise((done) => setTimeout(done, 300))"
+    )
 
     copied = chromium.run("return navigator.clipboard.readText()").splitlines()
-    assert [line.split("\t")[:3] for line in copied] == [["Namespace", "ServiceAccount", "Cloud"], ["catalogue", "worker-1", "Azure"]]
+    assert [line.split("\t")[:3] for line in copied] == [
+        ["Namespace", "ServiceAccount", "Cloud"],
+        ["catalogue", "worker-1", "Azure"],
+    ]

@@ -27,19 +27,36 @@ def containers(pod: Json) -> Iterator[Json]:
 def lost(before: Json, after: Json, decision: Decision) -> Iterator[str]:
     """All that a user wrote and that is not there as he wrote it, but for what a dialect's contract replaces by its name."""
     ours = frozenset[str]().union(*(injection.ours for injection in decision.injections))
-    renewed = {joining.name for injection in decision.injections for joining in injection.joining if joining.renewed}
+    renewed = {
+        joining.name
+        for injection in decision.injections
+        for joining in injection.joining
+        if joining.renewed
+    }
     written = {key for injection in decision.injections for key in injection.annotations} | {MARKER}
     yield from _other(before, after, {"spec", "metadata"})
     yield from _other(before["metadata"], after["metadata"], {"annotations", "labels"})
-    yield from _other(before["metadata"].get("annotations") or {}, after["metadata"].get("annotations") or {}, written)
-    yield from _other(before["metadata"].get("labels") or {}, after["metadata"].get("labels") or {}, set())
+    yield from _other(
+        before["metadata"].get("annotations") or {},
+        after["metadata"].get("annotations") or {},
+        written,
+    )
+    yield from _other(
+        before["metadata"].get("labels") or {}, after["metadata"].get("labels") or {}, set()
+    )
     yield from _other(before["spec"], after["spec"], {*CONTAINERS, "volumes"})
-    yield from _changed("volumes", some(before["spec"], "volumes"), some(after["spec"], "volumes"), ours)
+    yield from _changed(
+        "volumes", some(before["spec"], "volumes"), some(after["spec"], "volumes"), ours
+    )
     for place in CONTAINERS:
-        yield from _lost_containers(some(before["spec"], place), some(after["spec"], place), ours, renewed)
+        yield from _lost_containers(
+            some(before["spec"], place), some(after["spec"], place), ours, renewed
+        )
 
 
-def _lost_containers(before: list[Json], after: list[Json], ours: frozenset[str], renewed: set[str]) -> Iterator[str]:
+def _lost_containers(
+    before: list[Json], after: list[Json], ours: frozenset[str], renewed: set[str]
+) -> Iterator[str]:
     there = {str(container["name"]): container for container in after}
     names = [str(container["name"]) for container in before]
     if [name for name in there if name in names] != names:
@@ -49,14 +66,22 @@ def _lost_containers(before: list[Json], after: list[Json], ours: frozenset[str]
         if name not in renewed:
             yield from _other(own, now, {"env", "volumeMounts"})
             yield from _changed(f"{name}: env", some(own, "env"), some(now, "env"), ours)
-            yield from _changed(f"{name}: volumeMounts", some(own, "volumeMounts"), some(now, "volumeMounts"), ours)
+            yield from _changed(
+                f"{name}: volumeMounts", some(own, "volumeMounts"), some(now, "volumeMounts"), ours
+            )
 
 
 def _other(before: Json, after: Json, but: set[str]) -> Iterator[str]:
-    yield from (f"{key}: {before[key]} is {after.get(key)}" for key in before if key not in but and before[key] != after.get(key))
+    yield from (
+        f"{key}: {before[key]} is {after.get(key)}"
+        for key in before
+        if key not in but and before[key] != after.get(key)
+    )
 
 
-def _changed(what: str, before: list[Json], after: list[Json], ours: frozenset[str]) -> Iterator[str]:
+def _changed(
+    what: str, before: list[Json], after: list[Json], ours: frozenset[str]
+) -> Iterator[str]:
     """Theirs come first, in their order."""
     for own, now in zip(before, after[: len(before)], strict=True):
         if own != now and not (own["name"] == now["name"] and own["name"] in ours):
@@ -69,12 +94,17 @@ def doubled(before: Json, after: Json) -> Iterator[str]:
     yield from (f"volume {name}" for name in _twice(volumes))
     there = {str(container["name"]): container for container in containers(before)}
     for container in containers(after):
-        yield from (f"{container['name']}: {what}" for what in _doubled(there.get(container["name"], {}), container, volumes))
+        yield from (
+            f"{container['name']}: {what}"
+            for what in _doubled(there.get(container["name"], {}), container, volumes)
+        )
 
 
 def _doubled(own: Json, container: Json, volumes: list[str]) -> Iterator[str]:
     mounts, before = some(container, "volumeMounts"), some(own, "volumeMounts")
-    taken = {posixpath.normpath(mount["mountPath"]) for mount in mounts[: len(before)]}  # one that is called as ours is may have moved away
+    taken = {
+        posixpath.normpath(mount["mountPath"]) for mount in mounts[: len(before)]
+    }  # one that is called as ours is may have moved away
     yield from _twice(str(mount["mountPath"]) for mount in mounts)
     for mount in mounts[len(before) :]:
         if mount["name"] not in volumes:

@@ -25,11 +25,36 @@ from tests.webhook.recorded import Objects, request
 few = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 each_shape = pytest.mark.parametrize("shape", ROUTES)
 
-PROXIED = {"azure.workload.identity/inject-proxy-sidecar": "true", "azure.workload.identity/use-x": "true"}
-HOSTILE = ("$(MINE)", "$$(MINE)", "$MINE", "'x'", '"x"', "`x`", "a\nb", "a;b", "a|b", "a&b", "a>b", "a<b", "a\\b", "a b", "(x)", "\x00", "\x1b[0m")
+PROXIED = {
+    "azure.workload.identity/inject-proxy-sidecar": "true",
+    "azure.workload.identity/use-x": "true",
+}
+HOSTILE = (
+    "$(MINE)",
+    "$$(MINE)",
+    "$MINE",
+    "'x'",
+    '"x"',
+    "`x`",
+    "a\nb",
+    "a;b",
+    "a|b",
+    "a&b",
+    "a>b",
+    "a<b",
+    "a\\b",
+    "a b",
+    "(x)",
+    "\x00",
+    "\x1b[0m",
+)
 
 
-def objects(account: Mapping[str, str], owner: Mapping[str, str] | None = None, space: Mapping[str, str] | None = None) -> Objects:
+def objects(
+    account: Mapping[str, str],
+    owner: Mapping[str, str] | None = None,
+    space: Mapping[str, str] | None = None,
+) -> Objects:
     return Objects({
         Ref("apps", "StatefulSet", "shop", "web"): Seen(owner or {}, (), "u"),
         Ref("", "ServiceAccount", "shop", "worker"): Seen(account),
@@ -41,7 +66,9 @@ def words(shape: str) -> st.SearchStrategy[dict[str, str]]:
     """What a pod says of itself, most of it sensible."""
     dialect = LINES[shape][0]
     keys = [word.key for word in ALL[dialect].words]
-    texts = st.sampled_from(["true", "false", "", "7200", "x", "c", "debug;c", "init-container", "direct", *HOSTILE[:4]])
+    texts = st.sampled_from(
+        ["true", "false", "", "7200", "x", "c", "debug;c", "init-container", "direct", *HOSTILE[:4]]
+    )
     return st.dictionaries(st.sampled_from([*keys, *PROXIED, "mine"]), texts, max_size=3)
 
 
@@ -75,7 +102,11 @@ def test_a_patch_takes_nothing_away_and_a_second_pass_is_silent(shape: str, data
 @given(data=st.data())
 def test_containers_that_join_later_are_all_that_is_changed_then(shape: str, data: st.DataObject):
     route, seen = ROUTES[shape], objects(SENSIBLE[LINES[shape][0]])
-    old = passed(route, data.draw(any_pod(shape)), seen)[1] if data.draw(st.booleans()) else data.draw(any_pod(shape))
+    old = (
+        passed(route, data.draw(any_pod(shape)), seen)[1]
+        if data.draw(st.booleans())
+        else data.draw(any_pod(shape))
+    )
     pod = copy.deepcopy(old)
     new = {"name": "new", "env": [{"name": "MINE", "value": "x"}]}
     pod["spec"]["ephemeralContainers"] = [*some(old["spec"], "ephemeralContainers"), new]
@@ -99,7 +130,10 @@ def test_containers_that_join_later_are_all_that_is_changed_then(shape: str, dat
 @given(data=st.data())
 def test_a_mirror_pod_is_never_changed(shape: str, data: st.DataObject):
     pod = data.draw(any_pod(shape))
-    pod["metadata"]["annotations"] = {**(pod["metadata"].get("annotations") or {}), "kubernetes.io/config.mirror": ""}
+    pod["metadata"]["annotations"] = {
+        **(pod["metadata"].get("annotations") or {}),
+        "kubernetes.io/config.mirror": "",
+    }
 
     decision = admit(ROUTES[shape], request(pod), objects(SENSIBLE[LINES[shape][0]]))
 
@@ -108,12 +142,19 @@ def test_a_mirror_pod_is_never_changed(shape: str, data: st.DataObject):
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
-    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.sampled_from(["name", "env", "spec", "containers", "metadata"]), below, max_size=3),
+    lambda below: (
+        st.lists(below, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["name", "env", "spec", "containers", "metadata"]), below, max_size=3
+        )
+    ),
     max_leaves=6,
 )
 
 
-COUNTERS = {shape: Counter(route, objects(SENSIBLE[LINES[shape][0]])) for shape, route in ROUTES.items()}
+COUNTERS = {
+    shape: Counter(route, objects(SENSIBLE[LINES[shape][0]])) for shape, route in ROUTES.items()
+}
 
 
 @each_shape
@@ -124,7 +165,11 @@ def test_any_body_gets_a_well_formed_answer(shape: str, data: st.DataObject):
     pod = data.draw(any_pod(shape))
     holder = data.draw(st.sampled_from(list(holders(pod))))
     holder[data.draw(st.sampled_from(sorted(holder)))] = data.draw(values)
-    bodies = (review(pod), review(pod, subResource="ephemeralcontainers"), review(data.draw(values)))
+    bodies = (
+        review(pod),
+        review(pod, subResource="ephemeralcontainers"),
+        review(data.draw(values)),
+    )
 
     for body in bodies:
         well_formed(body, COUNTERS[shape](body))
@@ -147,13 +192,19 @@ def holders(value: object) -> Iterator[Json]:
 @each_shape
 def test_a_hostile_value_reaches_no_shell_and_expands_to_nothing(shape: str):
     dialect = LINES[shape][0]
-    every = [(word, scope, text) for word in ALL[dialect].words for scope in word.on for text in HOSTILE]
+    every = [
+        (word, scope, text) for word in ALL[dialect].words for scope in word.on for text in HOSTILE
+    ]
     outcomes = set[str]()
 
     for word, scope, text in every:
         decision, pod = said(shape, word, scope, text)
         outcomes.add(decision.outcome)
-        assert [run for run in shell(pod) if text in run or references(run)] == [], (word.key, scope, text)
+        assert [run for run in shell(pod) if text in run or references(run)] == [], (
+            word.key,
+            scope,
+            text,
+        )
         assert [value for value in written(pod) if references(value)] == [], (word.key, scope, text)
 
     assert "injected" in outcomes
@@ -161,7 +212,12 @@ def test_a_hostile_value_reaches_no_shell_and_expands_to_nothing(shape: str):
 
 def said(shape: str, word: Word, scope: str, text: str) -> tuple[Decision, Json]:
     """One thing is said by one voice, and all else is sensible."""
-    by: dict[str, dict[str, str]] = {"pod": dict(PROXIED), "account": dict(SENSIBLE[LINES[shape][0]]), "owner": {}, "namespace": {}}
+    by: dict[str, dict[str, str]] = {
+        "pod": dict(PROXIED),
+        "account": dict(SENSIBLE[LINES[shape][0]]),
+        "owner": {},
+        "namespace": {},
+    }
     key = word.key.replace("<suffix>", "x")
     labels = {key: text} if word.place == "label" else {}
     if not labels:
@@ -173,12 +229,16 @@ def said(shape: str, word: Word, scope: str, text: str) -> tuple[Decision, Json]
 def shell(pod: Json) -> Iterator[str]:
     """All that is run in containers of ours."""
     for container in containers(pod):
-        hook = container.get("lifecycle", {}).get("postStart", {}).get("exec", {}).get("command", [])
+        hook = (
+            container.get("lifecycle", {}).get("postStart", {}).get("exec", {}).get("command", [])
+        )
         yield from [*container.get("command", []), *container.get("args", []), *hook]
 
 
 def written(pod: Json) -> Iterator[str]:
-    yield from (variable["value"] for container in containers(pod) for variable in container.get("env", []))
+    yield from (
+        variable["value"] for container in containers(pod) for variable in container.get("env", [])
+    )
 
 
 def references(text: str) -> list[str]:

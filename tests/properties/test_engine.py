@@ -15,7 +15,24 @@ from cwiictl.engine.run import apply, preview
 from cwiictl.errors import Conflict, Failed, NotYet, Problem
 from tests.clock import a_pace
 from tests.contracts.shelf import Thing
-from tests.graphs import OURS, THEIRS, Asked, Late, Node, Places, applied, behind, build, change_the_world, endure, graphs, previewed, resources, verbs, weather
+from tests.graphs import (
+    OURS,
+    THEIRS,
+    Asked,
+    Late,
+    Node,
+    Places,
+    applied,
+    behind,
+    build,
+    change_the_world,
+    endure,
+    graphs,
+    previewed,
+    resources,
+    verbs,
+    weather,
+)
 
 
 def clean(asked: Collection[Asked]) -> Mapping[str, object]:
@@ -36,17 +53,28 @@ def test_a_second_apply_writes_nothing(asked: tuple[Asked, ...]) -> None:
 
 
 @given(graphs(), weather())
-def test_lag_throttling_and_lost_answers_are_waited_out_and_leave_no_trace(asked: tuple[Asked, ...], bad: Mapping[str, Any]) -> None:
+def test_lag_throttling_and_lost_answers_are_waited_out_and_leave_no_trace(
+    asked: tuple[Asked, ...], bad: Mapping[str, Any]
+) -> None:
     places = Places()
     endure(places, bad)
     outcome = applied(asked, places)
     assert outcome.whole
-    assert outcome.changes == applied(asked, Places()).changes, "what was tried again is called what it was at first"
+    assert outcome.changes == applied(asked, Places()).changes, (
+        "what was tried again is called what it was at first"
+    )
     assert places.state() == clean(asked)
 
 
-@given(graphs(), weather(), st.integers(0, 12), st.sampled_from([RuntimeError("cut"), KeyboardInterrupt(), SystemExit(1)]))
-def test_cut_after_any_write_and_run_again_ends_as_a_clean_run(asked: tuple[Asked, ...], bad: Mapping[str, Any], cut: int, death: BaseException) -> None:
+@given(
+    graphs(),
+    weather(),
+    st.integers(0, 12),
+    st.sampled_from([RuntimeError("cut"), KeyboardInterrupt(), SystemExit(1)]),
+)
+def test_cut_after_any_write_and_run_again_ends_as_a_clean_run(
+    asked: tuple[Asked, ...], bad: Mapping[str, Any], cut: int, death: BaseException
+) -> None:
     """The process died: that write happened, nobody heard of it, and nothing happens after it."""
     places = Places()
     places.world.cut, places.world.death = cut, death
@@ -64,7 +92,9 @@ def test_cut_after_any_write_and_run_again_ends_as_a_clean_run(asked: tuple[Aske
 
 
 @given(graphs(), st.data())
-def test_one_broken_answer_and_run_again_ends_as_a_clean_run(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_one_broken_answer_and_run_again_ends_as_a_clean_run(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
     """Here only one call breaks, after its write, and its neighbours go on."""
     places = Places()
     address = data.draw(st.sampled_from(sorted(build(asked, places))))
@@ -88,7 +118,9 @@ def test_needs_come_first(asked: tuple[Asked, ...]) -> None:
 
 
 @given(graphs(), st.data())
-def test_a_preview_never_hides_a_write_and_says_what_apply_does(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_a_preview_never_hides_a_write_and_says_what_apply_does(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
     """From any state of the world. Only behind a missing thing may it say update where apply keeps."""
     places = Places()
     plan = build(asked, places)
@@ -97,7 +129,9 @@ def test_a_preview_never_hides_a_write_and_says_what_apply_does(asked: tuple[Ask
     before, writes = places.state(), list(places.world.writes)
     told = previewed(asked, places)
     assert (places.state(), places.world.writes) == (before, writes)
-    assert not any("<" in address for address in places.world.reads), "it asks for nothing by a name that nobody can know yet"
+    assert not any("<" in address for address in places.world.reads), (
+        "it asks for nothing by a name that nobody can know yet"
+    )
 
     done = applied(asked, places)
     assert told.whole
@@ -105,24 +139,40 @@ def test_a_preview_never_hides_a_write_and_says_what_apply_does(asked: tuple[Ask
     said, did = verbs(told), verbs(done)
     written = {address.partition("@")[0] for address in places.world.writes[len(writes) :]}
     assert written <= {address for address, verb in said.items() if verb != "keep"}
-    unsure = behind(plan, {address for address, verb in said.items() if verb == "create"}, glad=True)
-    assert [c for c in told.changes if c.address not in unsure] == [c for c in done.changes if c.address not in unsure]
+    unsure = behind(
+        plan, {address for address, verb in said.items() if verb == "create"}, glad=True
+    )
+    assert [c for c in told.changes if c.address not in unsure] == [
+        c for c in done.changes if c.address not in unsure
+    ]
     assert all(said[a] == did[a] or (said[a], did[a]) == ("update", "keep") for a in plan)
 
 
 @given(graphs(), st.data())
-def test_what_is_foreign_is_refused_before_the_first_write(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_what_is_foreign_is_refused_before_the_first_write(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
     places = Places()
     plan = build(asked, places)
     applied(asked, places)
     change_the_world(places, data, st.sampled_from([THEIRS, None]))
-    strange = {shelf.address(name) for shelf, name in places if shelf.things[name].owner != OURS and shelf not in (places.part, places.late)}
+    strange = {
+        shelf.address(name)
+        for shelf, name in places
+        if shelf.things[name].owner != OURS and shelf not in (places.part, places.late)
+    }
     before, writes = places.state(), list(places.world.writes)
     told, done = previewed(asked, places), applied(asked, places)
-    late = {address for address in set(told.failed) | set(done.failed) if isinstance(plan[address], Late)}
+    late = {
+        address
+        for address in set(told.failed) | set(done.failed)
+        if isinstance(plan[address], Late)
+    }
     assert set(told.failed) - late == set(done.failed) - late == strange
     assert all(isinstance(e, Conflict) for e in [*told.failed.values(), *done.failed.values()])
-    assert all(e.remedy.endswith(f"--adopt {a}") for a, e in told.failed.items() if isinstance(e, Conflict))
+    assert all(
+        e.remedy.endswith(f"--adopt {a}") for a, e in told.failed.items() if isinstance(e, Conflict)
+    )
     if strange:
         assert (places.state(), places.world.writes) == (before, writes)
         assert done.changes == ()
@@ -131,7 +181,9 @@ def test_what_is_foreign_is_refused_before_the_first_write(asked: tuple[Asked, .
 
 
 @given(graphs(), st.data())
-def test_a_late_thing_that_is_foreign_is_refused_in_its_turn(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_a_late_thing_that_is_foreign_is_refused_in_its_turn(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
     places = Places()
     applied(asked, places)
     taken = {name for name in places.late.things if data.draw(st.booleans())}
@@ -158,11 +210,17 @@ def test_an_objection_stops_everything(asked: tuple[Asked, ...], data: st.DataOb
 
 
 @given(graphs(), st.data())
-def test_one_failure_skips_exactly_what_needs_it(asked: tuple[Asked, ...], data: st.DataObject) -> None:
+def test_one_failure_skips_exactly_what_needs_it(
+    asked: tuple[Asked, ...], data: st.DataObject
+) -> None:
     places = Places()
     plan = build(asked, places)
     broken = data.draw(st.sets(st.sampled_from(sorted(plan)), min_size=1))
-    blind = {address for address in broken if not plan[address].store.bulk and not plan[address].late and data.draw(st.booleans())}
+    blind = {
+        address
+        for address in broken
+        if not plan[address].store.bulk and not plan[address].late and data.draw(st.booleans())
+    }
     for address in broken:
         (places.world.hitches if address in blind else places.world.lost)[address] = [Failed("no")]
     events: list[Event] = []
@@ -175,7 +233,9 @@ def test_one_failure_skips_exactly_what_needs_it(asked: tuple[Asked, ...], data:
 
 
 @given(graphs())
-def test_a_place_that_cannot_be_read_fails_what_is_there_and_nothing_else(asked: tuple[Asked, ...]) -> None:
+def test_a_place_that_cannot_be_read_fails_what_is_there_and_nothing_else(
+    asked: tuple[Asked, ...],
+) -> None:
     places = Places()
     plan = build(asked, places)
     here = {address for address in plan if address.startswith("bulk/")}
@@ -187,7 +247,12 @@ def test_a_place_that_cannot_be_read_fails_what_is_there_and_nothing_else(asked:
 
 def test_a_member_that_fails_does_not_take_the_others_with_it() -> None:
     places = Places()
-    asked = [Asked("single", "a"), Asked("single", "b"), Asked("single", "a"), Asked("board", "a", likes=(0, 1, 2))]
+    asked = [
+        Asked("single", "a"),
+        Asked("single", "b"),
+        Asked("single", "a"),
+        Asked("board", "a", likes=(0, 1, 2)),
+    ]
     places.world.hitches["single/n1"] = [Failed("no")]
     outcome = applied(asked, places)
     assert (set(outcome.failed), outcome.skipped) == ({"single/n1"}, set())
@@ -195,12 +260,16 @@ def test_a_member_that_fails_does_not_take_the_others_with_it() -> None:
 
 
 @given(graphs(), st.lists(st.sampled_from(["x", "y", "z"])))
-def test_what_others_write_on_a_shared_board_stays_and_is_no_reason_to_write(asked: tuple[Asked, ...], rivals: list[str]) -> None:
+def test_what_others_write_on_a_shared_board_stays_and_is_no_reason_to_write(
+    asked: tuple[Asked, ...], rivals: list[str]
+) -> None:
     places = Places()
     places.board.rivals = [(who, "theirs") for who in rivals]
     assert applied(asked, places).whole
     heard = set(rivals[len(places.board.rivals) :])
-    assert {who for lines in places.board.lines.values() for who, what in lines if what == "theirs"} - {"them"} == heard
+    assert {
+        who for lines in places.board.lines.values() for who, what in lines if what == "theirs"
+    } - {"them"} == heard
     for name in places.board.lines:
         places.board.lines[name] |= {("late", "theirs")}
     places.world.writes.clear()
@@ -219,7 +288,12 @@ def test_a_thing_of_that_kind_is_as_it_was_wanted(asked: tuple[Asked, ...]) -> N
         made = places.oven.baked(want) if resource.store is places.oven else want
         assert resource.differing(made, state) == (), address
         if isinstance(state, Thing):
-            assert state == resource.store.get([resource.place(outcome.known)])[resource.place(outcome.known)]
+            assert (
+                state
+                == resource.store.get([resource.place(outcome.known)])[
+                    resource.place(outcome.known)
+                ]
+            )
 
 
 @dataclass(frozen=True)

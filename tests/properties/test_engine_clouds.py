@@ -22,7 +22,11 @@ KINDS = ("host", "lent", "trust", "role")
 def two_clouds() -> tuple[World, dict[str, Shelf], list[Walk]]:
     """Of each kind one thing in each cloud, all ours."""
     world = World()
-    shelves = {f"{cloud}/{kind}": Shelf(world, f"{cloud}/{kind}") for cloud in ("east", "west") for kind in KINDS}
+    shelves = {
+        f"{cloud}/{kind}": Shelf(world, f"{cloud}/{kind}")
+        for cloud in ("east", "west")
+        for kind in KINDS
+    }
     for shelf in shelves.values():
         shelf.things["x"] = Thing(value="", owner=OURS)
     return world, shelves, [a_walk(shelves, cloud) for cloud in ("east", "west")]
@@ -53,12 +57,19 @@ def test_clouds_go_side_by_side_and_all_hosts_of_issuers_last_of_all(slow: str, 
     assert gone(clouds).whole
 
     assert sorted(world.writes[:2]) == ["east/lent/x", "west/lent/x"]
-    assert world.writes[2:6] == [f"{fast}/role/x", f"{fast}/trust/x", f"{slow}/role/x", f"{slow}/trust/x"]
+    assert world.writes[2:6] == [
+        f"{fast}/role/x",
+        f"{fast}/trust/x",
+        f"{slow}/role/x",
+        f"{slow}/trust/x",
+    ]
     assert sorted(world.writes[6:]) == ["east/host/x", "west/host/x"]
 
 
 @pytest.mark.parametrize("kind", ["host", "role"])
-def test_a_place_that_cannot_say_what_it_holds_is_among_the_failures_and_stops_no_other(kind: str) -> None:
+def test_a_place_that_cannot_say_what_it_holds_is_among_the_failures_and_stops_no_other(
+    kind: str,
+) -> None:
     world, shelves, clouds = two_clouds()
     world.hitches[f"east/{kind}"] = [Failed("denied")]
 
@@ -68,8 +79,12 @@ def test_a_place_that_cannot_say_what_it_holds_is_among_the_failures_and_stops_n
     assert set(done.dropped) == {f"{each}/x" for each in shelves.keys() - {f"east/{kind}"}}
 
 
-@pytest.mark.parametrize("trouble", ["unreadable", "stuck", "adopted", "brought", "taken over", "taken out"])
-def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the_next_run(trouble: str) -> None:
+@pytest.mark.parametrize(
+    "trouble", ["unreadable", "stuck", "adopted", "brought", "taken over", "taken out"]
+)
+def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the_next_run(
+    trouble: str,
+) -> None:
     """In every cloud: a provider believes the issuer wherever that is hosted."""
     world, shelves, clouds = two_clouds()
     trust = shelves["west/trust"]
@@ -81,7 +96,9 @@ def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the
         case "stuck":
             world.hitches["west/trust/x"] = [Failed("in use")]
         case "taken over" | "taken out":
-            trust.things["x"] = replace(trust.things["x"], owner=THEIRS if trouble == "taken over" else None)
+            trust.things["x"] = replace(
+                trust.things["x"], owner=THEIRS if trouble == "taken over" else None
+            )
         case hold:
             trust.things["x"] = replace(trust.things["x"], owner=Mark("ours", hold))  # pyright: ignore[reportArgumentType]
             held = holdings(clouds, "ours", a_pace())
@@ -90,13 +107,18 @@ def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the
 
     hosts_ = {"east/host/x", "west/host/x"}
     assert done.skipped.keys() - {"west/trust/x"} == hosts_
-    assert {done.skipped[host] for host in hosts_} == {f"west/trust{'' if trouble == 'unreadable' else '/x'} may still trust it"}
+    assert {done.skipped[host] for host in hosts_} == {
+        f"west/trust{'' if trouble == 'unreadable' else '/x'} may still trust it"
+    }
     assert not done.whole
     assert "x" in shelves["east/host"].things
     assert "x" in shelves["west/host"].things
     assert {"east/role/x", "east/trust/x", "west/role/x"} <= set(done.dropped)
     if trouble in {"adopted", "brought"}:
-        assert done.skipped["west/trust/x"] == "it trusts east/host/x, whose name anybody could take then: delete it first"
+        assert (
+            done.skipped["west/trust/x"]
+            == "it trusts east/host/x, whose name anybody could take then: delete it first"
+        )
         assert gone(clouds).skipped.keys() == done.skipped.keys(), "until its owner has deleted it"
         del trust.things["x"]
     again = gone(clouds)
@@ -104,8 +126,13 @@ def test_the_host_of_an_issuer_stays_while_somebody_may_trust_it_and_goes_on_the
     assert {"east/host/x", "west/host/x"} <= set(again.dropped)
 
 
-@pytest.mark.parametrize("trouble", ["east/lent", "east/trust", "east/role", "east/host/x", "east/trust/x", "east/role/x"])
-def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go(trouble: str) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    ["east/lent", "east/trust", "east/role", "east/host/x", "east/trust/x", "east/role/x"],
+)
+def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go(
+    trouble: str,
+) -> None:
     """With it would go what nobody has looked at."""
     world, shelves, clouds = two_clouds()
     room = a_place(shelves, "east/room")
@@ -115,7 +142,10 @@ def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go
     done = gone(clouds)
 
     stuck = "east/host/x" if "trust" in trouble else trouble  # the host waits for who trusts it
-    assert done.skipped["east/room/x"] == f"{stuck} {'is still there' if stuck.endswith('/x') else 'could not be read'}"
+    assert (
+        done.skipped["east/room/x"]
+        == f"{stuck} {'is still there' if stuck.endswith('/x') else 'could not be read'}"
+    )
     assert "x" in room.things
     assert "west/role/x" in done.dropped
     assert gone(clouds).whole
@@ -123,7 +153,9 @@ def test_what_everything_is_in_stays_with_what_could_not_be_read_or_would_not_go
 
 
 @pytest.mark.parametrize("trouble", ["east/lent", "east/lent/x"])
-def test_a_place_of_the_users_own_keeps_our_mark_as_long_as_something_of_ours_may_be_in_it(trouble: str) -> None:
+def test_a_place_of_the_users_own_keeps_our_mark_as_long_as_something_of_ours_may_be_in_it(
+    trouble: str,
+) -> None:
     """By that it is found."""
     world, shelves, clouds = two_clouds()
     room, host = Shelf(world, "east/room"), shelves["east/host"]
@@ -149,13 +181,18 @@ def test_what_could_not_be_given_back_keeps_in_every_cloud_who_trusts_and_so_eve
     done = gone(clouds)
 
     trusting, hosts = ("east/trust/x", "west/trust/x"), ("east/host/x", "west/host/x")
-    assert done.skipped == {**dict.fromkeys(trusting, "east/lent/x is found by it"), **dict.fromkeys(hosts, "east/trust/x may still trust it")}
+    assert done.skipped == {
+        **dict.fromkeys(trusting, "east/lent/x is found by it"),
+        **dict.fromkeys(hosts, "east/trust/x may still trust it"),
+    }
     assert set(done.dropped) == {"west/lent/x", "east/role/x", "west/role/x"}
     assert gone(clouds).whole
 
 
 @pytest.mark.parametrize("trouble", ["east/trust", "east/role", "east/trust/x", "east/role/x"])
-def test_what_those_that_trust_are_in_stays_with_what_could_not_be_read_or_would_not_go(trouble: str) -> None:
+def test_what_those_that_trust_are_in_stays_with_what_could_not_be_read_or_would_not_go(
+    trouble: str,
+) -> None:
     world, shelves, clouds = two_clouds()
     pools = [a_place(shelves, f"{cloud}/pool") for cloud in ("east", "west")]
     clouds = [replace(walk, within=[pool]) for walk, pool in zip(clouds, pools, strict=True)]
@@ -163,16 +200,26 @@ def test_what_those_that_trust_are_in_stays_with_what_could_not_be_read_or_would
 
     done = gone(clouds)
 
-    assert done.skipped["east/pool/x"] == f"{trouble} {'is still there' if trouble.endswith('/x') else 'could not be read'}"
+    assert (
+        done.skipped["east/pool/x"]
+        == f"{trouble} {'is still there' if trouble.endswith('/x') else 'could not be read'}"
+    )
     assert "west/pool/x" in done.dropped
     assert gone(clouds).whole
     assert not any(pool.things for pool in pools)
 
 
-@pytest.mark.parametrize(("hold", "order"), [("owned", "lent role trust pool host room"), ("adopted", "lent host room role trust pool")])
-def test_within_a_cloud_the_last_made_goes_first_and_what_is_given_back_before_all(hold: Any, order: str) -> None:
+@pytest.mark.parametrize(
+    ("hold", "order"),
+    [("owned", "lent role trust pool host room"), ("adopted", "lent host room role trust pool")],
+)
+def test_within_a_cloud_the_last_made_goes_first_and_what_is_given_back_before_all(
+    hold: Any, order: str
+) -> None:
     world, shelves, (cloud, _) = two_clouds()
-    cloud = replace(cloud, around=[a_place(shelves, "east/room")], within=[a_place(shelves, "east/pool")])
+    cloud = replace(
+        cloud, around=[a_place(shelves, "east/room")], within=[a_place(shelves, "east/pool")]
+    )
     for kind in ("room", "host"):
         shelves[f"east/{kind}"].things["x"] = Thing(value="", owner=replace(OURS, hold=hold))
 
@@ -183,10 +230,14 @@ def test_within_a_cloud_the_last_made_goes_first_and_what_is_given_back_before_a
     assert done.dropped == tuple(sorted({*world.writes} - {*done.released}))
 
 
-def test_what_hosts_an_issuer_is_kept_with_all_around_it_for_clouds_that_trust_it_and_were_not_named() -> None:
+def test_what_hosts_an_issuer_is_kept_with_all_around_it_for_clouds_that_trust_it_and_were_not_named() -> (
+    None
+):
     _, shelves, clouds = two_clouds()
     clouds[0] = replace(clouds[0], around=[a_place(shelves, "east/room")])
-    shelves["east/host"].things["x"] = Thing(value="", owner=replace(OURS, clouds=frozenset({"east", "west", "north"})))
+    shelves["east/host"].things["x"] = Thing(
+        value="", owner=replace(OURS, clouds=frozenset({"east", "west", "north"}))
+    )
     held = holdings(clouds, "ours", a_pace())
 
     serving = ("east/room/x", "east/host/x", "east/lent/x")
@@ -210,9 +261,13 @@ def test_what_another_is_found_by_stays_with_it(trouble: str) -> None:
     assert gone(clouds).whole
 
 
-@pytest.mark.parametrize("mark", [THEIRS, None, replace(OURS, hold="adopted"), replace(OURS, hold="brought")])
+@pytest.mark.parametrize(
+    "mark", [THEIRS, None, replace(OURS, hold="adopted"), replace(OURS, hold="brought")]
+)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_taken_over_since_it_was_found_is_not_dropped(kind: str, mark: Mark | None) -> None:
+def test_what_was_taken_over_since_it_was_found_is_not_dropped(
+    kind: str, mark: Mark | None
+) -> None:
     world, shelves, clouds = two_clouds()
     shelf = shelves[f"east/{kind}"]
     held = holdings(clouds, "ours", a_pace())
@@ -250,7 +305,10 @@ def test_what_another_tool_made_becomes_ours_as_it_is() -> None:
     done = inherit(held, OURS, a_pace(), events.append)
 
     assert set(done.failed) == {"west/trust/x"}
-    assert {event.address for event in events if event.why == "update"} == {"east/host/x", "west/role/x"}
+    assert {event.address for event in events if event.why == "update"} == {
+        "east/host/x",
+        "west/role/x",
+    }
     assert sorted(world.writes) == ["east/host/x", "west/role/x"]
     assert shelves["east/host"].things["x"] == replace(Thing(value="east/host"), id="7", owner=OURS)
     assert shelves["east/host"].things["x"].owner == OURS
@@ -273,7 +331,10 @@ def test_who_was_interrupted_while_looking_has_not_taken_over_all() -> None:
     held = holdings(clouds, "ours", a_pace())
 
     assert not inherit(replace(held, interrupted=True), THEIRS, a_pace()).whole
-    assert (inherit(held, THEIRS, a_pace()).interrupted, dict(inherit(held, THEIRS, a_pace()).skipped)) == (False, {})
+    assert (
+        inherit(held, THEIRS, a_pace()).interrupted,
+        dict(inherit(held, THEIRS, a_pace()).skipped),
+    ) == (False, {})
 
 
 def test_only_what_was_chosen_is_removed() -> None:
@@ -286,11 +347,18 @@ def test_nothing_is_removed_by_a_survey_that_was_interrupted() -> None:
     world, _, clouds = two_clouds()
     held = replace(holdings(clouds, "ours", a_pace()), interrupted=True)
     done = remove(held, a_pace())
-    assert (done.interrupted, set(done.skipped.values()), len(done.skipped), world.writes) == (True, {"interrupted"}, 8, [])
+    assert (done.interrupted, set(done.skipped.values()), len(done.skipped), world.writes) == (
+        True,
+        {"interrupted"},
+        8,
+        [],
+    )
 
 
 @pytest.mark.parametrize("act", [apply, preview])
-def test_what_is_ours_is_found_beside_what_is_asked_for_as_it_was_before_the_first_write(act: Callable[..., Outcome]) -> None:
+def test_what_is_ours_is_found_beside_what_is_asked_for_as_it_was_before_the_first_write(
+    act: Callable[..., Outcome],
+) -> None:
     world, shelves, clouds = two_clouds()
     asked = Plan([Node("new", shelves["east/role"]), Node("x", shelves["west/role"])], clouds)
 
@@ -309,7 +377,11 @@ def test_who_cannot_say_what_is_ours_stops_no_write_and_is_told_of() -> None:
 
     assert (done.whole, [*done.held.failed]) == (True, ["east/host"])
     assert world.writes == ["east/role/new"]
-    assert "host" not in {thing.store.kind.partition("/")[2] for thing in done.held if thing.store.kind.startswith("east/")}
+    assert "host" not in {
+        thing.store.kind.partition("/")[2]
+        for thing in done.held
+        if thing.store.kind.startswith("east/")
+    }
 
 
 def test_a_plan_without_walks_looks_for_nothing_else() -> None:

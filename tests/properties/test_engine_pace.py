@@ -23,7 +23,9 @@ from tests.graphs import OURS, THEIRS, Asked, Node, Places, build, endure, graph
 
 
 @given(graphs(), weather(), st.integers(1, 4))
-def test_never_more_than_the_width_at_once(asked: tuple[Asked, ...], bad: Mapping[str, Any], width: int) -> None:
+def test_never_more_than_the_width_at_once(
+    asked: tuple[Asked, ...], bad: Mapping[str, Any], width: int
+) -> None:
     places = Places()
     endure(places, bad)
     apply(build(asked, places), OURS, a_pace(width, places.world.clock))
@@ -76,13 +78,19 @@ class Gate(FakeClock):
     def listen(self, news: News, seconds: float | None, *, running: bool) -> None:
         if running:
             self.widths.append(self.under_way)
-            self.permits.put(self.verdicts[len(self.widths) - 1] if len(self.widths) <= len(self.verdicts) else False)
+            self.permits.put(
+                self.verdicts[len(self.widths) - 1]
+                if len(self.widths) <= len(self.verdicts)
+                else False
+            )
         super().listen(news, seconds, running=running)
 
 
 @given(st.integers(1, 8), st.lists(st.booleans(), max_size=25))
 @example(4, [True, False, True, True, True, *[False] * 6])
-def test_the_width_halves_when_throttled_and_grows_back_by_one(width: int, verdicts: list[bool]) -> None:
+def test_the_width_halves_when_throttled_and_grows_back_by_one(
+    width: int, verdicts: list[bool]
+) -> None:
     gate = Gate(verdicts)
     graph = {f"n{i:02}": () for i in range(8 + 2 * len(verdicts))}
     ran = run(Job(graph, gate.call, report=gate.hear), a_pace(width, gate))
@@ -95,10 +103,15 @@ def test_the_width_halves_when_throttled_and_grows_back_by_one(width: int, verdi
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.sampled_from([NotYet, Throttled]))
-def test_who_waits_holds_up_nobody_who_is_ready(waiting: int, ready: int, why: type[NotYet]) -> None:
+def test_who_waits_holds_up_nobody_who_is_ready(
+    waiting: int, ready: int, why: type[NotYet]
+) -> None:
     world = World()
     shelf = Shelf(world)
-    nodes = [*(Node(f"a{i}", shelf) for i in range(waiting)), *(Node(f"b{i}", shelf) for i in range(ready))]
+    nodes = [
+        *(Node(f"a{i}", shelf) for i in range(waiting)),
+        *(Node(f"b{i}", shelf) for i in range(ready)),
+    ]
 
     def once_read(event: Event) -> None:
         if event.phase == "reading" and event.what == "done":
@@ -109,7 +122,9 @@ def test_who_waits_holds_up_nobody_who_is_ready(waiting: int, ready: int, why: t
 
 
 @given(st.floats(0, 2000), st.sampled_from([None, 1.0, 20.0]), st.sampled_from([NotYet, Throttled]))
-def test_patience_ends_by_the_seconds_of_the_place(patience: float, after: float | None, why: type[NotYet]) -> None:
+def test_patience_ends_by_the_seconds_of_the_place(
+    patience: float, after: float | None, why: type[NotYet]
+) -> None:
     """No try comes after its end, the last one comes at its end, and nobody waits any longer."""
     clock, tries = FakeClock(), list[float]()
     error = why("not yet", after=after)
@@ -120,7 +135,11 @@ def test_patience_ends_by_the_seconds_of_the_place(patience: float, after: float
 
     ran = run(Job({"x": ()}, do, patience=lambda _: patience), a_pace(clock=clock))
     assert ran.failed == {"x": error}
-    assert clock.now() == tries[-1] == pytest.approx(patience if after is None else patience // after * after, abs=1e-6)
+    assert (
+        clock.now()
+        == tries[-1]
+        == pytest.approx(patience if after is None else patience // after * after, abs=1e-6)
+    )
     assert max((b - a for a, b in pairwise(tries)), default=0) <= 20.0
 
 
@@ -132,11 +151,19 @@ def test_each_place_has_its_own_patience(seconds: list[int]) -> None:
 
     def never(event: Event) -> None:
         if event.phase == "reading":
-            world.hitches.update({f"{shelf.kind}/x": [NotYet("not yet")] * 1000 for shelf in shelves if event.ended == event.total})
+            world.hitches.update(
+                {
+                    f"{shelf.kind}/x": [NotYet("not yet")] * 1000
+                    for shelf in shelves
+                    if event.ended == event.total
+                }
+            )
         elif event.what == "failed":
             ends[event.address] = world.clock.now()
 
-    apply(Plan(Node("x", shelf) for shelf in shelves), OURS, a_pace(clock=world.clock), report=never)
+    apply(
+        Plan(Node("x", shelf) for shelf in shelves), OURS, a_pace(clock=world.clock), report=never
+    )
     assert ends == {f"{shelf.kind}/x": pytest.approx(shelf.patience) for shelf in shelves}
 
 
@@ -150,7 +177,9 @@ def test_who_is_asked_to_wait_longer_than_patience_lasts_gives_up_at_once() -> N
     assert clock.now() == 0
 
 
-def test_each_wait_is_twice_the_last_until_it_is_the_longest_and_chance_takes_half_of_it_at_most() -> None:
+def test_each_wait_is_twice_the_last_until_it_is_the_longest_and_chance_takes_half_of_it_at_most() -> (
+    None
+):
     """So that many who were refused at once do not come again at once."""
     asked: list[tuple[float, float]] = []
 
@@ -160,17 +189,36 @@ def test_each_wait_is_twice_the_last_until_it_is_the_longest_and_chance_takes_ha
 
     pace, soon, again = Pace(jitter=jitter), NotYet("soon"), NotYet("in a while", after=7)
 
-    assert [pace.delay(tried, soon, patience=3600) for tried in range(1, 9)] == [0.5, 1, 2, 4, 8, 16, 20, 20]
-    assert [pace.delay(tried, soon, patience=15) for tried in (1, 2, 3, 1000)] == [0.5, 1, 1, 1], "fifteen tries have room in any patience"
+    assert [pace.delay(tried, soon, patience=3600) for tried in range(1, 9)] == [
+        0.5,
+        1,
+        2,
+        4,
+        8,
+        16,
+        20,
+        20,
+    ]
+    assert [pace.delay(tried, soon, patience=15) for tried in (1, 2, 3, 1000)] == [0.5, 1, 1, 1], (
+        "fifteen tries have room in any patience"
+    )
     assert pace.delay(9, soon, patience=0) == 0.1
     assert all(low == high / 2 for low, high in asked)
-    assert (pace.delay(1, again, patience=3600), pace.delay(1, NotYet("soon", after=0), patience=3600)) == (7, 0.1), "as it was told"
+    assert (
+        pace.delay(1, again, patience=3600),
+        pace.delay(1, NotYet("soon", after=0), patience=3600),
+    ) == (7, 0.1), "as it was told"
 
 
 def test_who_says_nothing_else_is_patient_for_two_minutes_and_makes_sixteen_calls_at_once() -> None:
     job = Job({}, lambda _address, _tried: "")
 
-    assert (job.patience("x"), job.skip("x", ()), job.verb, job.failed) == (120.0, "", "writing", {})
+    assert (job.patience("x"), job.skip("x", ()), job.verb, job.failed) == (
+        120.0,
+        "",
+        "writing",
+        {},
+    )
     assert (Pace().width, Pace().longest) == (16, 20.0)
 
 
@@ -178,7 +226,10 @@ def test_a_width_that_would_never_end_is_refused_in_these_words() -> None:
     with pytest.raises(BadInput) as told:
         Pace(0)
 
-    assert (told.value.problem, told.value.remedy) == ("0 calls at once would never end", "choose 1 or more")
+    assert (told.value.problem, told.value.remedy) == (
+        "0 calls at once would never end",
+        "choose 1 or more",
+    )
     assert Pace(1).width == 1
 
 
@@ -201,7 +252,9 @@ def test_being_told_to_wait_for_no_time_at_all_is_still_a_wait() -> None:
     assert len(tries) <= 12
 
 
-def test_the_real_clock_waits_for_news_leaves_them_where_they_are_and_never_waits_for_long() -> None:
+def test_the_real_clock_waits_for_news_leaves_them_where_they_are_and_never_waits_for_long() -> (
+    None
+):
     news, clock, ended = News(), RealClock(), Ended("x", 1)
 
     began = clock.now()
@@ -228,7 +281,10 @@ def test_waiting_for_room_costs_no_patience() -> None:
             clock.time += 30
         return "done"
 
-    ran = run(Job({"a": (), **{f"b{i:02}": () for i in range(20)}}, do, patience=lambda _: 60), a_pace(1, clock))
+    ran = run(
+        Job({"a": (), **{f"b{i:02}": () for i in range(20)}}, do, patience=lambda _: 60),
+        a_pace(1, clock),
+    )
     assert not ran.failed
     assert tries["a"] == 3
 
@@ -243,7 +299,12 @@ def test_however_often_it_is_tried_its_beginning_is_told_once_and_each_wait_with
 
     run(Job({"x": ()}, do, report=events.append), a_pace())
 
-    assert [(event.what, event.why) for event in events] == [("writing", ""), ("waiting", "not at try 1"), ("waiting", "not at try 2"), ("done", "made")]
+    assert [(event.what, event.why) for event in events] == [
+        ("writing", ""),
+        ("waiting", "not at try 1"),
+        ("waiting", "not at try 2"),
+        ("done", "made"),
+    ]
 
 
 def test_what_fails_without_a_word_is_told_by_its_kind() -> None:
@@ -285,7 +346,9 @@ def test_a_place_that_stays_unreadable_is_waited_for_once() -> None:
 
 
 @given(graphs(), weather(), st.data())
-def test_everything_has_one_end_in_the_calling_thread_and_the_counts_add_up(asked: tuple[Asked, ...], bad: Mapping[str, Any], data: st.DataObject) -> None:
+def test_everything_has_one_end_in_the_calling_thread_and_the_counts_add_up(
+    asked: tuple[Asked, ...], bad: Mapping[str, Any], data: st.DataObject
+) -> None:
     places = Places()
     plan = build(asked, places)
     endure(places, bad)
@@ -295,7 +358,12 @@ def test_everything_has_one_end_in_the_calling_thread_and_the_counts_add_up(aske
         places.single.things["n0"] = Thing(value="theirs", owner=THEIRS)
     told: list[tuple[Event, int]] = []
     act = data.draw(st.sampled_from([apply, preview]))
-    outcome = act(plan, OURS, a_pace(clock=places.world.clock), report=lambda e: told.append((e, threading.get_ident())))
+    outcome = act(
+        plan,
+        OURS,
+        a_pace(clock=places.world.clock),
+        report=lambda e: told.append((e, threading.get_ident())),
+    )
     assert {thread for _, thread in told} == {threading.get_ident()}
     events = [event for event, _ in told]
     turn = survey(events)
@@ -306,7 +374,9 @@ def test_everything_has_one_end_in_the_calling_thread_and_the_counts_add_up(aske
         assert all(later.ended >= earlier.ended for earlier, later in pairwise(phase))
     last = {e.address: e for e in events[turn:] if e.what in {"done", "failed", "skipped"}}
     assert {a for a, e in last.items() if e.what == "skipped"} == set(outcome.skipped)
-    assert {c.address: c.verb for c in outcome.changes} == {a: e.why for a, e in last.items() if e.what == "done"}
+    assert {c.address: c.verb for c in outcome.changes} == {
+        a: e.why for a, e in last.items() if e.what == "done"
+    }
     if act is apply:
         assert {a for a, e in last.items() if e.what == "failed"} == set(outcome.failed)
         assert {e.phase for e in events[turn:]} == {"writing"}

@@ -26,9 +26,23 @@ from tests.properties.pods import Json, plain
 from tests.properties.test_admission import any_pod
 from tests.webhook.answering import LINES, OWN, OWNS, ROLE, ROUTES, SENSIBLE, Own, written
 
-SPACE, WORKER, SET = space("shop"), account("shop", "worker"), Ref("apps", "StatefulSet", "shop", "web")
-REPLICAS, DEPLOYMENT = Ref("apps", "ReplicaSet", "shop", "web"), Ref("apps", "Deployment", "shop", "web")
-REFS = (SPACE, WORKER, SET, REPLICAS, DEPLOYMENT, account("shop", f"kube-api-access-{OWNS[0].volume}"))
+SPACE, WORKER, SET = (
+    space("shop"),
+    account("shop", "worker"),
+    Ref("apps", "StatefulSet", "shop", "web"),
+)
+REPLICAS, DEPLOYMENT = (
+    Ref("apps", "ReplicaSet", "shop", "web"),
+    Ref("apps", "Deployment", "shop", "web"),
+)
+REFS = (
+    SPACE,
+    WORKER,
+    SET,
+    REPLICAS,
+    DEPLOYMENT,
+    account("shop", f"kube-api-access-{OWNS[0].volume}"),
+)
 ABOVE = (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
 REPEATED = b"cwii_repeated_decisions_total "
 
@@ -63,25 +77,44 @@ class Ears:
         self._route, self._cluster, self._log = route, cluster, log
         self._made: list[ConfigMap] = []
         self._metrics = Metrics()
-        self._diary = Diary(self._metrics, Log(log, "debug", lambda: datetime(2026, 11, 19, tzinfo=UTC)), tuple(ALL))
+        self._diary = Diary(
+            self._metrics, Log(log, "debug", lambda: datetime(2026, 11, 19, tzinfo=UTC)), tuple(ALL)
+        )
 
     async def make(self, thing: ConfigMap, picture: Picture) -> None:
         assert picture
         self._made.append(thing)
 
     def webhook(self) -> Admission:
-        admission = Admission({b"/": self._route}, lambda: Sight(self._cluster), self, self._diary, lambda _: told(404, "no review"))
+        admission = Admission(
+            {b"/": self._route},
+            lambda: Sight(self._cluster),
+            self,
+            self._diary,
+            lambda _: told(404, "no review"),
+        )
         admission.lacks = ""
         return admission
 
-    def of(self, webhook: Admission, body: bytes) -> tuple[Reply, bytes, list[ConfigMap], list[bytes]]:
+    def of(
+        self, webhook: Admission, body: bytes
+    ) -> tuple[Reply, bytes, list[ConfigMap], list[bytes]]:
         reply = webhook(Asked(b"POST", b"/", JSON, body))
         if not isinstance(reply, Reply):
             reply = asyncio.run(_waited(reply))
         said, (made, self._made) = os.pread(self._log, 1 << 20, 0), (self._made, [])
         os.truncate(self._log, 0)
         os.lseek(self._log, 0, os.SEEK_SET)
-        return reply, said, made, [line for line in self._metrics.exposition().splitlines() if not line.startswith(REPEATED)]
+        return (
+            reply,
+            said,
+            made,
+            [
+                line
+                for line in self._metrics.exposition().splitlines()
+                if not line.startswith(REPEATED)
+            ],
+        )
 
 
 async def _waited(reply: Awaitable[Reply]) -> Reply:
@@ -102,7 +135,15 @@ def both(shape: str, cluster: Cluster) -> Generator[tuple[Ears, Ears]]:
 # In a round the cluster may change, and some of it fall silent; then a pod of one workload comes after the other.
 
 LETTERS = b'aZ:-9"\\\n,'
-MORE: tuple[Json, ...] = ({}, {}, {}, {"dryRun": True}, {"dryRun": False}, {"operation": "UPDATE"}, {"namespace": "else"})
+MORE: tuple[Json, ...] = (
+    {},
+    {},
+    {},
+    {"dryRun": True},
+    {"dryRun": False},
+    {"operation": "UPDATE"},
+    {"namespace": "else"},
+)
 TEXTS = ("true", "false", "7200", "x", ROLE, "config-map", f"kube-api-access-{OWNS[0].volume}")
 
 
@@ -127,14 +168,25 @@ def sayings(dialect: str) -> st.SearchStrategy[Seen | None]:
     keys = st.sampled_from([word.key for word in ALL[dialect].words])
     more = st.dictionaries(keys, st.sampled_from(TEXTS), max_size=2)
     said = more.map(lambda said: {**SENSIBLE[dialect], **said})
-    return st.builds(Seen, said | said | more, st.sampled_from([(), ABOVE]), st.sampled_from(["u", "u", "u", "another"])) | st.none()
+    return (
+        st.builds(
+            Seen,
+            said | said | more,
+            st.sampled_from([(), ABOVE]),
+            st.sampled_from(["u", "u", "u", "another"]),
+        )
+        | st.none()
+    )
 
 
 def rounds(dialect: str) -> st.SearchStrategy[Round]:
     return st.builds(
         Round,
         st.dictionaries(st.sampled_from([WORKER, WORKER, *REFS]), sayings(dialect), max_size=2),
-        st.sampled_from([frozenset[str]()] * 6 + [frozenset({"ServiceAccount"}), frozenset({"Namespace", "ReplicaSet"})]),
+        st.sampled_from(
+            [frozenset[str]()] * 6
+            + [frozenset({"ServiceAccount"}), frozenset({"Namespace", "ReplicaSet"})]
+        ),
         st.integers(0, 2),
         st.permutations(OWNS),
         st.booleans(),
@@ -159,7 +211,9 @@ def called_as_its_volume() -> Json:
 @pytest.mark.parametrize("shape", ROUTES)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_whatever_came_before_a_review_is_answered_and_told_of_as_by_a_webhook_that_has_just_begun(shape: str, data: st.DataObject) -> None:
+def test_whatever_came_before_a_review_is_answered_and_told_of_as_by_a_webhook_that_has_just_begun(
+    shape: str, data: st.DataObject
+) -> None:
     cluster = Cluster(LINES[shape][0])
     pods = [owned(), called_as_its_volume(), data.draw(any_pod(shape))]
     with both(shape, cluster) as (lasting, fresh):

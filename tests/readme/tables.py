@@ -34,7 +34,17 @@ from cwiictl.shapes import told
 
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-CREATING = ("create-all", "create-identity-provider", "create-identities", "create-identity", "create-key-pair", "rotate-keys", "status", "verify", "delete")
+CREATING = (
+    "create-all",
+    "create-identity-provider",
+    "create-identities",
+    "create-identity",
+    "create-key-pair",
+    "rotate-keys",
+    "status",
+    "verify",
+    "delete",
+)
 INSTALLING = ("install-webhook", "uninstall-webhook", "renew-certificates")
 
 
@@ -57,7 +67,10 @@ def options(commands: tuple[str, ...] = CREATING) -> Iterator[str]:
 def sandbox() -> Iterator[str]:
     group: Any = _command("sandbox")
     yield from ("| option | meaning |", "| --- | --- |")
-    yield from (f"| {_flag(option)} | {_cell(option.help or '')} |" for option in _options(group.commands["run"]))
+    yield from (
+        f"| {_flag(option)} | {_cell(option.help or '')} |"
+        for option in _options(group.commands["run"])
+    )
 
 
 def things() -> Iterator[str]:
@@ -65,7 +78,9 @@ def things() -> Iterator[str]:
     yield from ("| thing | what it is | compared, and repaired |", "| --- | --- | --- |")
     for resource, what in _resources():
         (state,) = get_args(resource.__orig_bases__[0])
-        compared = ", ".join(f"`{field.name}`" for field in dataclasses.fields(state) if field.compare)
+        compared = ", ".join(
+            f"`{field.name}`" for field in dataclasses.fields(state) if field.compare
+        )
         yield f"| {_words(resource.__name__)} | {_cell(_first(what))} | {compared} |"
 
 
@@ -112,7 +127,11 @@ def presets() -> Iterator[str]:
     for file in templates("presets"):
         (document,) = documents(file, template(f"presets/{file}").encode())
         for name, variable in told(document, PresetShape).variables.items():
-            default = "required where it is needed" if isinstance(variable.default, UnsetType) else f"default `{variable.default}`"
+            default = (
+                "required where it is needed"
+                if isinstance(variable.default, UnsetType)
+                else f"default `{variable.default}`"
+            )
             yield f"| `{file.removesuffix('.yaml')}` | `{name}` | {_cell(variable.help)} ({default.replace('True', 'true').replace('False', 'false')}) |"
 
 
@@ -120,13 +139,22 @@ def words(dialect: Dialect) -> Iterator[str]:
     yield from ("| annotation | heard on | meaning | default |", "| --- | --- | --- | --- |")
     for word in dialect.words:
         label = " (label)" if word.place == "label" else ""
-        heard = f"written on the {word.on[0]}" if word.written else "everywhere" if word.on == EVERYWHERE else ", ".join(SCOPES[scope] for scope in word.on)
+        heard = (
+            f"written on the {word.on[0]}"
+            if word.written
+            else "everywhere"
+            if word.on == EVERYWHERE
+            else ", ".join(SCOPES[scope] for scope in word.on)
+        )
         yield f"| `{word.key}`{label} | {heard} | {_cell(word.meaning)} | {_code(word.default)} |"
 
 
 def differences(dialect: Dialect) -> Iterator[str]:
     yield from ("| what it does | what we do | why |", "| --- | --- | --- |")
-    yield from (f"| {_cell(each.theirs)} | {_cell(each.ours)} | {_cell(each.reason)} |" for each in dialect.differences)
+    yield from (
+        f"| {_cell(each.theirs)} | {_cell(each.ours)} | {_cell(each.reason)} |"
+        for each in dialect.differences
+    )
 
 
 def flags(dialect: Dialect) -> Iterator[str]:
@@ -134,7 +162,11 @@ def flags(dialect: Dialect) -> Iterator[str]:
     yield from ("| flag | environment | meaning |", "| --- | --- | --- |")
     for flag in dialect.flags:
         if flag.field:
-            default = _told(dialect.serving, flag.field.removeprefix("serving.")) if flag.field.startswith("serving.") else _told(Settings(), flag.field)
+            default = (
+                _told(dialect.serving, flag.field.removeprefix("serving."))
+                if flag.field.startswith("serving.")
+                else _told(Settings(), flag.field)
+            )
             yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.meaning)}{f' (default {default})' if default else ''} |"
 
 
@@ -170,12 +202,17 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "presets": presets,
     "flags of cwii": partial(flags, DIALECTS["cwii"]),
     **{f"words of {name}": partial(words, dialect) for name, dialect in DIALECTS.items()},
-    **{f"differences from {name}": partial(differences, dialect) for name, dialect in DIALECTS.items()},
+    **{
+        f"differences from {name}": partial(differences, dialect)
+        for name, dialect in DIALECTS.items()
+    },
 }
 
 
 def rendered(text: str) -> str:
-    return BLOCK.sub(lambda block: block[1] + "\n".join(TABLES[block["name"]]()) + "\n" + block[3], text)
+    return BLOCK.sub(
+        lambda block: block[1] + "\n".join(TABLES[block["name"]]()) + "\n" + block[3], text
+    )
 
 
 def _command(name: str) -> click.Command:
@@ -190,7 +227,11 @@ def _options(command: click.Command) -> list[click.Option]:
 
 
 def _flag(option: click.Option) -> str:
-    metavar = "" if option.is_flag else f" {option.make_metavar(click.Context(cwiictl)).split(' RANGE')[0]}"
+    metavar = (
+        ""
+        if option.is_flag
+        else f" {option.make_metavar(click.Context(cwiictl)).split(' RANGE')[0]}"
+    )
     spelled = ", ".join(sorted(option.opts, key=len))
     no = "".join(f" / {other}" for other in option.secondary_opts)
     return _cell(f"`{spelled}{metavar}{no}`")
@@ -222,7 +263,11 @@ def _of(taking: list[str], commands: tuple[str, ...]) -> str:
     lacking = [command for command in commands if command not in taking]
     if not lacking:
         return "all"
-    return "all but `create-key-pair`" if lacking == ["create-key-pair"] else ", ".join(f"`{command}`" for command in taking)
+    return (
+        "all but `create-key-pair`"
+        if lacking == ["create-key-pair"]
+        else ", ".join(f"`{command}`" for command in taking)
+    )
 
 
 def _cell(text: str) -> str:
@@ -235,16 +280,26 @@ def _first(documentation: str | None) -> str:
 
 def _resources() -> Iterator[tuple[Any, str | None]]:
     """What all clouds share says itself what it is; a cloud has a file for each kind, and the file says it."""
-    yield from ((resource, resource.__doc__) for resource in (SigningKey, DiscoveryDocument, KeySet, Issuer))
+    yield from (
+        (resource, resource.__doc__) for resource in (SigningKey, DiscoveryDocument, KeySet, Issuer)
+    )
     for cloud in ALL:
         folder = Path(importlib.import_module(f"cwiictl.clouds.{cloud}.resources").__path__[0])
         for path in sorted(folder.glob("[a-z]*.py")):
             module = importlib.import_module(f"cwiictl.clouds.{cloud}.resources.{path.stem}")
-            yield from ((value, module.__doc__) for value in vars(module).values() if _is_resource(value, module))
+            yield from (
+                (value, module.__doc__)
+                for value in vars(module).values()
+                if _is_resource(value, module)
+            )
 
 
 def _is_resource(value: object, module: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, Resource) and value.__module__ == module.__name__
+    return (
+        isinstance(value, type)
+        and issubclass(value, Resource)
+        and value.__module__ == module.__name__
+    )
 
 
 def _words(name: str) -> str:

@@ -22,7 +22,9 @@ def tree() -> Iterator[str]:
         depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
         above[depth:] = [name.rstrip("/")]
         head, _, last = name.rstrip("/").rpartition("/")
-        yield from ("/".join(filter(None, [*above[:depth], head, each])) for each in last.split("|"))
+        yield from (
+            "/".join(filter(None, [*above[:depth], head, each])) for each in last.split("|")
+        )
 
 
 @pytest.mark.parametrize("path", [*tree(), *NAMED])

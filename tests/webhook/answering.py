@@ -30,11 +30,19 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "eks": ("eks", "--aws-default-region=eu-west-1", "--sts-regional-endpoint"),
     "azwi": ("azwi", "--tenant-id=tenant"),
     "azwi v1.5": ("azwi", "--tenant-id=tenant", "--layout=v1.5"),
-    "azwi next": ("azwi", "--tenant-id=tenant", "--layout=next", "--custom-token-endpoint-annotation-suffix=x", "--custom-token-endpoint-audience=y"),
+    "azwi next": (
+        "azwi",
+        "--tenant-id=tenant",
+        "--layout=next",
+        "--custom-token-endpoint-annotation-suffix=x",
+        "--custom-token-endpoint-audience=y",
+    ),
     "gcpwif": ("gcpwif", "--gcp-default-region=europe-west1"),
     "gcpwif direct": ("gcpwif", "--default-injection-mode=direct"),
 }
-ROUTES: Mapping[str, Route] = {name: service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()}
+ROUTES: Mapping[str, Route] = {
+    name: service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()
+}
 
 
 ROLE = "arn:aws:iam::123456789012:role/shop"
@@ -52,7 +60,10 @@ SENSIBLE: Mapping[str, Mapping[str, str]] = {
     | {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//iam.googleapis.com/{PROVIDER}"},
     "eks": {"eks.amazonaws.com/role-arn": ROLE},
     "azwi": {"azure.workload.identity/client-id": "11111111-2222-4333-8444-555555555555"},
-    "gcpwif": {"cloud.google.com/workload-identity-provider": PROVIDER, "cloud.google.com/service-account-email": "sa@project.iam.gserviceaccount.com"},
+    "gcpwif": {
+        "cloud.google.com/workload-identity-provider": PROVIDER,
+        "cloud.google.com/service-account-email": "sa@project.iam.gserviceaccount.com",
+    },
 }
 
 
@@ -83,7 +94,13 @@ class Counter:
     def __init__(self, route: Route, picture: Picture) -> None:
         self.metrics = Metrics()
         diary = Diary(self.metrics, Log(UNREAD, "debug"), tuple(ALL))
-        self._admission = Admission({b"/": route}, lambda: Sight(picture), Nowhere(), diary, lambda _: told(404, "no review"))
+        self._admission = Admission(
+            {b"/": route},
+            lambda: Sight(picture),
+            Nowhere(),
+            diary,
+            lambda _: told(404, "no review"),
+        )
         self._admission.lacks = ""
 
     def __call__(self, body: bytes) -> Reply:
@@ -97,7 +114,9 @@ async def _waited(reply: Awaitable[Reply]) -> Reply:
 
 def review(pod: object, **more: object) -> bytes:
     asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
-    return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}).encode()
+    return json.dumps(
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    ).encode()
 
 
 OWN = "OWN"  # in a pod that is `written`: the end of the name of its volume
@@ -111,20 +130,42 @@ class Own(NamedTuple):
     time: str
 
 
-OWNS = tuple(Own(f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z") for n in range(4))
+OWNS = tuple(
+    Own(f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z")
+    for n in range(4)
+)
 
 
 def written(pod: Mapping[str, Any], own: Own, *, mounts: bool = True, **more: object) -> bytes:
     """A review of it as an API server writes one, after what it has put into the pod itself."""
     made = copy.deepcopy(dict(pod))
-    manager = {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": own.time, "fieldsType": "FieldsV1"}
+    manager = {
+        "manager": "kube-controller-manager",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "time": own.time,
+        "fieldsType": "FieldsV1",
+    }
     made["metadata"]["managedFields"] = [manager]
     if mounts:
         name, path = f"kube-api-access-{OWN}", "/var/run/secrets/kubernetes.io/serviceaccount"
-        made["spec"]["volumes"] = [*(made["spec"].get("volumes") or ()), {"name": name, "projected": {"sources": []}}]
+        made["spec"]["volumes"] = [
+            *(made["spec"].get("volumes") or ()),
+            {"name": name, "projected": {"sources": []}},
+        ]
         for container in made["spec"].get("containers") or ():
-            container["volumeMounts"] = [*(container.get("volumeMounts") or ()), {"name": name, "readOnly": True, "mountPath": path}]
-    asked = {"uid": own.uid, "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "namespace": "shop", "object": made, **more}
+            container["volumeMounts"] = [
+                *(container.get("volumeMounts") or ()),
+                {"name": name, "readOnly": True, "mountPath": path},
+            ]
+    asked = {
+        "uid": own.uid,
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "operation": "CREATE",
+        "namespace": "shop",
+        "object": made,
+        **more,
+    }
     body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": asked}
     return json.dumps(body, separators=(",", ":")).replace(OWN, own.volume).encode()
 
@@ -140,9 +181,15 @@ def well_formed(body: bytes, reply: Reply) -> list[Op]:
     assert answer.keys() == {"apiVersion", "kind", "response"}
     assert (response["allowed"] is True) or response["status"]["message"]
     assert all(text and isinstance(text, str) for text in response.get("warnings", []))
-    assert all("/" not in key and isinstance(text, str) for key, text in response.get("auditAnnotations", {}).items())
+    assert all(
+        "/" not in key and isinstance(text, str)
+        for key, text in response.get("auditAnnotations", {}).items()
+    )
     assert ("patch" in response) == ("patchType" in response)
-    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(base64.b64decode(response.get("patch", "W10=")))]
+    ops = [
+        Op(op["op"], op["path"], op["value"])
+        for op in json.loads(base64.b64decode(response.get("patch", "W10=")))
+    ]
     assert not ops or response["allowed"]
     if request := _read(body):
         assert response["uid"] == request["uid"]

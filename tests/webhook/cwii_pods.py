@@ -19,7 +19,11 @@ CLIENT, TENANT = "11111111-2222-3333-4444-555555555555", "aaaaaaaa-2222-3333-444
 AUDIENCE = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"
 
 AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
-AZURE = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": CLIENT, "cwii.dev/az-tenant-id": TENANT}
+AZURE = {
+    "cwii.dev/az-inject": "true",
+    "cwii.dev/az-client-id": CLIENT,
+    "cwii.dev/az-tenant-id": TENANT,
+}
 GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": AUDIENCE}
 EVERYTHING = {**AWS, **AZURE, **GCP}
 
@@ -28,9 +32,26 @@ DEFAULT = Settings()
 
 
 def a_pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = {"name": "p", "namespace": "shop", "annotations": dict(annotations or {})}
-    meta["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "u", "controller": True}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec}
+    meta: dict[str, Any] = {
+        "name": "p",
+        "namespace": "shop",
+        "annotations": dict(annotations or {}),
+    }
+    meta["ownerReferences"] = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "name": "web",
+            "uid": "u",
+            "controller": True,
+        }
+    ]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
+    }
 
 
 def said(**by: Mapping[str, str]) -> Objects:
@@ -42,11 +63,15 @@ def said(**by: Mapping[str, str]) -> Objects:
     })  # fmt: skip
 
 
-def made(pod: Mapping[str, Any], settings: Settings = DEFAULT, **by: Mapping[str, str]) -> tuple[Decision, dict[str, Any]]:
+def made(
+    pod: Mapping[str, Any], settings: Settings = DEFAULT, **by: Mapping[str, str]
+) -> tuple[Decision, dict[str, Any]]:
     return asked(Route("cwii", "/mutate", clouds(settings), INJECTED.key), pod, said(**by))
 
 
-def given(annotations: Mapping[str, str], settings: Settings = DEFAULT, **spec: Any) -> tuple[Decision, dict[str, Any]]:
+def given(
+    annotations: Mapping[str, str], settings: Settings = DEFAULT, **spec: Any
+) -> tuple[Decision, dict[str, Any]]:
     """A pod of which its ServiceAccount says this."""
     return made(a_pod(**spec), settings, account=annotations)
 

@@ -18,7 +18,16 @@ from cwii_webhook.exchange import Reply
 from cwii_webhook.mould import UID, head
 from cwii_webhook.picture import Ref, Seen
 
-from tests.webhook.answering import LINES, OWNS, ROUTES, SENSIBLE, Counter, review, well_formed, written
+from tests.webhook.answering import (
+    LINES,
+    OWNS,
+    ROUTES,
+    SENSIBLE,
+    Counter,
+    review,
+    well_formed,
+    written,
+)
 from tests.webhook.recorded import recordings
 
 CPU = 1.0  # seconds that one body may take, where a plain one takes a ten-thousandth of it
@@ -28,11 +37,36 @@ _VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.eE+-]*|true|false|null'
 _MEMBER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+|true|false|null)')
 _LONG, _DEEP = 100_000, 20_000
 NASTY = (
-    *(b"null", b"true", b"{}", b"[]", b"[null]", b'""', b'"x"', b"0", b"-0", b"0.5", b"1e400", b"-1e-400", b"NaN", b"Infinity"),
+    *(
+        b"null",
+        b"true",
+        b"{}",
+        b"[]",
+        b"[null]",
+        b'""',
+        b'"x"',
+        b"0",
+        b"-0",
+        b"0.5",
+        b"1e400",
+        b"-1e-400",
+        b"NaN",
+        b"Infinity",
+    ),
     *(str(1 << bits).encode() for bits in (31, 32, 53, 63, 64, 4096)),
     *(
         b'"%s"' % text
-        for text in (rb"\ud800", rb"\udc00\ud800", rb"\u0000", rb"\u2028", b"\xff\xfe", b"\xed\xa0\x80", rb"$(X)", rb"..\/..", b"\xf0\x9f\x98\x80")
+        for text in (
+            rb"\ud800",
+            rb"\udc00\ud800",
+            rb"\u0000",
+            rb"\u2028",
+            b"\xff\xfe",
+            b"\xed\xa0\x80",
+            rb"$(X)",
+            rb"..\/..",
+            b"\xf0\x9f\x98\x80",
+        )
     ),
     b'"' + b"a" * _LONG + b'"',
     b"9" * _LONG,
@@ -60,7 +94,11 @@ def counters() -> list[Counter]:
 
 def bodies(seed: int) -> Iterator[bytes]:
     chance = random.Random(seed)
-    corpus = [_asked(recording.pod, chance) for dialect in SENSIBLE for recording in recordings(dialect)[::5]]
+    corpus = [
+        _asked(recording.pod, chance)
+        for dialect in SENSIBLE
+        for recording in recordings(dialect)[::5]
+    ]
     while True:
         body = chance.choice(corpus)
         for bend in chance.choices(BENDS, k=chance.choice((1, 1, 2, 5))):
@@ -71,12 +109,20 @@ def bodies(seed: int) -> Iterator[bytes]:
 def _asked(pod: dict[str, Any], chance: random.Random) -> bytes:
     if chance.random() < 0.5:
         return written(pod, OWNS[0])
-    return review(pod) if chance.random() < 0.6 else review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
+    return (
+        review(pod)
+        if chance.random() < 0.6
+        else review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
+    )
 
 
 def _byte(body: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(body) + 1)
-    return body[:at] + bytes(chance.choices(range(256), k=chance.randrange(3))) + body[at + chance.randrange(3) :]
+    return (
+        body[:at]
+        + bytes(chance.choices(range(256), k=chance.randrange(3)))
+        + body[at + chance.randrange(3) :]
+    )
 
 
 def _cut(body: bytes, chance: random.Random) -> bytes:
@@ -115,7 +161,10 @@ def judged(counter: Counter, body: bytes) -> int:
     well_formed(body, reply)
     for own in OWNS[1:] if head(body) else ():
         again = _soon(counter, body[: UID.start] + own.uid.encode() + body[UID.stop :])
-        assert (again.status, again.body.replace(own.uid.encode(), body[UID])) == (reply.status, reply.body), "another is answered otherwise"
+        assert (again.status, again.body.replace(own.uid.encode(), body[UID])) == (
+            reply.status,
+            reply.body,
+        ), "another is answered otherwise"
     return reply.status
 
 

@@ -12,7 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-atheris: Any = import_module("atheris")  # weighs 60 MB, and is there for some machines alone: a soak test fetches it
+atheris: Any = import_module(
+    "atheris"
+)  # weighs 60 MB, and is there for some machines alone: a soak test fetches it
 with atheris.instrument_imports(include=["cwii_webhook"]):
     from tests.webhook.fuzz import BENDS, bodies, counters, judged
 
@@ -29,7 +31,11 @@ def seeded(corpus: Path) -> None:
 def bent(body: bytes, most: int, seed: int) -> bytes:
     """A byte here and there is no JSON any more: half of the time as we do it, and else as libFuzzer does."""
     chance = random.Random(seed)
-    return chance.choice(BENDS)(body, chance)[:most] if chance.random() < 0.5 else atheris.Mutate(body, most)
+    return (
+        chance.choice(BENDS)(body, chance)[:most]
+        if chance.random() < 0.5
+        else atheris.Mutate(body, most)
+    )
 
 
 def main(corpus: str, seconds: str) -> None:
@@ -39,7 +45,14 @@ def main(corpus: str, seconds: str) -> None:
     def one(body: bytes) -> None:
         judged(every[sum(body[-64:]) % len(every)], body)
 
-    flags = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=5", "-rss_limit_mb=1024", "-print_final_stats=1", f"-artifact_prefix={corpus}/"]
+    flags = [
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST}",
+        "-timeout=5",
+        "-rss_limit_mb=1024",
+        "-print_final_stats=1",
+        f"-artifact_prefix={corpus}/",
+    ]
     atheris.Setup([sys.argv[0], *flags, corpus], one, custom_mutator=bent)
     atheris.Fuzz()
 

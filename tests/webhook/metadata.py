@@ -13,7 +13,9 @@ TOKEN = "the-token"
 
 
 @contextmanager
-def metadata(*, tokens: bool = True, document: str = DOCUMENT, failing: int = 0) -> Generator[tuple[str, list[str]]]:
+def metadata(
+    *, tokens: bool = True, document: str = DOCUMENT, failing: int = 0
+) -> Generator[tuple[str, list[str]]]:
     """Its address, and what was asked. The first so many requests fail."""
     asked: list[str] = []
 

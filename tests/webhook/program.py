@@ -40,12 +40,26 @@ def main(folder: Path, count: int, delay: float) -> int:
     tally = Tally(metrics, log)
     readiness = health.Readiness(metrics, "certificate")
     certificates = Certificates(Files(folder / "server.crt", folder / "server.key"), Terms())
-    admissions, plains = bind("127.0.0.1", 0, processes=count), bind("127.0.0.1", 0, processes=count)
+    admissions, plains = (
+        bind("127.0.0.1", 0, processes=count),
+        bind("127.0.0.1", 0, processes=count),
+    )
 
     def work(number: int, leash: int | None) -> int:
         async def serve() -> None:
-            admission = Door(admissions[number], handle, Connections(Limits(), tally, time.monotonic), tally, certificates)
-            plain = Door(plains[number], health.answers(readiness, metrics), Connections(Limits(body=0), Tally(Metrics(), log), time.monotonic), tally)
+            admission = Door(
+                admissions[number],
+                handle,
+                Connections(Limits(), tally, time.monotonic),
+                tally,
+                certificates,
+            )
+            plain = Door(
+                plains[number],
+                health.answers(readiness, metrics),
+                Connections(Limits(body=0), Tally(Metrics(), log), time.monotonic),
+                tally,
+            )
             await Server(admission, (plain,), readiness, log, Drain(delay, 0.2, 60.0)).run(leash)
 
         server.run(serve)

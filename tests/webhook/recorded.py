@@ -76,15 +76,27 @@ def picture(recording: Recording) -> Objects:
         above = Owner("apps/v1", "Deployment", "above", UID, controller=True)
         walked = reference["kind"] == "ReplicaSet"
         said: Mapping[str, str] = row.get("ownerAnnotations") or {}
-        objects[Ref(group, reference["kind"], space, reference["name"])] = Seen({} if walked else said, (above,) if walked else (), UID)
+        objects[Ref(group, reference["kind"], space, reference["name"])] = Seen(
+            {} if walked else said, (above,) if walked else (), UID
+        )
         objects[Ref("apps", "Deployment", space, "above")] = Seen(said if walked else {}, (), UID)
     return Objects(objects)
 
 
 def request(pod: Mapping[str, Any], **more: object) -> review.Request:
     """As an API server asks, through the decoder."""
-    body = {"uid": "u", "operation": "CREATE", "namespace": pod["metadata"].get("namespace", "default"), "object": pod, **more}
-    return review.decode(json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": body}).encode()).request
+    body = {
+        "uid": "u",
+        "operation": "CREATE",
+        "namespace": pod["metadata"].get("namespace", "default"),
+        "object": pod,
+        **more,
+    }
+    return review.decode(
+        json.dumps(
+            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": body}
+        ).encode()
+    ).request
 
 
 def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision, dict[str, Any]]:
@@ -108,7 +120,10 @@ def _bare(value: object) -> Any:
     """An annotation may be empty: that is not nothing."""
     if isinstance(value, dict):
         given = cast("dict[str, object]", value)
-        bare = {key: item if key in {"annotations", "labels"} else _bare(item) for key, item in given.items()}
+        bare = {
+            key: item if key in {"annotations", "labels"} else _bare(item)
+            for key, item in given.items()
+        }
         return {key: item for key, item in bare.items() if item not in ({}, [], None, "")}
     if isinstance(value, list):
         return [_bare(item) for item in cast("list[object]", value)]
@@ -121,10 +136,14 @@ def _sorted(pod: Any) -> Any:
         spec["volumes"] = sorted(spec["volumes"], key=lambda v: v["name"])
     for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]:
         if "volumeMounts" in container:
-            container["volumeMounts"] = sorted(container["volumeMounts"], key=lambda m: (m["name"], m["mountPath"]))
+            container["volumeMounts"] = sorted(
+                container["volumeMounts"], key=lambda m: (m["name"], m["mountPath"])
+            )
         for words in ("command", "args"):
             if words in container:
-                container[words] = ["(script)" if _script(word) else word for word in container[words]]
+                container[words] = [
+                    "(script)" if _script(word) else word for word in container[words]
+                ]
     return pod
 
 
@@ -136,7 +155,11 @@ def once(pod: Any, volume: str) -> Any:
     """The same pod, but that no mount of this volume stands at a path where a container has mounted something itself."""
     for container in [*pod["spec"].get("containers", ()), *pod["spec"].get("initContainers", ())]:
         theirs = {m["mountPath"] for m in container.get("volumeMounts", ()) if m["name"] != volume}
-        mounts = [m for m in container.get("volumeMounts", ()) if m["name"] != volume or m["mountPath"] not in theirs]
+        mounts = [
+            m
+            for m in container.get("volumeMounts", ())
+            if m["name"] != volume or m["mountPath"] not in theirs
+        ]
         container.update({"volumeMounts": mounts} if mounts else {})
     return pod
 
@@ -147,8 +170,14 @@ def differing(want: object, have: object, path: str = "") -> Iterable[str]:
         ours, theirs = cast("dict[str, object]", have), cast("dict[str, object]", want)
         for key in sorted(theirs.keys() | ours.keys()):
             yield from differing(theirs.get(key), ours.get(key), f"{path}/{key}")
-    elif isinstance(want, list) and isinstance(have, list) and len(cast("list[object]", want)) == len(cast("list[object]", have)):
-        for i, (a, b) in enumerate(zip(cast("list[object]", want), cast("list[object]", have), strict=True)):
+    elif (
+        isinstance(want, list)
+        and isinstance(have, list)
+        and len(cast("list[object]", want)) == len(cast("list[object]", have))
+    ):
+        for i, (a, b) in enumerate(
+            zip(cast("list[object]", want), cast("list[object]", have), strict=True)
+        ):
             yield from differing(a, b, f"{path}/{i}")
     elif want != have:
         yield f"{path}: theirs {want!r}, ours {have!r}"

@@ -29,9 +29,13 @@ class World:
     """`serves`: by its address, what a replica has taken up. `heard`: what API servers go by. Everybody hears of everything within SETTLE."""
 
     serves: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    coming: dict[str, bytes] = field(default_factory=dict[str, bytes])  # have what they will serve, and are in no EndpointSlice yet
+    coming: dict[str, bytes] = field(
+        default_factory=dict[str, bytes]
+    )  # have what they will serve, and are in no EndpointSlice yet
     mute: set[str] = field(default_factory=set[str])
-    hooks: dict[str, dict[str, bytes]] = field(default_factory=lambda: {"one": {"pods": b"", "late": b""}, "two": {"pods": b""}})
+    hooks: dict[str, dict[str, bytes]] = field(
+        default_factory=lambda: {"one": {"pods": b"", "late": b""}, "two": {"pods": b""}}
+    )
     secrets: dict[str, dict[str, bytes]] = field(default_factory=lambda: {"serving": {}, "ca": {}})
     heard: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     time: float = 0.0
@@ -76,9 +80,20 @@ class World:
             self.serves[address] = pem
 
     def read(self) -> Found:
-        hooks = tuple(Hooks(name, self._version(name), dict(bundles)) for name, bundles in self.hooks.items())
-        held = {name: Held(name, self._version(name), dict(data)) for name, data in self.secrets.items()}
-        shows = tuple(Replica(at, b"" if at in self.mute else der(pem), "does not answer" if at in self.mute else "") for at, pem in self.serves.items())
+        hooks = tuple(
+            Hooks(name, self._version(name), dict(bundles)) for name, bundles in self.hooks.items()
+        )
+        held = {
+            name: Held(name, self._version(name), dict(data)) for name, data in self.secrets.items()
+        }
+        shows = tuple(
+            Replica(
+                at,
+                b"" if at in self.mute else der(pem),
+                "does not answer" if at in self.mute else "",
+            )
+            for at, pem in self.serves.items()
+        )
         return Found(held["ca"], held["serving"], hooks, self.absent, shows)
 
     async def found(self) -> Found:
@@ -120,7 +135,12 @@ class World:
         signer = self.secrets["ca"].get(CRT, b"")
         bundles = [bundle for each in self.hooks.values() for bundle in each.values()]
         pair = self.secrets["serving"]
-        return set(self.secrets["ca"]) == {"tls.crt", "tls.key"} and bundles == [signer] * 3 and pair.get(CA) == signer and of(pair[CRT], signer)
+        return (
+            set(self.secrets["ca"]) == {"tls.crt", "tls.key"}
+            and bundles == [signer] * 3
+            and pair.get(CA) == signer
+            and of(pair[CRT], signer)
+        )
 
 
 @dataclass
@@ -137,7 +157,9 @@ class Mind:
         self.seen = self.world.read()
         if self.seen.versions != self._versions:
             self._versions, self._since = self.seen.versions, self.world.time
-        self.next = step(self.seen, TERMS, self.world.today(), calm=self.world.time - self._since >= SETTLE).what
+        self.next = step(
+            self.seen, TERMS, self.world.today(), calm=self.world.time - self._since >= SETTLE
+        ).what
         return self.next
 
     def act(self) -> Iterator[Write]:

@@ -61,8 +61,16 @@ class Client:
 
     async def answer(self, method: str = "POST") -> Answer:
         status = int((await self.reader.readuntil(b"\r\n")).split()[1])
-        head = (await self.reader.readuntil(b"\r\n\r\n") if status != 100 else await self.reader.readuntil(b"\r\n")).decode()
-        headers = {key.lower(): value.strip() for key, _, value in (line.partition(":") for line in head.strip().split("\r\n")) if key}
+        head = (
+            await self.reader.readuntil(b"\r\n\r\n")
+            if status != 100
+            else await self.reader.readuntil(b"\r\n")
+        ).decode()
+        headers = {
+            key.lower(): value.strip()
+            for key, _, value in (line.partition(":") for line in head.strip().split("\r\n"))
+            if key
+        }
         length = 0 if method == "HEAD" else int(headers.get("content-length", "0"))
         return Answer(status, headers, await self.reader.readexactly(length))
 
@@ -83,11 +91,21 @@ class Client:
 
 
 def post(body: bytes = b"{}", path: str = "/mutate", more: bytes = b"") -> bytes:
-    return b"POST %s HTTP/1.1\r\nhost: webhook\r\ncontent-type: application/json\r\n%scontent-length: %d\r\n\r\n%s" % (path.encode(), more, len(body), body)
+    return (
+        b"POST %s HTTP/1.1\r\nhost: webhook\r\ncontent-type: application/json\r\n%scontent-length: %d\r\n\r\n%s"
+        % (path.encode(), more, len(body), body)
+    )
 
 
 class Ground:
-    def __init__(self, handler: Handler, limits: Limits, certificates: Certificates | None, clock: Callable[[], float], host: str) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        limits: Limits,
+        certificates: Certificates | None,
+        clock: Callable[[], float],
+        host: str,
+    ) -> None:
         self.host = host
         self._clients: list[Client] = []
         self.metrics = Metrics()
@@ -107,11 +125,18 @@ class Ground:
     def lines(self) -> list[dict[str, object]]:
         os.set_blocking(self._log_read, False)
         with contextlib.suppress(BlockingIOError):
-            return [msgspec.json.decode(line, type=dict[str, object]) for line in os.read(self._log_read, 1 << 16).splitlines()]
+            return [
+                msgspec.json.decode(line, type=dict[str, object])
+                for line in os.read(self._log_read, 1 << 16).splitlines()
+            ]
         return []
 
     def number(self, name: str) -> float:
-        found = [line for line in self.metrics.exposition().decode().splitlines() if line.startswith(name + " ")]
+        found = [
+            line
+            for line in self.metrics.exposition().decode().splitlines()
+            if line.startswith(name + " ")
+        ]
         return float(found[0].rpartition(" ")[2]) if found else 0.0
 
     async def end(self) -> None:

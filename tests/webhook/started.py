@@ -33,13 +33,30 @@ class Started:
         return self.get("/readyz")[0] == 200
 
     def number(self, name: str) -> float:
-        return next((float(line.rpartition(" ")[2]) for line in self.get("/metrics")[1].splitlines() if line.startswith(name + " ")), 0.0)
+        return next(
+            (
+                float(line.rpartition(" ")[2])
+                for line in self.get("/metrics")[1].splitlines()
+                if line.startswith(name + " ")
+            ),
+            0.0,
+        )
 
 
 @contextlib.contextmanager
 def started(folder: Path, workers: int = 1, delay: float = 0.0) -> Generator[Started]:
-    command = [sys.executable, "-W", "error", str(Path(__file__).with_name("program.py")), str(folder), str(workers), str(delay)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        str(Path(__file__).with_name("program.py")),
+        str(folder),
+        str(workers),
+        str(delay),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             ports = process.stdout.readline().split()

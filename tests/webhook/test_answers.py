@@ -25,7 +25,10 @@ REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1
     ("kind", "body"),
     [
         ({"group": "", "kind": "ConfigMap"}, {"metadata": {"name": "p"}}),
-        ({"group": "apps", "kind": "Deployment"}, {"metadata": {"name": "p"}, "spec": a_pod()["spec"]}),
+        (
+            {"group": "apps", "kind": "Deployment"},
+            {"metadata": {"name": "p"}, "spec": a_pod()["spec"]},
+        ),
         ({"group": "autoscaling", "kind": "Scale"}, REPLICAS),
         ({"group": "example.com", "kind": "Pod"}, {"spec": {"containers": {"named": "otherwise"}}}),
         ({"group": "example.com", "kind": "Pod"}, a_pod()),
@@ -37,7 +40,10 @@ def test_what_is_no_pod_is_allowed_unchanged(kind: dict[str, str], body: object)
 
     reply = ANSWERED(asked)
 
-    assert (reply.status, json.loads(reply.body)["response"]) == (200, {"uid": "u", "allowed": True})
+    assert (reply.status, json.loads(reply.body)["response"]) == (
+        200,
+        {"uid": "u", "allowed": True},
+    )
 
 
 def test_a_pod_that_is_none_is_unreadable_whatever_it_is_called() -> None:
@@ -50,7 +56,11 @@ def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> No
 
     answer = json.loads(ANSWERED(json.dumps(asked).encode()).body)
 
-    assert (answer["apiVersion"], answer["kind"], answer["response"]["patchType"]) == (version, "AdmissionReview", "JSONPatch")
+    assert (answer["apiVersion"], answer["kind"], answer["response"]["patchType"]) == (
+        version,
+        "AdmissionReview",
+        "JSONPatch",
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,14 +72,20 @@ def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> No
     ],
     ids=["asked and incomplete", "not asked in so many words", "not asked"],
 )
-def test_why_nothing_is_given_stands_in_the_log(tmp_path: Path, said_by_account: dict[str, str], level: str, why: str) -> None:
+def test_why_nothing_is_given_stands_in_the_log(
+    tmp_path: Path, said_by_account: dict[str, str], level: str, why: str
+) -> None:
     decision = admit(ROUTES["cwii"], request(a_pod()), said(account=said_by_account))
 
     lines: dict[str, Any] = {}
     for allowed in ("info", "debug"):
         with (tmp_path / allowed).open("w+") as file:
-            Diary(Metrics(), Log(file.fileno(), allowed), tuple(ROUTES)).decided("cwii", request(a_pod()), decision)
-            lines[allowed] = [json.loads(line) for line in (tmp_path / allowed).read_text().splitlines()]
+            Diary(Metrics(), Log(file.fileno(), allowed), tuple(ROUTES)).decided(
+                "cwii", request(a_pod()), decision
+            )
+            lines[allowed] = [
+                json.loads(line) for line in (tmp_path / allowed).read_text().splitlines()
+            ]
 
     (line,) = lines["debug"]
     assert (line["level"], why in line["why"]) == (level, True)
@@ -83,10 +99,15 @@ def test_why_nothing_is_given_stands_in_the_log(tmp_path: Path, said_by_account:
         (("x" * 4000,), ("x" * 4000,)),
         (("x" * 5000,), ("x" * 253 + "...",)),
         (("x" * 4000, "y" * 300), ("x" * 253 + "...", "y" * 253 + "...")),
-        (tuple(f"{n:>256}" for n in range(20)), (*[f"{n:>256}" for n in range(15)], "5 more warnings: cwiictl explain shows them all")),
+        (
+            tuple(f"{n:>256}" for n in range(20)),
+            (*[f"{n:>256}" for n in range(15)], "5 more warnings: cwiictl explain shows them all"),
+        ),
     ],
     ids=["once each", "one that is long", "one too long", "two too long", "too many"],
 )
-def test_warnings_are_no_more_than_an_api_server_hands_on(warnings: tuple[str, ...], sent: tuple[str, ...]) -> None:
+def test_warnings_are_no_more_than_an_api_server_hands_on(
+    warnings: tuple[str, ...], sent: tuple[str, ...]
+) -> None:
     assert response("u", Decision("nothing", warnings=warnings)).warnings == sent
     assert sum(map(len, sent)) <= 4096

@@ -25,13 +25,28 @@ RESERVED = "azure-workload-identity-reserved-"
 def a_pod(**spec: Any) -> dict[str, Any]:
     """With the label. What says where a pod is from goes into its metadata."""
     meta = {"name": "p", "namespace": "shop", "labels": {f"{P}/use": "true"}}
-    meta |= {key: spec.pop(key) for key in ("name", "generateName", "annotations", "labels") if key in spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec}
+    meta |= {
+        key: spec.pop(key)
+        for key in ("name", "generateName", "annotations", "labels")
+        if key in spec
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
+    }
 
 
-def made(pod: dict[str, Any], account: Mapping[str, str] | None = CLIENT, settings: Settings = SERVER) -> tuple[Decision, dict[str, Any]]:
+def made(
+    pod: dict[str, Any], account: Mapping[str, str] | None = CLIENT, settings: Settings = SERVER
+) -> tuple[Decision, dict[str, Any]]:
     names = [pod["spec"].get("serviceAccountName") or "default"]
-    objects = {} if account is None else {Ref("", "ServiceAccount", "shop", name): Seen(account) for name in names}
+    objects = (
+        {}
+        if account is None
+        else {Ref("", "ServiceAccount", "shop", name): Seen(account) for name in names}
+    )
     return asked(Route("azwi", "/mutate-v1-pod", (Azwi(settings),)), pod, Objects(objects))
 
 
@@ -56,7 +71,12 @@ def digest(key: str) -> str:
     [
         ("v1.5", "azure-identity-token", "/var/run/secrets/azure/tokens", "azure-identity-token"),
         ("v1.6", RESERVED + digest("p"), "/var/run/secrets/azure/wi", "token/azure-identity-token"),
-        ("next", RESERVED + digest("p"), f"/var/run/secrets/azure/wi/{digest('p')}", "token/azure-identity-token"),
+        (
+            "next",
+            RESERVED + digest("p"),
+            f"/var/run/secrets/azure/wi/{digest('p')}",
+            "token/azure-identity-token",
+        ),
     ],
 )
 def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, file: str) -> None:
@@ -64,7 +84,10 @@ def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, 
 
     assert first(pod)["volumeMounts"] == [{"name": volume, "mountPath": path, "readOnly": True}]
     assert env(first(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
-    assert (pod["spec"]["volumes"][0]["name"], sources(pod)[0]["serviceAccountToken"]["path"]) == (volume, file)
+    assert (pod["spec"]["volumes"][0]["name"], sources(pod)[0]["serviceAccountToken"]["path"]) == (
+        volume,
+        file,
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +120,9 @@ def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
     assert not decision.warnings
 
 
-@pytest.mark.parametrize("cloud", ["", *AUTHORITIES, *map(str.upper, AUTHORITIES), "azurechinacloud"])
+@pytest.mark.parametrize(
+    "cloud", ["", *AUTHORITIES, *map(str.upper, AUTHORITIES), "azurechinacloud"]
+)
 def test_the_authority_is_the_clouds(cloud: str) -> None:
     known = {name.lower(): host for name, host in AUTHORITIES.items()}
 
@@ -117,7 +142,9 @@ def test_the_authority_is_the_clouds(cloud: str) -> None:
     ],
     ids=["the server's", "the account's", "an empty one", "the account's alone", "none"],
 )
-def test_the_tenant_is_the_accounts_or_else_the_servers(account: dict[str, str], server: str, tenant: str | None) -> None:
+def test_the_tenant_is_the_accounts_or_else_the_servers(
+    account: dict[str, str], server: str, tenant: str | None
+) -> None:
     decision, pod = made(a_pod(), CLIENT | account, Settings(tenant_id=server))
 
     assert env(first(pod)).get("AZURE_TENANT_ID") == tenant
@@ -128,25 +155,53 @@ def test_the_tenant_is_the_accounts_or_else_the_servers(account: dict[str, str],
 def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
     decision, pod = made(a_pod(), account)
 
-    assert list(env(first(pod))) == ["AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"]
-    assert decision.warnings == (f"ServiceAccount shop/worker has no {P}/client-id: AZURE_CLIENT_ID is not set",)
+    assert list(env(first(pod))) == [
+        "AZURE_TENANT_ID",
+        "AZURE_FEDERATED_TOKEN_FILE",
+        "AZURE_AUTHORITY_HOST",
+    ]
+    assert decision.warnings == (
+        f"ServiceAccount shop/worker has no {P}/client-id: AZURE_CLIENT_ID is not set",
+    )
 
 
 @pytest.mark.parametrize(
     ("pod", "account", "seconds"),
-    [(None, None, 3600), ("", "4800", 4800), ("86400", "3600", 86400), ("+3600", None, 3600), ("007200", None, 7200), (None, "", 3600), ("5000", "x", 5000)],
+    [
+        (None, None, 3600),
+        ("", "4800", 4800),
+        ("86400", "3600", 86400),
+        ("+3600", None, 3600),
+        ("007200", None, 7200),
+        (None, "", 3600),
+        ("5000", "x", 5000),
+    ],
 )
-def test_a_token_lasts_as_the_pod_says_or_else_its_account(pod: str | None, account: str | None, seconds: int) -> None:
+def test_a_token_lasts_as_the_pod_says_or_else_its_account(
+    pod: str | None, account: str | None, seconds: int
+) -> None:
     key = f"{P}/service-account-token-expiration"
 
-    _, made_pod = made(a_pod(annotations={key: pod} if pod is not None else {}), CLIENT | ({key: account} if account is not None else {}))
+    _, made_pod = made(
+        a_pod(annotations={key: pod} if pod is not None else {}),
+        CLIENT | ({key: account} if account is not None else {}),
+    )
 
     assert sources(made_pod)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
 
 
 @pytest.mark.parametrize(
     ("text", "skipped"),
-    [("", ""), ("c", "c"), (" c ; i ", "ci"), ("c,i", ""), ("c;;i", "ci"), ("C", ""), (";", ""), ("i", "i")],
+    [
+        ("", ""),
+        ("c", "c"),
+        (" c ; i ", "ci"),
+        ("c,i", ""),
+        ("c;;i", "ci"),
+        ("C", ""),
+        (";", ""),
+        ("i", "i"),
+    ],
     ids=repr,
 )
 def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
@@ -173,7 +228,16 @@ ENDPOINT = Endpoint("bound", "api://bound", "https://proxy", "sni", ca_data="dat
 
 @pytest.mark.parametrize(
     ("annotation", "used"),
-    [("true", True), ("TRUE", True), ("tRue", True), ("false", False), ("", False), ("yes", False), (" true", False), (None, False)],
+    [
+        ("true", True),
+        ("TRUE", True),
+        ("tRue", True),
+        ("false", False),
+        ("", False),
+        ("yes", False),
+        (" true", False),
+        (None, False),
+    ],
     ids=repr,
 )
 def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) -> None:  # noqa: FBT001 - a table
@@ -181,8 +245,15 @@ def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) 
 
     _, pod = made(a_pod(annotations=said), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT))
 
-    assert sources(pod)[0]["serviceAccountToken"]["audience"] == ("api://bound" if used else "api://AzureADTokenExchange")
-    names = ["AZURE_KUBERNETES_TOKEN_PROXY", "AZURE_KUBERNETES_SNI_NAME", "AZURE_KUBERNETES_CA_FILE", "AZURE_KUBERNETES_CA_DATA"]
+    assert sources(pod)[0]["serviceAccountToken"]["audience"] == (
+        "api://bound" if used else "api://AzureADTokenExchange"
+    )
+    names = [
+        "AZURE_KUBERNETES_TOKEN_PROXY",
+        "AZURE_KUBERNETES_SNI_NAME",
+        "AZURE_KUBERNETES_CA_FILE",
+        "AZURE_KUBERNETES_CA_DATA",
+    ]
     assert list(env(first(pod)))[4:] == (names if used else [])
 
 
@@ -191,16 +262,49 @@ def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) 
     [
         ({}, []),
         ({"ca_data": "data"}, []),
-        ({"ca_config_map": "ca"}, [{"configMap": {"name": "ca", "items": [{"key": "ca.crt", "path": "ca-cert/ca.crt"}], "optional": False}}]),
-        ({"ca_signer": "a/b"}, [{"clusterTrustBundle": {"signerName": "a/b", "path": "ca-cert/ca.crt", "optional": False}}]),
+        (
+            {"ca_config_map": "ca"},
+            [
+                {
+                    "configMap": {
+                        "name": "ca",
+                        "items": [{"key": "ca.crt", "path": "ca-cert/ca.crt"}],
+                        "optional": False,
+                    }
+                }
+            ],
+        ),
+        (
+            {"ca_signer": "a/b"},
+            [
+                {
+                    "clusterTrustBundle": {
+                        "signerName": "a/b",
+                        "path": "ca-cert/ca.crt",
+                        "optional": False,
+                    }
+                }
+            ],
+        ),
         (
             {"ca_signer": "a/b", "ca_selector": {"matchLabels": {"a": "b"}}},
-            [{"clusterTrustBundle": {"signerName": "a/b", "labelSelector": {"matchLabels": {"a": "b"}}, "path": "ca-cert/ca.crt", "optional": False}}],
+            [
+                {
+                    "clusterTrustBundle": {
+                        "signerName": "a/b",
+                        "labelSelector": {"matchLabels": {"a": "b"}},
+                        "path": "ca-cert/ca.crt",
+                        "optional": False,
+                    }
+                }
+            ],
         ),
     ],
     ids=["nobody", "data", "ConfigMap", "signer", "selector"],
 )
-def test_who_vouches_for_the_custom_endpoint_lies_beside_the_token(more: dict[str, Any], projected: list[object]) -> None:
+def test_who_vouches_for_the_custom_endpoint_lies_beside_the_token(
+    more: dict[str, Any], projected: list[object]
+) -> None:
     settings = Settings(tenant_id="tenant", endpoint=Endpoint("bound", "api://bound", **more))
 
     decision, pod = made(a_pod(annotations={f"{P}/use-bound": "true"}), settings=settings)
@@ -217,10 +321,17 @@ def test_a_volume_with_the_reserved_name_is_ours() -> None:
     name = RESERVED + digest("p")
     mounts = [{"name": name, "mountPath": "/mine"}]
 
-    decision, pod = made(a_pod(volumes=[{"name": name, "emptyDir": {}}], containers=[{"name": "c", "volumeMounts": mounts}]))
+    decision, pod = made(
+        a_pod(
+            volumes=[{"name": name, "emptyDir": {}}],
+            containers=[{"name": "c", "volumeMounts": mounts}],
+        )
+    )
 
     assert sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
-    assert first(pod)["volumeMounts"] == [{"name": name, "mountPath": "/var/run/secrets/azure/wi", "readOnly": True}]
+    assert first(pod)["volumeMounts"] == [
+        {"name": name, "mountPath": "/var/run/secrets/azure/wi", "readOnly": True}
+    ]
     assert len(decision.warnings) == 2
 
 
@@ -245,10 +356,24 @@ def test_containers_that_join_later_get_what_the_others_have() -> None:
     old: dict[str, Any] = {**pod, "spec": {**pod["spec"], "ephemeralContainers": []}}
     route = Route("azwi", "/mutate-v1-pod", (Azwi(SERVER),))
 
-    decision = admit(route, request(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=old), Objects({}))
+    decision = admit(
+        route,
+        request(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=old),
+        Objects({}),
+    )
 
-    values = {v.name for op in decision.ops if op.path.endswith("/env") for v in cast("list[Variable]", op.value)}
-    assert values == {"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"}
+    values = {
+        v.name
+        for op in decision.ops
+        if op.path.endswith("/env")
+        for v in cast("list[Variable]", op.value)
+    }
+    assert values == {
+        "AZURE_CLIENT_ID",
+        "AZURE_TENANT_ID",
+        "AZURE_FEDERATED_TOKEN_FILE",
+        "AZURE_AUTHORITY_HOST",
+    }
 
 
 def test_where_nobody_can_say_the_question_goes_back() -> None:

@@ -20,20 +20,36 @@ PROXIES = ("azwi-proxy", "azwi-proxy-init")
 def route(recording: Recording) -> Route:
     """The recorded one was built without a registry and a version for its proxies."""
     environ = {**recording.env, "PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
-    return Route("azwi", "/mutate-v1-pod", (Azwi(azwi.settings(parse(azwi.FLAGS, recording.flags, environ))),))
+    return Route(
+        "azwi",
+        "/mutate-v1-pod",
+        (Azwi(azwi.settings(parse(azwi.FLAGS, recording.flags, environ))),),
+    )
 
 
 def expected(recording: Recording) -> Any:
     """What theirs became, but for the two differences that show in recordings."""
     pod: Any = recording.becomes
-    reserved = [v["name"] for v in pod["spec"].get("volumes", ()) if v["name"].startswith("azure-workload-identity-reserved-")]
+    reserved = [
+        v["name"]
+        for v in pod["spec"].get("volumes", ())
+        if v["name"].startswith("azure-workload-identity-reserved-")
+    ]
     for volume in reserved:
         once(pod, volume)
     there = {c["name"] for c in recording.pod["spec"].get("initContainers", ())}
-    new = [c for c in pod["spec"].get("initContainers", ()) if c["name"] in PROXIES and c["name"] not in there]
+    new = [
+        c
+        for c in pod["spec"].get("initContainers", ())
+        if c["name"] in PROXIES and c["name"] not in there
+    ]
     for container in new:
         container.setdefault("volumeMounts", []).append(
-            {"name": "cwii-no-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+            {
+                "name": "cwii-no-token",
+                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                "readOnly": True,
+            }
         )
     if new:
         pod["spec"]["volumes"].append({"name": "cwii-no-token"})
@@ -46,7 +62,11 @@ def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
 
     assert decision.message == (recording.row.get("message") or "")
     assert decision.outcome == ("refused" if recording.refused else "injected")
-    assert not list(differing(expected(recording) if not recording.refused else normal(recording.pod), normal(pod)))
+    assert not list(
+        differing(
+            expected(recording) if not recording.refused else normal(recording.pod), normal(pod)
+        )
+    )
 
 
 @pytest.mark.parametrize("recording", recordings("azwi"), ids=str)

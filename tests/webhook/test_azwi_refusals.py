@@ -13,7 +13,11 @@ from cwii_webhook.settings.azwi import Settings
 from tests.webhook.recorded import request
 from tests.webhook.test_azwi import CLIENT, CLIENT_ID, P, a_pod, first, made
 
-EXPIRATION, PORT, PROXY = f"{P}/service-account-token-expiration", f"{P}/proxy-sidecar-port", f"{P}/inject-proxy-sidecar"
+EXPIRATION, PORT, PROXY = (
+    f"{P}/service-account-token-expiration",
+    f"{P}/proxy-sidecar-port",
+    f"{P}/inject-proxy-sidecar",
+)
 BETWEEN = "not valid. Expected value to be between 3600 and 86400"
 
 
@@ -27,8 +31,14 @@ BETWEEN = "not valid. Expected value to be between 3600 and 86400"
         (" 3600", 'strconv.ParseInt: parsing " 3600": invalid syntax'),
         ("3_600", 'strconv.ParseInt: parsing "3_600": invalid syntax'),
         ("3600.0", 'strconv.ParseInt: parsing "3600.0": invalid syntax'),
-        ("\u0663\u0666\u0660\u0660", 'strconv.ParseInt: parsing "\u0663\u0666\u0660\u0660": invalid syntax'),
-        ("9223372036854775808", 'strconv.ParseInt: parsing "9223372036854775808": value out of range'),
+        (
+            "\u0663\u0666\u0660\u0660",
+            'strconv.ParseInt: parsing "\u0663\u0666\u0660\u0660": invalid syntax',
+        ),
+        (
+            "9223372036854775808",
+            'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+        ),
         ("9" * 5000, f'strconv.ParseInt: parsing "{"9" * 5000}": value out of range'),
         ("9223372036854775807", f"token expiration 9223372036854775807 {BETWEEN}"),
     ],
@@ -50,13 +60,23 @@ def test_a_token_that_cannot_last_so_is_refused(bearer: str, text: str, message:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("", "invalid syntax"), ("http", "invalid syntax"), ("2147483648", "value out of range"), ("-2147483649", "value out of range")],
+    [
+        ("", "invalid syntax"),
+        ("http", "invalid syntax"),
+        ("2147483648", "value out of range"),
+        ("-2147483649", "value out of range"),
+    ],
 )
 def test_a_port_that_is_none_is_refused(text: str, reason: str) -> None:
     decision, _ = made(a_pod(annotations={PROXY: "true", PORT: text}))
 
-    assert decision.message == f'failed to parse proxy sidecar port: strconv.ParseInt: parsing "{text}": {reason}'
-    assert decision.warnings == (f"{PORT} of Pod shop/p is {text!r}: write a port's number, or remove it",)
+    assert (
+        decision.message
+        == f'failed to parse proxy sidecar port: strconv.ParseInt: parsing "{text}": {reason}'
+    )
+    assert decision.warnings == (
+        f"{PORT} of Pod shop/p is {text!r}: write a port's number, or remove it",
+    )
 
 
 def test_a_port_means_nothing_without_a_proxy() -> None:
@@ -87,7 +107,9 @@ def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
     ],
     ids=["host", "port", "expiration"],
 )
-def test_the_first_mistake_is_told_first(annotations: dict[str, str], spec: dict[str, Any], begins: str) -> None:
+def test_the_first_mistake_is_told_first(
+    annotations: dict[str, str], spec: dict[str, Any], begins: str
+) -> None:
     assert made(a_pod(annotations=annotations, **spec))[0].message.startswith(begins)
 
 
@@ -95,8 +117,13 @@ def test_the_first_mistake_is_told_first(annotations: dict[str, str], spec: dict
 def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
     decision, _ = made(a_pod(serviceAccountName=name), None)
 
-    assert (decision.code, decision.message) == (400, f'serviceaccounts "{name or "default"}" not found')
-    assert decision.warnings == (f"create ServiceAccount shop/{name or 'default'} before pods that run as it",)
+    assert (decision.code, decision.message) == (
+        400,
+        f'serviceaccounts "{name or "default"}" not found',
+    )
+    assert decision.warnings == (
+        f"create ServiceAccount shop/{name or 'default'} before pods that run as it",
+    )
 
 
 @pytest.mark.parametrize("name", ["", None])
@@ -108,10 +135,19 @@ def test_who_names_no_account_is_default(name: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("labels", "given"),
-    [({f"{P}/use": "true"}, True), ({f"{P}/use": "True"}, False), ({f"{P}/use": ""}, False), ({}, False), (None, False)],
+    [
+        ({f"{P}/use": "true"}, True),
+        ({f"{P}/use": "True"}, False),
+        ({f"{P}/use": ""}, False),
+        ({}, False),
+        (None, False),
+    ],
     ids=repr,
 )
-def test_the_label_is_looked_at_where_it_is_told_to(labels: dict[str, str] | None, given: bool) -> None:  # noqa: FBT001 - a table
+def test_the_label_is_looked_at_where_it_is_told_to(
+    labels: dict[str, str] | None,
+    given: bool,  # noqa: FBT001 - a table
+) -> None:
     pod = a_pod(labels=labels)
 
     strict, untouched = made(pod, settings=Settings(tenant_id="tenant", label=True))
@@ -123,18 +159,28 @@ def test_the_label_is_looked_at_where_it_is_told_to(labels: dict[str, str] | Non
     assert any("label" in warning for warning in strict.warnings) != given
 
 
-@pytest.mark.parametrize(("value", "told"), [("True", True), ("yes", True), ("", True), ("false", False)])
+@pytest.mark.parametrize(
+    ("value", "told"), [("True", True), ("yes", True), ("", True), ("false", False)]
+)
 def test_a_label_that_nobody_hears_is_told(value: str, told: bool) -> None:  # noqa: FBT001 - a table
     decision, _ = made(a_pod(labels={f"{P}/use": value}), settings=Settings(label=True))
 
-    assert decision.warnings == ((f'label {P}/use of Pod shop/p is {value!r}, and only "true" is heard',) if told else ())
+    assert decision.warnings == (
+        (f'label {P}/use of Pod shop/p is {value!r}, and only "true" is heard',) if told else ()
+    )
 
 
 @pytest.mark.parametrize(
     ("account", "told"),
     [
-        ({f"{P}/client-id": "foo"}, f"{P}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it"),
-        (CLIENT | {f"{P}/tenant-id": "foo"}, f"{P}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it"),
+        (
+            {f"{P}/client-id": "foo"},
+            f"{P}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it",
+        ),
+        (
+            CLIENT | {f"{P}/tenant-id": "foo"},
+            f"{P}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it",
+        ),
         (CLIENT | {f"{P}/tenant-id": "contoso.example"}, None),
     ],
     ids=["client", "tenant", "a domain"],
@@ -162,11 +208,20 @@ def test_a_mirror_pod_is_left_alone() -> None:
 
 
 MEETINGS: list[tuple[dict[str, Any], str | None]] = [
-    ({"env": [{"name": "AZURE_CLIENT_ID", "value": "mine"}]}, "container c sets AZURE_CLIENT_ID itself: that is left as it is"),
-    ({"env": [{"name": "AZURE_TENANT_ID", "valueFrom": {}}]}, "container c sets AZURE_TENANT_ID itself: that is left as it is"),
+    (
+        {"env": [{"name": "AZURE_CLIENT_ID", "value": "mine"}]},
+        "container c sets AZURE_CLIENT_ID itself: that is left as it is",
+    ),
+    (
+        {"env": [{"name": "AZURE_TENANT_ID", "valueFrom": {}}]},
+        "container c sets AZURE_TENANT_ID itself: that is left as it is",
+    ),
     ({"env": [{"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}]}, None),
     ({"env": [{"name": "HOME", "value": "/"}]}, None),
-    ({"envFrom": [{}]}, "container c takes variables from elsewhere (envFrom): where their names are ours, ours win"),
+    (
+        {"envFrom": [{}]},
+        "container c takes variables from elsewhere (envFrom): where their names are ours, ours win",
+    ),
     (
         {"volumeMounts": [{"name": "data", "mountPath": "/var/run/secrets/azure/wi/"}]},
         "container c has its volume data at /var/run/secrets/azure/wi: what lies there is used, not azure-workload-identity-reserved-",
@@ -175,12 +230,25 @@ MEETINGS: list[tuple[dict[str, Any], str | None]] = [
 
 
 @pytest.mark.parametrize(
-    ("container", "warning"), MEETINGS, ids=["another value", "a value from elsewhere", "the same value", "another name", "envFrom", "a path"]
+    ("container", "warning"),
+    MEETINGS,
+    ids=[
+        "another value",
+        "a value from elsewhere",
+        "the same value",
+        "another name",
+        "envFrom",
+        "a path",
+    ],
 )
-def test_what_of_theirs_meets_ours_is_told_once(container: dict[str, Any], warning: str | None) -> None:
+def test_what_of_theirs_meets_ours_is_told_once(
+    container: dict[str, Any], warning: str | None
+) -> None:
     pod = a_pod(containers=[{"name": "c", **container}])
 
     decision, becomes = made(pod)
 
     assert [w[: len(warning or "")] for w in decision.warnings] == ([warning] if warning else [])
-    assert all(entry in first(becomes)[key] for key, entries in container.items() for entry in entries)
+    assert all(
+        entry in first(becomes)[key] for key, entries in container.items() for entry in entries
+    )

@@ -26,16 +26,28 @@ from tests.webhook.recorded import Objects, request
 
 EKS = service(ALL["eks"], [], {}).route
 GCPWIF = service(ALL["gcpwif"], [], {}).route
-POD: dict[str, Any] = {"metadata": {"name": "p", "namespace": "shop"}, "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]}}
+POD: dict[str, Any] = {
+    "metadata": {"name": "p", "namespace": "shop"},
+    "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]},
+}
 AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::111122223333:role/s3"}
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
 
 
-ROLE = Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen({"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/s3"})})
+ROLE = Objects(
+    {
+        Ref("", "ServiceAccount", "shop", "billing"): Seen(
+            {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/s3"}
+        )
+    }
+)
 
 
 def google(provider: str, email: str) -> Objects:
-    said = {"cloud.google.com/workload-identity-provider": provider, "cloud.google.com/service-account-email": email}
+    said = {
+        "cloud.google.com/workload-identity-provider": provider,
+        "cloud.google.com/service-account-email": email,
+    }
     return Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen(said)})
 
 
@@ -60,17 +72,28 @@ def test_a_pod_that_is_there_is_left_as_it_is(more: dict[str, str], outcome: str
     assert admit(EKS, request(POD, **more), ROLE).outcome == outcome
 
 
-@pytest.mark.parametrize("provider", ["projects/x" + "/locations/a" * 200 + "/workloadIdentityPools/b" * 200, PROVIDER + "x" * 1000])
+@pytest.mark.parametrize(
+    "provider",
+    ["projects/x" + "/locations/a" * 200 + "/workloadIdentityPools/b" * 200, PROVIDER + "x" * 1000],
+)
 def test_a_provider_that_is_too_long_to_be_one_is_refused_unread(provider: str) -> None:
     decision = admit(GCPWIF, request(POD), google(provider, "a@b"))
 
-    assert (decision.outcome, decision.message.startswith("cloud.google.com/workload-identity-provider must be form of")) == ("refused", True)
+    assert (
+        decision.outcome,
+        decision.message.startswith("cloud.google.com/workload-identity-provider must be form of"),
+    ) == ("refused", True)
 
 
 def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
     def projects(email: str) -> set[str]:
         (injection,) = admit(GCPWIF, request(POD), google(PROVIDER, email)).injections
-        return {v.value for touch in injection.touches for v in touch.variables if v.name == "CLOUDSDK_CORE_PROJECT"}
+        return {
+            v.value
+            for touch in injection.touches
+            for v in touch.variables
+            if v.name == "CLOUDSDK_CORE_PROJECT"
+        }
 
     assert projects("s@p.iam.gserviceaccount.com") == {"p"}
     assert projects("@" * 40_000 + "p.iam.gserviceaccount.com") == {""}
@@ -80,19 +103,37 @@ def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
     ("dialect", "word", "account"),
     [
         ("gcpwif", "cloud.google.com/token-expiration", google(PROVIDER, "a@b")),
-        ("azwi", "azure.workload.identity/service-account-token-expiration", Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen()})),
-        ("cwii", "cwii.dev/aws-token-expiration", Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen(AWS), space("shop"): Seen()})),
+        (
+            "azwi",
+            "azure.workload.identity/service-account-token-expiration",
+            Objects({Ref("", "ServiceAccount", "shop", "billing"): Seen()}),
+        ),
+        (
+            "cwii",
+            "cwii.dev/aws-token-expiration",
+            Objects(
+                {Ref("", "ServiceAccount", "shop", "billing"): Seen(AWS), space("shop"): Seen()}
+            ),
+        ),
     ],
 )
-def test_what_is_remembered_of_a_pod_is_no_more_than_what_is_heard_of_it(dialect: str, word: str, account: Objects) -> None:
+def test_what_is_remembered_of_a_pod_is_no_more_than_what_is_heard_of_it(
+    dialect: str, word: str, account: Objects
+) -> None:
     """Its other annotations may be as long as a stranger likes."""
-    meta = {**POD["metadata"], "labels": {"azure.workload.identity/use": "true"}, "annotations": {word: "7200", "long": "x" * 100_000}}
+    meta = {
+        **POD["metadata"],
+        "labels": {"azure.workload.identity/use": "true"},
+        "annotations": {word: "7200", "long": "x" * 100_000},
+    }
 
     route = service(ALL[dialect], [], {"AZURE_TENANT_ID": "t"}).route
 
     (injection,) = admit(route, request({**POD, "metadata": meta}), account).injections
 
-    assert [dict(o.voice.annotations) for o in injection.origins if o.voice and o.voice.scope == "pod"] == [{word: "7200"}]
+    assert [
+        dict(o.voice.annotations) for o in injection.origins if o.voice and o.voice.scope == "pod"
+    ] == [{word: "7200"}]
 
 
 def test_a_memo_holds_no_more_than_its_budget() -> None:
@@ -107,12 +148,16 @@ def test_a_memo_holds_no_more_than_its_budget() -> None:
 
 
 def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
-    with pytest.raises(BadFlag, match="eks is served where the first dialect is, and is told its port"):
+    with pytest.raises(
+        BadFlag, match="eks is served where the first dialect is, and is told its port"
+    ):
         service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
 
 
 def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
-    return Objects({space(name): Seen({}, (), uid) for name in ("shop", "kube-system", "own", *more)})
+    return Objects(
+        {space(name): Seen({}, (), uid) for name in ("shop", "kube-system", "own", *more)}
+    )
 
 
 class Writing:
@@ -122,9 +167,13 @@ class Writing:
         self.apiserver = apiserver
 
     def access(self) -> Access:
-        return Access(Server.at(self.apiserver.url, ca=self.apiserver.ca), Same(Shown("first")), RealClock())
+        return Access(
+            Server.at(self.apiserver.url, ca=self.apiserver.ca), Same(Shown("first")), RealClock()
+        )
 
-    def made(self, *rounds: tuple[str, ...], namespace: str = "shop", uids: tuple[str, ...] = ("u", "u")) -> list[list[object]]:
+    def made(
+        self, *rounds: tuple[str, ...], namespace: str = "shop", uids: tuple[str, ...] = ("u", "u")
+    ) -> list[list[object]]:
         """One round after the other, and all of a round at once."""
 
         async def every() -> list[list[object]]:
@@ -132,7 +181,14 @@ class Writing:
             maps, ended = ConfigMaps(api, RealClock(), "own"), list[list[object]]()
             for names, uid in zip(rounds, uids, strict=False):
                 things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
-                ended.append(list(await asyncio.gather(*[maps.make(thing, spaces(uid)) for thing in things], return_exceptions=True)))
+                ended.append(
+                    list(
+                        await asyncio.gather(
+                            *[maps.make(thing, spaces(uid)) for thing in things],
+                            return_exceptions=True,
+                        )
+                    )
+                )
             await api.close()
             return ended
 
@@ -176,7 +232,9 @@ def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
             maps = ConfigMaps(api, RealClock())
             for _ in range(2):
                 await maps.make(ConfigMap("shop", "m", {}), spaces())
-            access.become(Access(Server.at(other.url, ca=other.ca), Same(Shown("first")), RealClock()))
+            access.become(
+                Access(Server.at(other.url, ca=other.ca), Same(Shown("first")), RealClock())
+            )
             await maps.make(ConfigMap("shop", "m", {}), spaces())
             await api.close()
 
@@ -202,7 +260,9 @@ def test_nothing_is_written_where_it_does_not_belong(writing: Writing, namespace
     assert writing.count == 0
 
 
-def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(writing: Writing) -> None:
+def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(
+    writing: Writing,
+) -> None:
     writing.apiserver.double.ways.denied.add(("patch", "configmaps"))
     names = tuple(f"m{number}" for number in range(MOST))
 
@@ -214,11 +274,17 @@ def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(writi
 def test_what_a_busy_api_server_did_not_write_it_may_in_a_second(writing: Writing) -> None:
     writing.apiserver.double.ways.busy["patch"] = [1]
 
-    assert [[type(each) for each in ended] for ended in writing.made(("m",), ("m",))] == [[Undecided], [type(None)]]
+    assert [[type(each) for each in ended] for ended in writing.made(("m",), ("m",))] == [
+        [Undecided],
+        [type(None)],
+    ]
 
 
 def test_what_another_wrote_is_taken_where_it_is_what_we_would_write(writing: Writing) -> None:
-    theirs = {name: {"metadata": {"namespace": "shop", "name": name}, "data": data} for name, data in (("same", {"a": "b"}), ("other", {"a": "c"}))}
+    theirs = {
+        name: {"metadata": {"namespace": "shop", "name": name}, "data": data}
+        for name, data in (("same", {"a": "b"}), ("other", {"a": "c"}))
+    }
     writing.apiserver.double.ways.conflicts = theirs
 
     assert [type(each) for each in writing.made(("same", "other"))[0]] == [type(None), Hopeless]

@@ -12,7 +12,11 @@ from cwii_webhook.settings.flags import parse
 from cwii_webhook.tls import terms
 
 KUBECONFIG, CERTS = "--kubeconfig=/var/run/app/kubeconfig/kubeconfig", "/var/run/app/certs"
-SUITES = ",".join(f"TLS_ECDHE_{key}_WITH_{way}" for key in ("ECDSA", "RSA") for way in ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256"))
+SUITES = ",".join(
+    f"TLS_ECDHE_{key}_WITH_{way}"
+    for key in ("ECDSA", "RSA")
+    for way in ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256")
+)
 PROFILE = f"--tls-cipher-suites={SUITES} --tls-min-version=VersionTLS12"
 AZURE = {"AZURE_TENANT_ID": "t", "AZURE_ENVIRONMENT": "AzurePublicCloud"}
 IN_CLUSTER = "--in-cluster"
@@ -37,7 +41,12 @@ LINES: Mapping[str, tuple[str, Mapping[str, str], int, tuple[str, ...]]] = {
         1,
         (),
     ),
-    "cwii, by hand": ("cwii-webhook cwii --addr 127.0.0.1:1 --tls-cert C --tls-key T --native-annotations=true", {"KUBECONFIG": "K"}, 1, ()),
+    "cwii, by hand": (
+        "cwii-webhook cwii --addr 127.0.0.1:1 --tls-cert C --tls-key T --native-annotations=true",
+        {"KUBECONFIG": "K"},
+        1,
+        (),
+    ),
     "a hosted control plane in AWS": (
         (
             f"/usr/bin/aws-pod-identity-webhook --annotation-prefix=eks.amazonaws.com --in-cluster=false {KUBECONFIG} --logtostderr --port=4443 "
@@ -71,7 +80,12 @@ LINES: Mapping[str, tuple[str, Mapping[str, str], int, tuple[str, ...]]] = {
         9443,
         ("--disable-cert-rotation",),
     ),
-    "OpenShift's operator in Google Cloud": (f"/usr/bin/gcp-workload-identity-federation-webhook {PROFILE}", {}, 9443, ()),
+    "OpenShift's operator in Google Cloud": (
+        f"/usr/bin/gcp-workload-identity-federation-webhook {PROFILE}",
+        {},
+        9443,
+        (),
+    ),
     "EKS's manifests": (
         (
             "amazon-eks-pod-identity-webhook --in-cluster=false --namespace=default --service-name=pod-identity-webhook --annotation-prefix=eks.amazonaws.com "
@@ -130,7 +144,10 @@ FLAGS: Mapping[str, str] = {
 }
 
 
-@pytest.mark.parametrize(("dialect", "flag"), [(dialect, flag) for dialect, flags in FLAGS.items() for flag in flags.split()])
+@pytest.mark.parametrize(
+    ("dialect", "flag"),
+    [(dialect, flag) for dialect, flags in FLAGS.items() for flag in flags.split()],
+)
 def test_a_flag_of_the_peers_is_taken(dialect: str, flag: str) -> None:
     told = parse(ALL[dialect].flags, [f"--{flag}"], {})
 
@@ -139,4 +156,8 @@ def test_a_flag_of_the_peers_is_taken(dialect: str, flag: str) -> None:
 
 @pytest.mark.parametrize("version", ["VersionTLS12", "TLSv1.2", "1.2"])
 def test_openshifts_version_of_tls_is_taken_in_each_spelling(version: str) -> None:
-    assert terms(understood(f"azure-workload-identity-webhook --tls-min-version={version}", AZURE).serving.tls_min) == terms("1.2")
+    assert terms(
+        understood(
+            f"azure-workload-identity-webhook --tls-min-version={version}", AZURE
+        ).serving.tls_min
+    ) == terms("1.2")

@@ -65,11 +65,15 @@ def test_a_thousand_silent_strangers_keep_nobody_out(tmp_path: Path) -> None:
         async with serving(limits=Limits(connections=100), certificates=certificates) as ground:
             with contextlib.ExitStack() as stack:
                 for number in range(1000):
-                    stranger = stack.enter_context(socket.create_connection(("127.0.0.1", ground.port)))
+                    stranger = stack.enter_context(
+                        socket.create_connection(("127.0.0.1", ground.port))
+                    )
                     if number % 2:
                         stranger.sendall(b"\x16\x03\x01\x00\xf4\x01")
                     if number % 100 == 0:
-                        assert (await (await ground.connect(authority.trusted())).ask()).status == 200
+                        assert (
+                            await (await ground.connect(authority.trusted())).ask()
+                        ).status == 200
                     await asyncio.sleep(0)
                 assert (await (await ground.connect(authority.trusted())).ask()).status == 200
                 assert len(ground.room) <= 100
@@ -85,7 +89,9 @@ def test_a_thousand_connections_are_served(tmp_path: Path) -> None:
     trusted = authority.trusted()
 
     async def story() -> None:
-        async with serving(limits=Limits(connections=300, handshake=60), certificates=certificates) as ground:
+        async with serving(
+            limits=Limits(connections=300, handshake=60), certificates=certificates
+        ) as ground:
             for _ in range(4):
                 clients = await asyncio.gather(*(ground.connect(trusted) for _ in range(250)))
                 assert {(await client.ask()).status for client in clients} == {200}

@@ -36,7 +36,10 @@ def test_guests_of_a_second_pass_are_given_nothing_of_other_clouds() -> None:
     assert guest(again, "cwii-aws-verify") == guest(pod, "cwii-aws-verify")
 
 
-@pytest.mark.parametrize(("there", "marker"), [("", "aws"), ("user", "aws,user"), (" gcp , aws,", "aws,gcp"), ("aws", "aws")])
+@pytest.mark.parametrize(
+    ("there", "marker"),
+    [("", "aws"), ("user", "aws,user"), (" gcp , aws,", "aws,gcp"), ("aws", "aws")],
+)
 def test_the_marker_keeps_what_it_lists(there: str, marker: str) -> None:
     decision, pod = made(a_pod({"cwii.dev/injected": there}), account=AWS)
 

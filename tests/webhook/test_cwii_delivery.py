@@ -15,15 +15,31 @@ from tests.webhook.cwii_pods import AUDIENCE, GCP, ROOT, env, given, volume
     ("audience", "account", "name"),
     [
         ("//iam.googleapis.com/x", "", "cwii-gcp-creds-40616f410d46"),
-        ("//iam.googleapis.com/x", "svc@proj.iam.gserviceaccount.com", "cwii-gcp-creds-873fac8b5089"),
+        (
+            "//iam.googleapis.com/x",
+            "svc@proj.iam.gserviceaccount.com",
+            "cwii-gcp-creds-873fac8b5089",
+        ),
         ("aud1", "", "cwii-gcp-creds-54b5a930a9cf"),
     ],
 )
-def test_a_config_map_has_the_name_that_cwii_gives_it(audience: str, account: str, name: str) -> None:
+def test_a_config_map_has_the_name_that_cwii_gives_it(
+    audience: str, account: str, name: str
+) -> None:
     assert credentials.name(audience, account) == name
 
 
-ANNOTATION = {"items": [{"path": "credentials.json", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']"}}]}
+ANNOTATION = {
+    "items": [
+        {
+            "path": "credentials.json",
+            "fieldRef": {
+                "apiVersion": "v1",
+                "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
+            },
+        }
+    ]
+}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +56,13 @@ ANNOTATION = {"items": [{"path": "credentials.json", "fieldRef": {"apiVersion": 
     ],
 )
 def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
-    decision, pod = given({**GCP, "cwii.dev/gcp-delivery": word, "cwii.dev/gcp-service-account": "sa@p.iam.gserviceaccount.com"})
+    decision, pod = given(
+        {
+            **GCP,
+            "cwii.dev/gcp-delivery": word,
+            "cwii.dev/gcp-service-account": "sa@p.iam.gserviceaccount.com",
+        }
+    )
 
     assert set(volume(pod, "cwii-gcp-creds")) == {"name", way}
     texts = [
@@ -49,8 +71,12 @@ def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
         *[env(c)["CWII_GCP_CREDS_JSON"] for c in pod["spec"].get("initContainers", ())],
     ]
     (text,) = [text for text in texts if text]
-    assert text == credentials.document(AUDIENCE, "sa@p.iam.gserviceaccount.com", f"{ROOT}/gcp/token")
-    assert json.loads(text)["service_account_impersonation_url"].endswith("/sa@p.iam.gserviceaccount.com:generateAccessToken")
+    assert text == credentials.document(
+        AUDIENCE, "sa@p.iam.gserviceaccount.com", f"{ROOT}/gcp/token"
+    )
+    assert json.loads(text)["service_account_impersonation_url"].endswith(
+        "/sa@p.iam.gserviceaccount.com:generateAccessToken"
+    )
 
 
 def test_without_its_flag_they_come_by_annotation_and_nothing_is_written() -> None:
@@ -62,7 +88,18 @@ def test_without_its_flag_they_come_by_annotation_and_nothing_is_written() -> No
 
 
 def test_credentials_are_written_before_the_pods_own_init_containers() -> None:
-    _, pod = given({**GCP, "cwii.dev/gcp-verify": "true"}, Settings(gcp_delivery="init-container"), initContainers=[{"name": "mine"}])
+    _, pod = given(
+        {**GCP, "cwii.dev/gcp-verify": "true"},
+        Settings(gcp_delivery="init-container"),
+        initContainers=[{"name": "mine"}],
+    )
 
-    assert [c["name"] for c in pod["spec"]["initContainers"]] == ["cwii-gcp-creds-writer", "mine", "cwii-gcp-verify"]
-    assert env(pod["spec"]["initContainers"][1])["GOOGLE_APPLICATION_CREDENTIALS"] == f"{ROOT}/gcp-creds/credentials.json"
+    assert [c["name"] for c in pod["spec"]["initContainers"]] == [
+        "cwii-gcp-creds-writer",
+        "mine",
+        "cwii-gcp-verify",
+    ]
+    assert (
+        env(pod["spec"]["initContainers"][1])["GOOGLE_APPLICATION_CREDENTIALS"]
+        == f"{ROOT}/gcp-creds/credentials.json"
+    )

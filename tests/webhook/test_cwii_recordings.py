@@ -28,7 +28,11 @@ VARIABLES = (
     ("AZURE_FEDERATED_TOKEN_FILE", "/token", "cwii-az-token"),
     ("AZURE_AUTHORITY_HOST", "cwii.dev/az-authority-host", "cwii-az-token"),
 )
-NO_TOKEN = {"name": "cwii-no-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+NO_TOKEN = {
+    "name": "cwii-no-token",
+    "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+    "readOnly": True,
+}
 
 Change = Callable[[Recording, Any], None]
 
@@ -62,15 +66,25 @@ def _windows(recording: Recording, pod: Any) -> None:
                 variable["value"] = "C:" + variable["value"].replace("/", "\\")
     for volume in spec.get("volumes", ()):
         if volume["name"] == "cwii-gcp-creds" and "configMap" not in volume:
-            reference = {"apiVersion": "v1", "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']"}
+            reference = {
+                "apiVersion": "v1",
+                "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
+            }
             volume["downwardAPI"] = {"items": [{"path": "credentials.json", "fieldRef": reference}]}
-            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _document(_audience(spec), "C:\\secrets\\gcp\\token")
+            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _document(
+                _audience(spec), "C:\\secrets\\gcp\\token"
+            )
         elif volume["name"] == "cwii-gcp-creds":
-            volume["configMap"]["name"] = "cwii-gcp-creds-" + hashlib.sha256(f"{_audience(spec)}\0\0windows".encode()).hexdigest()[:12]
+            volume["configMap"]["name"] = (
+                "cwii-gcp-creds-"
+                + hashlib.sha256(f"{_audience(spec)}\0\0windows".encode()).hexdigest()[:12]
+            )
 
 
 def _audience(spec: Any) -> str:
-    return next(v for v in spec["volumes"] if v["name"] == "cwii-gcp-token")["projected"]["sources"][0]["serviceAccountToken"]["audience"]
+    return next(v for v in spec["volumes"] if v["name"] == "cwii-gcp-token")["projected"][
+        "sources"
+    ][0]["serviceAccountToken"]["audience"]
 
 
 def _document(audience: str, token: str) -> str:
@@ -86,9 +100,15 @@ def _document(audience: str, token: str) -> str:
 
 
 def _mounted_once(recording: Recording, pod: Any) -> None:
-    for was, is_ in zip(recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True):
+    for was, is_ in zip(
+        recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True
+    ):
         paths = {mount["mountPath"] for mount in was.get("volumeMounts", ())}
-        new = [m for m in is_.get("volumeMounts", ()) if m not in was.get("volumeMounts", ()) and m["mountPath"] not in paths]
+        new = [
+            m
+            for m in is_.get("volumeMounts", ())
+            if m not in was.get("volumeMounts", ()) and m["mountPath"] not in paths
+        ]
         is_["volumeMounts"] = [*was.get("volumeMounts", ()), *new]
 
 
@@ -97,14 +117,29 @@ def _init_containers(recording: Recording, pod: Any) -> None:
     theirs: Any = recording.becomes
     mounts: dict[str, Any] = {}
     for container in theirs["spec"]["containers"]:
-        mounts |= {m["name"]: m for m in container.get("volumeMounts", ()) if m["name"].startswith("cwii-") and m["mountPath"] != "/mine"}
-    variables = dict(_variables(recording, {name: mount["mountPath"] for name, mount in mounts.items()}))
+        mounts |= {
+            m["name"]: m
+            for m in container.get("volumeMounts", ())
+            if m["name"].startswith("cwii-") and m["mountPath"] != "/mine"
+        }
+    variables = dict(
+        _variables(recording, {name: mount["mountPath"] for name, mount in mounts.items()})
+    )
     for container in pod["spec"].get("initContainers", ()):
         if not _guest(container):
             env, there = container.get("env", []), container.get("volumeMounts", [])
-            names, paths = {v["name"] for v in env}, {m["name"] for m in there} | {m["mountPath"] for m in there}
-            container["env"] = env + [{"name": name, "value": value} for name, value in variables.items() if name not in names]
-            container["volumeMounts"] = there + [m for m in mounts.values() if paths.isdisjoint((m["name"], m["mountPath"]))]
+            names, paths = (
+                {v["name"] for v in env},
+                {m["name"] for m in there} | {m["mountPath"] for m in there},
+            )
+            container["env"] = env + [
+                {"name": name, "value": value}
+                for name, value in variables.items()
+                if name not in names
+            ]
+            container["volumeMounts"] = there + [
+                m for m in mounts.values() if paths.isdisjoint((m["name"], m["mountPath"]))
+            ]
 
 
 def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -113,14 +148,31 @@ def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tupl
         path = mounts.get(volume)
         if path is not None:
             value = path + key if key.startswith("/") else _said(recording, key)
-            yield from [(name, "C:" + value.replace("/", "\\") if key.startswith("/") and _on_windows(recording) else value)] if value else []
+            yield from (
+                [
+                    (
+                        name,
+                        "C:" + value.replace("/", "\\")
+                        if key.startswith("/") and _on_windows(recording)
+                        else value,
+                    )
+                ]
+                if value
+                else []
+            )
 
 
 def _said(recording: Recording, key: str, *, near: bool = False) -> str:
     """By the nearest voice, or, where only near ones count, by the pod's or its owner's."""
     row = recording.row
-    owner: dict[str, str] = {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}  # nothing but a ReplicaSet leads to one
-    voices: list[Mapping[str, str]] = [recording.pod["metadata"].get("annotations", {}), owner, *(() if near else (row["account"], row["namespace"]))]
+    owner: dict[str, str] = (
+        {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
+    )  # nothing but a ReplicaSet leads to one
+    voices: list[Mapping[str, str]] = [
+        recording.pod["metadata"].get("annotations", {}),
+        owner,
+        *(() if near else (row["account"], row["namespace"])),
+    ]
     return next((voice[key] for voice in voices if voice.get(key)), "")
 
 
@@ -133,7 +185,10 @@ def _guests(recording: Recording, pod: Any) -> None:
     for guest in guests:
         guest.pop("resources")  # none of the recorded pods has any
         guest["volumeMounts"].append(NO_TOKEN)
-        guest["securityContext"] |= {"seccompProfile": {"type": "RuntimeDefault"}, **_user(recording.pod["spec"])}
+        guest["securityContext"] |= {
+            "seccompProfile": {"type": "RuntimeDefault"},
+            **_user(recording.pod["spec"]),
+        }
         if "runAsUser" not in guest["securityContext"]:
             guest["securityContext"].pop("runAsNonRoot", None)
     if guests:
@@ -141,16 +196,25 @@ def _guests(recording: Recording, pod: Any) -> None:
 
 
 def _user(spec: Mapping[str, Any]) -> dict[str, object]:
-    users = {c.get("securityContext", {}).get("runAsUser") for c in [*spec["containers"], *spec.get("initContainers", ())]}
+    users = {
+        c.get("securityContext", {}).get("runAsUser")
+        for c in [*spec["containers"], *spec.get("initContainers", ())]
+    }
     if users == {1000}:
         return {"runAsUser": 1000, "runAsNonRoot": True}
-    return {"runAsUser": 65532, "runAsNonRoot": True} if spec.get("securityContext", {}).get("runAsNonRoot") else {}
+    return (
+        {"runAsUser": 65532, "runAsNonRoot": True}
+        if spec.get("securityContext", {}).get("runAsNonRoot")
+        else {}
+    )
 
 
 def _writer_first(_: Recording, pod: Any) -> None:
     if "initContainers" in pod["spec"]:
         containers: list[dict[str, Any]] = pod["spec"]["initContainers"]
-        pod["spec"]["initContainers"] = sorted(containers, key=lambda container: container["name"] != "cwii-gcp-creds-writer")
+        pod["spec"]["initContainers"] = sorted(
+            containers, key=lambda container: container["name"] != "cwii-gcp-creds-writer"
+        )
 
 
 def _guest(container: Mapping[str, Any]) -> bool:
@@ -160,8 +224,15 @@ def _guest(container: Mapping[str, Any]) -> bool:
 def _unlisted(recording: Recording) -> bool:
     """Whether a check would run in an image that the ServiceAccount or the namespace names."""
     theirs: Any = recording.becomes
-    guests: list[dict[str, Any]] = [c for c in theirs["spec"].get("initContainers", ()) if _guest(c) and c["image"] == "my/image:1"]
-    return not _on_windows(recording) and any(not _said(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True) for c in guests)
+    guests: list[dict[str, Any]] = [
+        c
+        for c in theirs["spec"].get("initContainers", ())
+        if _guest(c) and c["image"] == "my/image:1"
+    ]
+    return not _on_windows(recording) and any(
+        not _said(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
+        for c in guests
+    )
 
 
 CHANGES: tuple[tuple[Difference, Change], ...] = (
@@ -183,7 +254,9 @@ def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
 
     decision, pod = asked(route(recording, listed), recording.pod, picture(recording))
 
-    assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), decision.message
+    assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), (
+        decision.message
+    )
     assert not list(differing(ours(recording)[0], normal(pod)))
 
 
@@ -198,7 +271,9 @@ def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused and _unlisted(r)], ids=str)
-def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(recording: Recording) -> None:
+def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
+    recording: Recording,
+) -> None:
     decision, _ = asked(route(recording), recording.pod, picture(recording))
 
     assert decision.outcome == "refused"
@@ -216,12 +291,16 @@ def test_a_second_pass_changes_nothing(recording: Recording) -> None:
     assert again == pod
 
 
-@pytest.mark.parametrize("recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str)
+@pytest.mark.parametrize(
+    "recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str
+)
 def test_the_config_map_that_a_pod_mounts_is_made_before_it(recording: Recording) -> None:
     decision, pod = asked(route(recording, ("my/image:1",)), recording.pod, picture(recording))
 
     (made,) = decision.before
-    assert [made.name] == [v["configMap"]["name"] for v in pod["spec"]["volumes"] if "configMap" in v]
+    assert [made.name] == [
+        v["configMap"]["name"] for v in pod["spec"]["volumes"] if "configMap" in v
+    ]
     assert made.namespace == recording.pod["metadata"]["namespace"]
     assert json.loads(made.data["credentials.json"])["type"] == "external_account"
 

@@ -21,19 +21,39 @@ FIELDS = [
     ("gcp-delivery", "CWII_GCP_DELIVERY", "init_container", "delivery", "init-container"),
     ("gcp-init-image", "CWII_GCP_INIT_IMAGE", "i", "gcp_init_image", "i"),
     ("gcp-verify-image", "CWII_GCP_VERIFY_IMAGE", "i", "gcp_verify_image", "i"),
-    ("aws-default-region", "CWII_AWS_DEFAULT_REGION", "eu-west-1", "aws_default_region", "eu-west-1"),
+    (
+        "aws-default-region",
+        "CWII_AWS_DEFAULT_REGION",
+        "eu-west-1",
+        "aws_default_region",
+        "eu-west-1",
+    ),
     ("aws-default-audience", "CWII_AWS_DEFAULT_AUDIENCE", "a", "aws_default_audience", "a"),
     ("aws-verify-image", "CWII_AWS_VERIFY_IMAGE", "i", "aws_verify_image", "i"),
     ("az-default-audience", "CWII_AZ_DEFAULT_AUDIENCE", "a", "az_default_audience", "a"),
     ("az-verify-image", "CWII_AZ_VERIFY_IMAGE", "i", "az_verify_image", "i"),
     ("verify-images", "CWII_VERIFY_IMAGES", "a, b/*", "verify_images", ("a", "b/*")),
-    ("authority-hosts", "CWII_AUTHORITY_HOSTS", "login.example.com", "authority_hosts", ("login.example.com",)),
+    (
+        "authority-hosts",
+        "CWII_AUTHORITY_HOSTS",
+        "login.example.com",
+        "authority_hosts",
+        ("login.example.com",),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("flag", "variable", "text", "field", "value"), FIELDS, ids=[flag for flag, *_ in FIELDS])
-def test_a_flag_is_heard_and_so_is_its_variable(flag: str, variable: str, text: str, field: str, value: object) -> None:
-    for words, environ in ((["--" + flag, text], {}), ([f"--{flag}={text}"], {variable: "0"}), ([], {variable: text})):
+@pytest.mark.parametrize(
+    ("flag", "variable", "text", "field", "value"), FIELDS, ids=[flag for flag, *_ in FIELDS]
+)
+def test_a_flag_is_heard_and_so_is_its_variable(
+    flag: str, variable: str, text: str, field: str, value: object
+) -> None:
+    for words, environ in (
+        (["--" + flag, text], {}),
+        ([f"--{flag}={text}"], {variable: "0"}),
+        ([], {variable: text}),
+    ):
         assert getattr(settings(parse(FLAGS, words, environ)), field) == value
 
 
@@ -52,7 +72,10 @@ def test_a_flag_is_heard_and_so_is_its_variable(flag: str, variable: str, text: 
 )
 def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -> None:
     assert serving(parse(FLAGS, [], {"RUST_LOG": text}), SERVING).log_level == level
-    assert serving(parse(FLAGS, ["--log-level=warning"], {"RUST_LOG": text}), SERVING).log_level == "warning"
+    assert (
+        serving(parse(FLAGS, ["--log-level=warning"], {"RUST_LOG": text}), SERVING).log_level
+        == "warning"
+    )
 
 
 def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -> None:
@@ -65,7 +88,10 @@ def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -
 def test_a_variable_that_means_nothing_here_is_told_of_as_its_flag_is() -> None:
     said = parse(FLAGS, [], {"CWII_OTEL_ENABLED": "true", "CWII_OTEL_ENDPOINT": "http://o"})
 
-    assert [warning.partition(" has no meaning here")[0] for warning in said.warnings] == ["CWII_OTEL_ENABLED", "CWII_OTEL_ENDPOINT"]
+    assert [warning.partition(" has no meaning here")[0] for warning in said.warnings] == [
+        "CWII_OTEL_ENABLED",
+        "CWII_OTEL_ENDPOINT",
+    ]
     assert not said.values
 
 

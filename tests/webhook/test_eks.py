@@ -22,8 +22,18 @@ FILE = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
 
 
 def a_pod(**spec: Any) -> dict[str, Any]:
-    meta = {"name": "p", "namespace": "shop", "annotations": spec.pop("annotations", {}), "labels": spec.pop("labels", {})}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [{"name": "c"}], "serviceAccountName": "billing"} | spec}
+    meta = {
+        "name": "p",
+        "namespace": "shop",
+        "annotations": spec.pop("annotations", {}),
+        "labels": spec.pop("labels", {}),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "billing"} | spec,
+    }
 
 
 def made(
@@ -33,12 +43,22 @@ def made(
     identities: Sequence[tuple[str, str]] = (),
     config: object = None,
 ) -> tuple[Decision, dict[str, Any]]:
-    objects = {} if account is None else {Ref("", "ServiceAccount", "shop", "billing"): Seen(account)}
+    objects = (
+        {} if account is None else {Ref("", "ServiceAccount", "shop", "billing"): Seen(account)}
+    )
     eks = Eks(settings or (Settings(identities="/identities.json") if identities else Settings()))
     if eks.wishes.roles and config is not None:
         eks.wishes.roles.take(config if isinstance(config, str) else json.dumps(config))
     if eks.wishes.identities:
-        eks.wishes.identities.take(json.dumps({"identities": [{"namespace": space, "serviceAccount": name} for space, name in identities]}))
+        eks.wishes.identities.take(
+            json.dumps(
+                {
+                    "identities": [
+                        {"namespace": space, "serviceAccount": name} for space, name in identities
+                    ]
+                }
+            )
+        )
     if eks.wishes.home:
         eks.wishes.home.take(json.dumps({"accountId": "111122223333", "region": "cn-north-1"}))
     return asked(Route("eks", "/mutate", (eks,)), pod, Objects(objects))
@@ -54,7 +74,12 @@ def env(pod: Mapping[str, Any], place: str = "containers") -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("account", "reason"),
-    [(None, "no-account"), ({}, "not-asked"), ({f"{P}/role-arn": ""}, "not-asked"), ({f"{P}/audience": "sts.amazonaws.com"}, "not-asked")],
+    [
+        (None, "no-account"),
+        ({}, "not-asked"),
+        ({f"{P}/role-arn": ""}, "not-asked"),
+        ({f"{P}/audience": "sts.amazonaws.com"}, "not-asked"),
+    ],
 )
 def test_who_has_no_role_gets_nothing(account: Mapping[str, str] | None, reason: str) -> None:
     decision, pod = made(a_pod(), account)
@@ -72,14 +97,22 @@ def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
 
 @pytest.mark.parametrize("value", ["", "true", "false"])
 def test_the_label_switches_it_off_whatever_it_says(value: str) -> None:
-    decision, _ = made(a_pod(labels={f"{P}/skip-pod-identity-webhook": value}), {f"{P}/role-arn": ROLE})
+    decision, _ = made(
+        a_pod(labels={f"{P}/skip-pod-identity-webhook": value}), {f"{P}/role-arn": ROLE}
+    )
 
     assert [n.reason for n in decision.nothing] == ["switched-off"]
 
 
 @pytest.mark.parametrize(
     ("role", "warned"),
-    [(ROLE, False), ("arn:aws-cn:iam::111122223333:role/a/b", False), ("s3", True), ("arn:aws:iam::1:role/x", True), ("arn:aws:iam::111122223333:role/", True)],
+    [
+        (ROLE, False),
+        ("arn:aws-cn:iam::111122223333:role/a/b", False),
+        ("s3", True),
+        ("arn:aws:iam::1:role/x", True),
+        ("arn:aws:iam::111122223333:role/", True),
+    ],
 )
 def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool) -> None:  # noqa: FBT001 - a column of the table
     decision, pod = made(a_pod(), {f"{P}/role-arn": role})
@@ -107,11 +140,17 @@ def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool
         ("100000", None, 86400, 100000),
     ],
 )
-def test_how_long_a_token_lasts(on_account: str | None, on_pod: str | None, flag: int, lasts: int) -> None:
+def test_how_long_a_token_lasts(
+    on_account: str | None, on_pod: str | None, flag: int, lasts: int
+) -> None:
     key = f"{P}/token-expiration"
     account = {f"{P}/role-arn": ROLE} | ({} if on_account is None else {key: on_account})
 
-    _, pod = made(a_pod(annotations={} if on_pod is None else {key: on_pod}), account, Settings(expiration=flag))
+    _, pod = made(
+        a_pod(annotations={} if on_pod is None else {key: on_pod}),
+        account,
+        Settings(expiration=flag),
+    )
 
     assert token(pod)["expirationSeconds"] == lasts
 
@@ -119,27 +158,52 @@ def test_how_long_a_token_lasts(on_account: str | None, on_pod: str | None, flag
 @pytest.mark.parametrize(
     ("on_account", "on_pod", "told"),
     [
-        ("1h", None, "{key} of ServiceAccount shop/billing is '1h', which is no number of seconds: 86400 is used"),
-        ("", None, "{key} of ServiceAccount shop/billing is '', which is no number of seconds: 86400 is used"),
+        (
+            "1h",
+            None,
+            "{key} of ServiceAccount shop/billing is '1h', which is no number of seconds: 86400 is used",
+        ),
+        (
+            "",
+            None,
+            "{key} of ServiceAccount shop/billing is '', which is no number of seconds: 86400 is used",
+        ),
         ("3600", "1h", "{key} of Pod shop/p is '1h', which is no number of seconds: 3600 is used"),
-        ("60", None, "{key} of ServiceAccount shop/billing is 60, and no token lasts less than 600 seconds: 600 is used"),
+        (
+            "60",
+            None,
+            "{key} of ServiceAccount shop/billing is 60, and no token lasts less than 600 seconds: 600 is used",
+        ),
         ("1h", "3600", ""),
         ("600", None, ""),
     ],
 )
-def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(on_account: str, on_pod: str | None, told: str) -> None:
+def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(
+    on_account: str, on_pod: str | None, told: str
+) -> None:
     key = f"{P}/token-expiration"
 
-    decision, _ = made(a_pod(annotations={} if on_pod is None else {key: on_pod}), {f"{P}/role-arn": ROLE, key: on_account})
+    decision, _ = made(
+        a_pod(annotations={} if on_pod is None else {key: on_pod}),
+        {f"{P}/role-arn": ROLE, key: on_account},
+    )
 
     assert decision.warnings == ((told.format(key=key),) if told else ())
 
 
-@pytest.mark.parametrize(("text", "told"), [("yes", True), ("", True), ("TRUE", False), ("0", False)])
+@pytest.mark.parametrize(
+    ("text", "told"), [("yes", True), ("", True), ("TRUE", False), ("0", False)]
+)
 def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa: FBT001 - a table
     decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/sts-regional-endpoints": text})
 
-    assert any(f"is {text!r}, neither true nor false: it is taken for false" in warning for warning in decision.warnings) == told
+    assert (
+        any(
+            f"is {text!r}, neither true nor false: it is taken for false" in warning
+            for warning in decision.warnings
+        )
+        == told
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,15 +218,28 @@ def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa:
     ],
 )
 def test_a_list_that_skips_nobody_is_told(text: str, told: str) -> None:
-    pod = a_pod(annotations={f"{P}/skip-containers": text}, containers=[{"name": "c"}], initContainers=[{"name": "sidecar"}])
+    pod = a_pod(
+        annotations={f"{P}/skip-containers": text},
+        containers=[{"name": "c"}],
+        initContainers=[{"name": "sidecar"}],
+    )
 
-    assert made(pod, {f"{P}/role-arn": ROLE})[0].warnings == ((f"{P}/skip-containers of Pod shop/p {told}",) if told else ())
+    assert made(pod, {f"{P}/role-arn": ROLE})[0].warnings == (
+        (f"{P}/skip-containers of Pod shop/p {told}",) if told else ()
+    )
 
 
 def test_each_value_says_whose_word_it_is() -> None:
-    said = {f"{P}/role-arn": ROLE, f"{P}/audience": "mine", f"{P}/sts-regional-endpoints": "true", f"{P}/token-expiration": "7200"}
+    said = {
+        f"{P}/role-arn": ROLE,
+        f"{P}/audience": "mine",
+        f"{P}/sts-regional-endpoints": "true",
+        f"{P}/token-expiration": "7200",
+    }
 
-    decision, _ = made(a_pod(annotations={f"{P}/token-expiration": "3600"}), said, Settings(region="eu-west-1"))
+    decision, _ = made(
+        a_pod(annotations={f"{P}/token-expiration": "3600"}), said, Settings(region="eu-west-1")
+    )
 
     assert decision.audit["aws"] == (
         "AWS_ROLE_ARN from ServiceAccount shop/billing; AWS_WEB_IDENTITY_TOKEN_FILE by default; audience from ServiceAccount shop/billing; "
@@ -190,7 +267,9 @@ def test_what_the_api_server_will_refuse_is_told() -> None:
     ],
 )
 def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None:  # noqa: FBT001 - columns of the table
-    account = {f"{P}/role-arn": ROLE} | ({} if said is None else {f"{P}/sts-regional-endpoints": said})
+    account = {f"{P}/role-arn": ROLE} | (
+        {} if said is None else {f"{P}/sts-regional-endpoints": said}
+    )
 
     _, pod = made(a_pod(), account, Settings(regional=flag))
 
@@ -200,12 +279,33 @@ def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None
 @pytest.mark.parametrize(
     ("own", "added"),
     [
-        ([], ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"]),
+        (
+            [],
+            [
+                "AWS_STS_REGIONAL_ENDPOINTS",
+                "AWS_DEFAULT_REGION",
+                "AWS_REGION",
+                "AWS_ROLE_ARN",
+                "AWS_WEB_IDENTITY_TOKEN_FILE",
+            ],
+        ),
         (["AWS_ROLE_ARN"], ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_DEFAULT_REGION", "AWS_REGION"]),
-        (["AWS_WEB_IDENTITY_TOKEN_FILE"], ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_DEFAULT_REGION", "AWS_REGION"]),
-        (["AWS_REGION"], ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"]),
-        (["AWS_DEFAULT_REGION"], ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"]),
-        (["AWS_STS_REGIONAL_ENDPOINTS"], ["AWS_DEFAULT_REGION", "AWS_REGION", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"]),
+        (
+            ["AWS_WEB_IDENTITY_TOKEN_FILE"],
+            ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_DEFAULT_REGION", "AWS_REGION"],
+        ),
+        (
+            ["AWS_REGION"],
+            ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+        ),
+        (
+            ["AWS_DEFAULT_REGION"],
+            ["AWS_STS_REGIONAL_ENDPOINTS", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+        ),
+        (
+            ["AWS_STS_REGIONAL_ENDPOINTS"],
+            ["AWS_DEFAULT_REGION", "AWS_REGION", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+        ),
         (["AWS_ROLE_ARN", "AWS_REGION"], ["AWS_STS_REGIONAL_ENDPOINTS"]),
         (["AWS_ROLE_ARN", "AWS_REGION", "AWS_STS_REGIONAL_ENDPOINTS"], []),
     ],
@@ -213,20 +313,30 @@ def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None
 def test_of_each_group_all_is_added_or_none(own: list[str], added: list[str]) -> None:
     container = {"name": "c", "env": [{"name": name, "value": "mine"} for name in own]}
 
-    _, pod = made(a_pod(containers=[container]), {f"{P}/role-arn": ROLE}, Settings(region="eu-west-1", regional=True))
+    _, pod = made(
+        a_pod(containers=[container]),
+        {f"{P}/role-arn": ROLE},
+        Settings(region="eu-west-1", regional=True),
+    )
 
     assert list(env(pod)) == [*own, *added]
     assert ("volumeMounts" in pod["spec"]["containers"][0]) == bool(added)
 
 
 def test_a_variable_of_theirs_is_told() -> None:
-    decision, _ = made(a_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]), {f"{P}/role-arn": ROLE})
+    decision, _ = made(
+        a_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]),
+        {f"{P}/role-arn": ROLE},
+    )
 
     assert "container c sets AWS_ROLE_ARN itself: that is left as it is" in decision.warnings
 
 
 def test_variables_from_elsewhere_are_told() -> None:
-    decision, _ = made(a_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]), {f"{P}/role-arn": ROLE})
+    decision, _ = made(
+        a_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]),
+        {f"{P}/role-arn": ROLE},
+    )
 
     assert any("envFrom" in warning for warning in decision.warnings)
 
@@ -253,9 +363,15 @@ def test_who_is_skipped(text: str, skipped: set[str]) -> None:
 
 
 def test_init_containers_and_sidecars_get_it_too() -> None:
-    _, pod = made(a_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]), {f"{P}/role-arn": ROLE})
+    _, pod = made(
+        a_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]), {f"{P}/role-arn": ROLE}
+    )
 
-    assert env(pod, "initContainers") == env(pod) == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": FILE}
+    assert (
+        env(pod, "initContainers")
+        == env(pod)
+        == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": FILE}
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,7 +384,17 @@ def test_init_containers_and_sidecars_get_it_too() -> None:
             "affinity": {
                 "nodeAffinity": {
                     "requiredDuringSchedulingIgnoredDuringExecution": {
-                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["windows"]}]}]
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {
+                                        "key": "kubernetes.io/os",
+                                        "operator": "In",
+                                        "values": ["windows"],
+                                    }
+                                ]
+                            }
+                        ]
                     }
                 }
             }
@@ -279,17 +405,28 @@ def test_init_containers_and_sidecars_get_it_too() -> None:
 def test_on_windows_the_token_is_behind_backslashes(spec: dict[str, Any]) -> None:
     _, pod = made(a_pod(**spec), {f"{P}/role-arn": ROLE})
 
-    assert env(pod)["AWS_WEB_IDENTITY_TOKEN_FILE"] == "C:\\var\\run\\secrets\\eks.amazonaws.com\\serviceaccount\\token"
+    assert (
+        env(pod)["AWS_WEB_IDENTITY_TOKEN_FILE"]
+        == "C:\\var\\run\\secrets\\eks.amazonaws.com\\serviceaccount\\token"
+    )
 
 
 def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
-    decision, pod = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/token-expiration": "3600"}, identities=[("shop", "billing")])
+    decision, pod = made(
+        a_pod(),
+        {f"{P}/role-arn": ROLE, f"{P}/token-expiration": "3600"},
+        identities=[("shop", "billing")],
+    )
 
     assert env(pod) == {
         "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials",
         "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token",
     }
-    assert token(pod) == {"audience": "pods.eks.amazonaws.com", "expirationSeconds": 3600, "path": "eks-pod-identity-token"}
+    assert token(pod) == {
+        "audience": "pods.eks.amazonaws.com",
+        "expirationSeconds": 3600,
+        "path": "eks-pod-identity-token",
+    }
     assert pod["metadata"]["labels"] == {"eks.amazonaws.com/pod-identity": "enabled"}
     assert decision.outcome == "injected"
 
@@ -311,7 +448,15 @@ def test_a_day_is_a_little_less_for_the_agents_tokens() -> None:
         ({"nobody": {"RoleARN": ROLE}}, None),
         ("no json", None),
     ],
-    ids=["exact", "any namespace", "exact goes first", "another", "no role", "no namespace", "unreadable"],
+    ids=[
+        "exact",
+        "any namespace",
+        "exact goes first",
+        "another",
+        "no role",
+        "no namespace",
+        "unreadable",
+    ],
 )
 def test_a_config_map_gives_roles_too(config: object, role: str | None) -> None:
     _, pod = made(a_pod(), {}, Settings(config_map=True), config=config)
@@ -320,7 +465,12 @@ def test_a_config_map_gives_roles_too(config: object, role: str | None) -> None:
 
 
 def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": ROLE}, Settings(config_map=True), config={"shop/billing": {"RoleARN": "other"}})
+    _, pod = made(
+        a_pod(),
+        {f"{P}/role-arn": ROLE},
+        Settings(config_map=True),
+        config={"shop/billing": {"RoleARN": "other"}},
+    )
 
     assert env(pod)["AWS_ROLE_ARN"] == ROLE
 
@@ -338,7 +488,9 @@ def test_what_the_kubelet_would_expand_arrives_as_it_was_written() -> None:
 
 
 def test_a_mirror_pod_is_never_changed() -> None:
-    decision, _ = made(a_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{P}/role-arn": ROLE})
+    decision, _ = made(
+        a_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{P}/role-arn": ROLE}
+    )
 
     assert [n.reason for n in decision.nothing] == ["mirror-pod"]
 
@@ -358,7 +510,9 @@ def test_a_mirror_pod_is_never_changed() -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(words: tuple[str, str]) -> None:
+def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(
+    words: tuple[str, str],
+) -> None:
     with pytest.raises(BadFlag, match=f"^{words[0]} is "):
         service(ALL["eks"], words, {})
 

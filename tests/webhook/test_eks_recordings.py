@@ -35,7 +35,11 @@ def test_a_second_pass_is_silent(recording: Recording) -> None:
 
 
 def test_the_only_difference_that_shows_in_recordings_is_listed() -> None:
-    doubled = [r for r in recordings("eks") if list(differing(r.becomes, once(normal(r.becomes), "aws-iam-token")))]
+    doubled = [
+        r
+        for r in recordings("eks")
+        if list(differing(r.becomes, once(normal(r.becomes), "aws-iam-token")))
+    ]
 
     assert len(doubled) == 17
     assert "a path is mounted once" in {difference.name for difference in differences.ALL}

@@ -54,13 +54,30 @@ def atheris() -> Path:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if not (HOME / "done").exists() or (HOME / "done").read_text() != ATHERIS:
             uv = Path(sys.executable).parent / "uv"
-            subprocess.run([uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", HOME, ATHERIS], check=True, timeout=240)
+            subprocess.run(
+                [
+                    uv,
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--python",
+                    sys.executable,
+                    "--target",
+                    HOME,
+                    ATHERIS,
+                ],
+                check=True,
+                timeout=240,
+            )
             (HOME / "done").write_text(ATHERIS)
     return HOME
 
 
 @pytest.mark.soak
-@pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="there is no atheris for this machine")
+@pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"),
+    reason="there is no atheris for this machine",
+)
 def test_half_a_minute_of_those_that_atheris_finds_is(atheris: Path, tmp_path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "tests.webhook.guided", str(tmp_path), "30"],

@@ -25,13 +25,26 @@ FORM = f"{P}/workload-identity-provider must be form of projects/{{ProjectNumber
 
 
 def a_pod(**spec: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = {"name": "p", "namespace": "shop"} | ({"annotations": spec.pop("annotations")} if "annotations" in spec else {})
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec}
+    meta: dict[str, Any] = {"name": "p", "namespace": "shop"} | (
+        {"annotations": spec.pop("annotations")} if "annotations" in spec else {}
+    )
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
+    }
 
 
-def made(pod: dict[str, Any], account: Mapping[str, str] | None = PAIR, settings: Settings | None = None) -> tuple[Decision, dict[str, Any]]:
-    objects = {} if account is None else {Ref("", "ServiceAccount", "shop", "worker"): Seen(account)}
-    return asked(Route("gcpwif", "/mutate-v1-pod", (Gcpwif(settings or Settings()),)), pod, Objects(objects))
+def made(
+    pod: dict[str, Any], account: Mapping[str, str] | None = PAIR, settings: Settings | None = None
+) -> tuple[Decision, dict[str, Any]]:
+    objects = (
+        {} if account is None else {Ref("", "ServiceAccount", "shop", "worker"): Seen(account)}
+    )
+    return asked(
+        Route("gcpwif", "/mutate-v1-pod", (Gcpwif(settings or Settings()),)), pod, Objects(objects)
+    )
 
 
 def env(container: Mapping[str, Any]) -> dict[str, str]:
@@ -57,7 +70,11 @@ def token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     ],
     ids=["no account", "no word", "other words", "a mode alone", "a user alone"],
 )
-def test_who_names_nobody_gets_nothing(account: Mapping[str, str] | None, reason: str, warned: bool) -> None:  # noqa: FBT001 - a table
+def test_who_names_nobody_gets_nothing(
+    account: Mapping[str, str] | None,
+    reason: str,
+    warned: bool,  # noqa: FBT001 - a table
+) -> None:
     decision, pod = made(a_pod(), account)
 
     assert [n.reason for n in decision.nothing] == [reason]
@@ -74,17 +91,53 @@ def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
     ("account", "message", "remedy"),
     [
         ({f"{P}/token-expiration": "x"}, f"{P}/token-expiration {NUMBER}", "write a whole number"),
-        (PAIR | {f"{P}/token-expiration": "x"}, f"{P}/token-expiration {NUMBER}", "write a whole number"),
-        ({f"{P}/gcloud-run-as-user": "x"}, f"{P}/gcloud-run-as-user {NUMBER}", "write a whole number"),
-        ({f"{P}/injection-mode": "sidecar"}, f"{P}/injection-mode mode must be 'direct', 'gcloud' or unset", "write gcloud or direct"),
-        ({f"{P}/injection-mode": ""}, f"{P}/injection-mode mode must be 'direct', 'gcloud' or unset", "write gcloud or direct"),
-        ({f"{P}/workload-identity-provider": PROVIDER}, PAIRED, f"no {P}/service-account-email: set both"),
-        ({f"{P}/service-account-email": EMAIL}, PAIRED, f"no {P}/workload-identity-provider: set both"),
-        ({f"{P}/workload-identity-provider": "", f"{P}/service-account-email": EMAIL}, FORM, "copy it"),
-        (PAIR | {f"{P}/workload-identity-provider": f"//iam.googleapis.com/{PROVIDER}"}, FORM, "copy it"),
+        (
+            PAIR | {f"{P}/token-expiration": "x"},
+            f"{P}/token-expiration {NUMBER}",
+            "write a whole number",
+        ),
+        (
+            {f"{P}/gcloud-run-as-user": "x"},
+            f"{P}/gcloud-run-as-user {NUMBER}",
+            "write a whole number",
+        ),
+        (
+            {f"{P}/injection-mode": "sidecar"},
+            f"{P}/injection-mode mode must be 'direct', 'gcloud' or unset",
+            "write gcloud or direct",
+        ),
+        (
+            {f"{P}/injection-mode": ""},
+            f"{P}/injection-mode mode must be 'direct', 'gcloud' or unset",
+            "write gcloud or direct",
+        ),
+        (
+            {f"{P}/workload-identity-provider": PROVIDER},
+            PAIRED,
+            f"no {P}/service-account-email: set both",
+        ),
+        (
+            {f"{P}/service-account-email": EMAIL},
+            PAIRED,
+            f"no {P}/workload-identity-provider: set both",
+        ),
+        (
+            {f"{P}/workload-identity-provider": "", f"{P}/service-account-email": EMAIL},
+            FORM,
+            "copy it",
+        ),
+        (
+            PAIR | {f"{P}/workload-identity-provider": f"//iam.googleapis.com/{PROVIDER}"},
+            FORM,
+            "copy it",
+        ),
         (PAIR | {f"{P}/workload-identity-provider": f"{PROVIDER}\n"}, FORM, "copy it"),
         (PAIR | {f"{P}/workload-identity-provider": f"x\n{PROVIDER}"}, FORM, "copy it"),
-        (PAIR | {f"{P}/workload-identity-provider": PROVIDER.replace("/p/", "//")}, FORM, "copy it"),
+        (
+            PAIR | {f"{P}/workload-identity-provider": PROVIDER.replace("/p/", "//")},
+            FORM,
+            "copy it",
+        ),
         (
             PAIR | {f"{P}/token-expiration": "1" * 20},
             f"{P}/token-expiration must be positive integer string: strconv.ParseInt: parsing",
@@ -93,7 +146,9 @@ def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
     ],
     ids=lambda value: value[:60] if isinstance(value, str) else "",
 )
-def test_what_the_peer_refuses_is_refused_in_its_words(account: Mapping[str, str], message: str, remedy: str) -> None:
+def test_what_the_peer_refuses_is_refused_in_its_words(
+    account: Mapping[str, str], message: str, remedy: str
+) -> None:
     decision, _ = made(a_pod(), account)
 
     assert (decision.outcome, decision.code) == ("refused", 400)
@@ -117,23 +172,31 @@ def test_what_the_peer_refuses_is_refused_in_its_words(account: Mapping[str, str
         ("100000", None, 86400, 100000),
     ],
 )
-def test_a_token_lasts_an_hour_at_least(pod: str | None, account: str | None, server: float, seconds: int) -> None:
+def test_a_token_lasts_an_hour_at_least(
+    pod: str | None, account: str | None, server: float, seconds: int
+) -> None:
     key = f"{P}/token-expiration"
     said = PAIR | ({key: account} if account is not None else {})
 
-    decision, becomes = made(a_pod(annotations={key: pod} if pod is not None else {}), said, Settings(expiration=server))
+    decision, becomes = made(
+        a_pod(annotations={key: pod} if pod is not None else {}), said, Settings(expiration=server)
+    )
     again, same = made(becomes, said, Settings(expiration=server))
 
     assert token(becomes)["expirationSeconds"] == seconds
     assert becomes["metadata"]["annotations"][key] == str(seconds)
-    assert any("the least that there is" in w for w in decision.warnings) == (int(pod or account or seconds) < 3600)
+    assert any("the least that there is" in w for w in decision.warnings) == (
+        int(pod or account or seconds) < 3600
+    )
     assert (again.ops, again.warnings, same) == ([], (), becomes)
 
 
 def test_an_expiration_that_the_api_server_refuses_is_told() -> None:
     decision, _ = made(a_pod(annotations={f"{P}/token-expiration": str(1 << 33)}))
 
-    assert decision.warnings == (f"{P}/token-expiration: the API server refuses a token of {1 << 33} seconds; it takes 600 to {1 << 32}",)
+    assert decision.warnings == (
+        f"{P}/token-expiration: the API server refuses a token of {1 << 33} seconds; it takes 600 to {1 << 32}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,13 +210,17 @@ def test_an_expiration_that_the_api_server_refuses_is_told() -> None:
         ("GCloud", "direct", "gcloud"),
     ],
 )
-def test_the_mode_is_the_accounts_or_else_the_servers(said: str | None, default: Mode, mode: Mode) -> None:
+def test_the_mode_is_the_accounts_or_else_the_servers(
+    said: str | None, default: Mode, mode: Mode
+) -> None:
     account = PAIR | ({f"{P}/injection-mode": said} if said else {})
 
     _, pod = made(a_pod(), account, Settings(mode=default))
 
     assert ("initContainers" in pod["spec"]) == (mode == "gcloud")
-    assert (f"{P}/external-credentials-json" in pod["metadata"]["annotations"]) == (mode == "direct")
+    assert (f"{P}/external-credentials-json" in pod["metadata"]["annotations"]) == (
+        mode == "direct"
+    )
 
 
 def test_direct_credentials_lead_to_the_token_and_to_the_service_account() -> None:
@@ -161,9 +228,15 @@ def test_direct_credentials_lead_to_the_token_and_to_the_service_account() -> No
 
     said = json.loads(pod["metadata"]["annotations"][f"{P}/external-credentials-json"])
     assert said["audience"] == f"//iam.googleapis.com/{PROVIDER}"
-    assert said["credential_source"]["file"] == f"{first(pod)['volumeMounts'][0]['mountPath']}/{token(pod)['path']}"
+    assert (
+        said["credential_source"]["file"]
+        == f"{first(pod)['volumeMounts'][0]['mountPath']}/{token(pod)['path']}"
+    )
     assert f"/serviceAccounts/{EMAIL}:" in said["service_account_impersonation_url"]
-    assert env(first(pod))["GOOGLE_APPLICATION_CREDENTIALS"] == "/var/run/secrets/workload-identity/federation.json"
+    assert (
+        env(first(pod))["GOOGLE_APPLICATION_CREDENTIALS"]
+        == "/var/run/secrets/workload-identity/federation.json"
+    )
 
 
 def test_direct_credentials_cannot_be_broken_out_of() -> None:
@@ -171,7 +244,10 @@ def test_direct_credentials_cannot_be_broken_out_of() -> None:
 
     _, pod = made(a_pod(), DIRECT | {f"{P}/service-account-email": hostile})
 
-    assert json.loads(pod["metadata"]["annotations"][f"{P}/external-credentials-json"])["token_url"] == "https://sts.googleapis.com/v1/token"
+    assert (
+        json.loads(pod["metadata"]["annotations"][f"{P}/external-credentials-json"])["token_url"]
+        == "https://sts.googleapis.com/v1/token"
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,21 +270,37 @@ def test_the_project_is_the_service_accounts(email: str, project: str) -> None:
 
 
 def test_dollars_arrive() -> None:
-    _, pod = made(a_pod(), DIRECT | {f"{P}/service-account-email": "a@$(TOKEN).iam.gserviceaccount.com"})
+    _, pod = made(
+        a_pod(), DIRECT | {f"{P}/service-account-email": "a@$(TOKEN).iam.gserviceaccount.com"}
+    )
 
     assert env(first(pod))["CLOUDSDK_CORE_PROJECT"] == "$$(TOKEN)"
 
 
 @pytest.mark.parametrize(
     ("text", "skipped"),
-    [("", ""), ("c", "c"), (" c , i ", "ci"), ("c;i", ""), (",", ""), ("gcloud-setup", ""), ("i", "i")],
+    [
+        ("", ""),
+        ("c", "c"),
+        (" c , i ", "ci"),
+        ("c;i", ""),
+        (",", ""),
+        ("gcloud-setup", ""),
+        ("i", "i"),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("account", [PAIR, DIRECT], ids=["gcloud", "direct"])
 def test_who_is_skipped_gets_nothing(text: str, skipped: str, account: Mapping[str, str]) -> None:
-    _, pod = made(a_pod(annotations={f"{P}/skip-containers": text}, initContainers=[{"name": "i"}]), account)
+    _, pod = made(
+        a_pod(annotations={f"{P}/skip-containers": text}, initContainers=[{"name": "i"}]), account
+    )
 
-    theirs = [c for c in (*pod["spec"]["containers"], *pod["spec"]["initContainers"]) if c["name"] != "gcloud-setup"]
+    theirs = [
+        c
+        for c in (*pod["spec"]["containers"], *pod["spec"]["initContainers"])
+        if c["name"] != "gcloud-setup"
+    ]
     assert {c["name"] for c in theirs if c == {"name": c["name"]}} == set(skipped)
 
 
@@ -217,9 +309,15 @@ REPLACED = ("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG")
 
 @pytest.mark.parametrize("name", [*REPLACED, "CLOUDSDK_COMPUTE_REGION", "CLOUDSDK_CORE_PROJECT"])
 def test_credentials_are_ours_and_places_are_theirs(name: str) -> None:
-    mine = [{"name": "A", "value": "a"}, {"name": name, "value": "mine"}, {"name": "Z", "value": "z"}]
+    mine = [
+        {"name": "A", "value": "a"},
+        {"name": name, "value": "mine"},
+        {"name": "Z", "value": "z"},
+    ]
 
-    decision, pod = made(a_pod(containers=[{"name": "c", "env": mine}]), settings=Settings(region="europe-west1"))
+    decision, pod = made(
+        a_pod(containers=[{"name": "c", "env": mine}]), settings=Settings(region="europe-west1")
+    )
 
     assert (env(first(pod))[name] == "mine") == (name not in REPLACED)
     assert list(env(first(pod)))[:3] == ["A", name, "Z"]
@@ -237,7 +335,13 @@ def test_the_domain_is_the_servers() -> None:
     assert field == "metadata.annotations['example.com/external-credentials-json']"
 
 
-@pytest.mark.parametrize(("key", "warning"), [("audience", "the token is for the API server"), ("service-account-email", "there is nobody to act as")])
+@pytest.mark.parametrize(
+    ("key", "warning"),
+    [
+        ("audience", "the token is for the API server"),
+        ("service-account-email", "there is nobody to act as"),
+    ],
+)
 def test_what_is_empty_and_should_not_be_is_told(key: str, warning: str) -> None:
     decision, _ = made(a_pod(), PAIR | {f"{P}/{key}": ""})
 
@@ -267,7 +371,9 @@ def test_each_value_says_where_it_is_from() -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["/var/run/secrets/gcloud/config", "/var/run/secrets/gcloud/config/", "/mine"])
+@pytest.mark.parametrize(
+    "path", ["/var/run/secrets/gcloud/config", "/var/run/secrets/gcloud/config/", "/mine"]
+)
 def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
     mounts = [{"name": "gcp-iam-token", "mountPath": path}]
 
@@ -282,7 +388,10 @@ def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
 
 def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
     path = "/var/run/secrets/sts.googleapis.com/serviceaccount"
-    mounts = [{"name": "gcp-iam-token", "mountPath": path}, {"name": "gcp-iam-token", "mountPath": f"{path}/"}]
+    mounts = [
+        {"name": "gcp-iam-token", "mountPath": path},
+        {"name": "gcp-iam-token", "mountPath": f"{path}/"},
+    ]
 
     _, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
 
@@ -292,17 +401,26 @@ def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
 
 @pytest.mark.parametrize("slashes", ["/{}/", "//{}", "/{}//"])
 def test_a_mount_of_ours_that_is_spelt_otherwise_is_the_same(slashes: str) -> None:
-    mount = {"name": "gcp-iam-token", "mountPath": slashes.format("var/run/secrets/sts.googleapis.com/serviceaccount"), "readOnly": True}
+    mount = {
+        "name": "gcp-iam-token",
+        "mountPath": slashes.format("var/run/secrets/sts.googleapis.com/serviceaccount"),
+        "readOnly": True,
+    }
 
     decision, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": [mount]}]))
 
-    assert [each for each in first(pod)["volumeMounts"] if each["name"] == "gcp-iam-token"] == [mount]
+    assert [each for each in first(pod)["volumeMounts"] if each["name"] == "gcp-iam-token"] == [
+        mount
+    ]
     assert decision.warnings == ()
 
 
 def test_of_a_volume_of_ours_that_is_mounted_twice_one_mount_moves_and_the_other_stays() -> None:
     """One of them stands where another of ours is to be, and makes room for it."""
-    mounts = [{"name": "gcp-iam-token", "mountPath": "/tokens"}, {"name": "gcp-iam-token", "mountPath": "/var/run/secrets/gcloud/config"}]
+    mounts = [
+        {"name": "gcp-iam-token", "mountPath": "/tokens"},
+        {"name": "gcp-iam-token", "mountPath": "/var/run/secrets/gcloud/config"},
+    ]
 
     _, pod = made(a_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
 
@@ -324,7 +442,11 @@ def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> N
         {"containers": [{"name": "c"}, {"name": "d"}]},
         {"annotations": {f"{P}/skip-containers": "c"}},
         {"annotations": {f"{P}/token-expiration": "7200"}},
-        {"containers": [{"name": "c", "env": [{"name": "CLOUDSDK_CORE_PROJECT", "value": "mine"}]}]},
+        {
+            "containers": [
+                {"name": "c", "env": [{"name": "CLOUDSDK_CORE_PROJECT", "value": "mine"}]}
+            ]
+        },
     )
     route = Route("gcpwif", "/", (Gcpwif(Settings()),))
     seen = Objects({Ref("", "ServiceAccount", "shop", "worker"): Seen(PAIR)})
@@ -333,11 +455,15 @@ def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> N
     alone = [made(a_pod(**look)) for look in looks]
 
     assert [pod for _, pod in together] == [pod for _, pod in (*alone, *reversed(alone))]
-    assert [decision.warnings for decision, _ in together[: len(looks)]] == [decision.warnings for decision, _ in alone]
+    assert [decision.warnings for decision, _ in together[: len(looks)]] == [
+        decision.warnings for decision, _ in alone
+    ]
     assert len({json.dumps(pod) for _, pod in alone}) == len(looks)
 
 
-@pytest.mark.parametrize(("email", "told"), [("foo", True), (EMAIL, False), ("112233445566778899001", False)])
+@pytest.mark.parametrize(
+    ("email", "told"), [("foo", True), (EMAIL, False), ("112233445566778899001", False)]
+)
 def test_an_address_that_google_will_not_know_is_told(email: str, told: bool) -> None:  # noqa: FBT001 - a table
     key = f"{P}/service-account-email"
 

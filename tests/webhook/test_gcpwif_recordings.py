@@ -13,12 +13,20 @@ from cwii_webhook.settings.flags import parse
 
 from tests.webhook.recorded import Recording, asked, differing, normal, once, picture, recordings
 
-SHOWN = {"a path is mounted once", "gcloud-setup sees no token of the API server", "gcloud-setup runs as the pod does"}
+SHOWN = {
+    "a path is mounted once",
+    "gcloud-setup sees no token of the API server",
+    "gcloud-setup runs as the pod does",
+}
 NOBODY = 65532
 
 
 def route(recording: Recording) -> Route:
-    return Route("gcpwif", "/mutate-v1-pod", (Gcpwif(gcpwif.settings(parse(gcpwif.FLAGS, recording.flags, recording.env))),))
+    return Route(
+        "gcpwif",
+        "/mutate-v1-pod",
+        (Gcpwif(gcpwif.settings(parse(gcpwif.FLAGS, recording.flags, recording.env))),),
+    )
 
 
 def expected(recording: Recording) -> Any:
@@ -30,9 +38,18 @@ def expected(recording: Recording) -> Any:
         once(pod, volume)
     for container in pod["spec"].get("initContainers", ()):
         if container["name"] == "gcloud-setup":
-            container["volumeMounts"].append({"name": "cwii-no-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True})
+            container["volumeMounts"].append(
+                {
+                    "name": "cwii-no-token",
+                    "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                    "readOnly": True,
+                }
+            )
             pod["spec"]["volumes"].append({"name": "cwii-no-token"})
-            container["securityContext"] |= {"seccompProfile": {"type": "RuntimeDefault"}, **user(recording, container["securityContext"])}
+            container["securityContext"] |= {
+                "seccompProfile": {"type": "RuntimeDefault"},
+                **user(recording, container["securityContext"]),
+            }
     return normal(pod)
 
 
@@ -40,7 +57,10 @@ def user(recording: Recording, theirs: Any) -> dict[str, Any]:
     """By annotation, as theirs; else the containers' own where it is one; else nobody where the pod must not be root."""
     spec = recording.pod["spec"]
     base = spec.get("securityContext", {})
-    every = {c.get("securityContext", base).get("runAsUser") for c in (*spec["containers"], *spec.get("initContainers", ()))}
+    every = {
+        c.get("securityContext", base).get("runAsUser")
+        for c in (*spec["containers"], *spec.get("initContainers", ()))
+    }
     number = theirs.get("runAsUser", every.pop() if len(every) == 1 else None)
     if number is None and base.get("runAsNonRoot"):
         number = NOBODY
@@ -53,7 +73,9 @@ def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
     decision, pod = asked(route(recording), recording.pod, picture(recording))
 
     assert decision.message == (recording.row.get("message") or "")
-    assert decision.outcome == ("refused" if recording.refused else "injected" if "becomes" in recording.row else "nothing")
+    assert decision.outcome == (
+        "refused" if recording.refused else "injected" if "becomes" in recording.row else "nothing"
+    )
     assert not list(differing(expected(recording), normal(pod)))
 
 

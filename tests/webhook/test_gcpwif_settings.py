@@ -15,16 +15,35 @@ def told(*words: str) -> Settings:
     ("words", "meant"),
     [
         ([], Settings()),
-        (["--annotation-prefix=example.com", "--token-audience", "a"], Settings(domain="example.com", audience="a")),
+        (
+            ["--annotation-prefix=example.com", "--token-audience", "a"],
+            Settings(domain="example.com", audience="a"),
+        ),
         (["--token-expiration=1h30m"], Settings(expiration=5400)),
         (["--token-default-mode=0400"], Settings(file_mode=0o400)),
         (["--token-default-mode", "288"], Settings()),
-        (["--gcp-default-region=europe-west1", "--gcloud-image=i"], Settings(region="europe-west1", image="i")),
+        (
+            ["--gcp-default-region=europe-west1", "--gcloud-image=i"],
+            Settings(region="europe-west1", image="i"),
+        ),
         (["--default-injection-mode=direct"], Settings(mode="direct")),
         (["--setup-container-resources="], Settings()),
-        (['--setup-container-resources={"limits":{"memory":"1Gi"}}'], Settings(resources={"limits": {"memory": "1Gi"}})),
+        (
+            ['--setup-container-resources={"limits":{"memory":"1Gi"}}'],
+            Settings(resources={"limits": {"memory": "1Gi"}}),
+        ),
     ],
-    ids=["nothing", "domain and audience", "a duration", "octal", "decimal", "region and image", "mode", "no resources", "resources"],
+    ids=[
+        "nothing",
+        "domain and audience",
+        "a duration",
+        "octal",
+        "decimal",
+        "region and image",
+        "mode",
+        "no resources",
+        "resources",
+    ],
 )
 def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
     assert told(*words) == meant

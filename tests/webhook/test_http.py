@@ -22,7 +22,10 @@ def test_one_connection_carries_many_requests() -> None:
             client = await ground.connect()
             for size in (0, 1, 7000, 100_000, 3):
                 answer = await client.ask(b"x" * size, "/mutate?timeout=10s")
-                assert (answer.status, answer.body) == (200, b"POST /mutate application/json %d" % size)
+                assert (answer.status, answer.body) == (
+                    200,
+                    b"POST /mutate application/json %d" % size,
+                )
                 assert answer.headers["content-type"] == "application/json"
                 assert not answer.closes
             assert ground.number("cwii_http_request_duration_seconds_count") == 5
@@ -35,7 +38,9 @@ def test_header_names_are_known_however_they_are_written() -> None:
     async def story() -> None:
         async with serving() as ground:
             client = await ground.connect()
-            client.say(b"POST /a HTTP/1.1\r\nhOST: w\r\nCoNtEnT-tYpE: text/x\r\nCONTENT-LENGTH: 2\r\n\r\nhi")
+            client.say(
+                b"POST /a HTTP/1.1\r\nhOST: w\r\nCoNtEnT-tYpE: text/x\r\nCONTENT-LENGTH: 2\r\n\r\nhi"
+            )
             assert (await client.answer()).body == b"POST /a text/x 2"
 
     told(story)
@@ -71,11 +76,15 @@ def test_who_asks_first_is_told_to_go_on() -> None:
     async def story() -> None:
         async with serving() as ground:
             client = await ground.connect()
-            client.say(b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+            client.say(
+                b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n"
+            )
             assert (await client.answer()).status == 100
             client.say(b"{}")
             assert (await client.answer()).body == b"POST /mutate  2"
-            client.say(b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: miracles\r\ncontent-length: 2\r\n\r\n")
+            client.say(
+                b"POST /mutate HTTP/1.1\r\nhost: w\r\nexpect: miracles\r\ncontent-length: 2\r\n\r\n"
+            )
             assert (await client.answer()).status == 417
 
     told(story)
@@ -89,9 +98,14 @@ def test_a_request_to_go_on_waits_for_the_answers_before_it() -> None:
             await go.wait()
             return Reply(200, b"first")
 
-        async with serving(lambda asked: later() if asked.path == b"/later" else echo(asked)) as ground:
+        async with serving(
+            lambda asked: later() if asked.path == b"/later" else echo(asked)
+        ) as ground:
             client = await ground.connect()
-            client.say(post(path="/later"), b"POST /b HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+            client.say(
+                post(path="/later"),
+                b"POST /b HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n",
+            )
             await until(lambda: ground.room.count(Stage.BUSY) == 1)
             go.set()
             assert (await client.answer()).body == b"first"
@@ -113,7 +127,9 @@ def test_a_head_is_answered_without_a_body() -> None:
     told(story)
 
 
-@pytest.mark.parametrize("head", [b"POST /a HTTP/1.0\r\n", b"POST /a HTTP/1.1\r\nconnection: close\r\n"])
+@pytest.mark.parametrize(
+    "head", [b"POST /a HTTP/1.0\r\n", b"POST /a HTTP/1.1\r\nconnection: close\r\n"]
+)
 def test_who_wants_no_more_gets_an_answer_and_the_end(head: bytes) -> None:
     async def story() -> None:
         async with serving() as ground:
@@ -156,7 +172,9 @@ def test_pipelined_requests_are_answered_in_order_however_long_each_takes() -> N
         async with serving(either) as ground:
             client = await ground.connect()
             client.say(*(post(b"x" * turns.randrange(2000), f"/{number}") for number in range(500)))
-            assert [(await client.answer()).body for _ in range(500)] == [b"/%d" % number for number in range(500)]
+            assert [(await client.answer()).body for _ in range(500)] == [
+                b"/%d" % number for number in range(500)
+            ]
             assert ground.room.held == 0
 
     told(story)
@@ -262,14 +280,20 @@ def test_a_handler_that_fails_is_a_500_and_a_line_in_the_log() -> None:
         raise KeyError("later")
 
     async def story() -> None:
-        async with serving(lambda asked: also_fails() if asked.path == b"/later" else fails(asked)) as ground:
+        async with serving(
+            lambda asked: also_fails() if asked.path == b"/later" else fails(asked)
+        ) as ground:
             client = await ground.connect()
             for path in ("/now", "/later", "/now"):
                 answer = await client.ask(b"secret", path)
                 assert (answer.status, answer.closes) == (500, False)
                 assert b"KeyError" not in answer.body
             lines = ground.lines()
-            assert [(line["level"], line["path"]) for line in lines] == [("error", "/now"), ("error", "/later"), ("error", "/now")]
+            assert [(line["level"], line["path"]) for line in lines] == [
+                ("error", "/now"),
+                ("error", "/later"),
+                ("error", "/now"),
+            ]
             assert "KeyError: 'later'" in str(lines[1]["error"])
             assert "secret" not in str(lines)
 

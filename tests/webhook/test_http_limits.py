@@ -9,7 +9,19 @@ import pytest
 from cwii_webhook.connections import MIB, Limits, Stage
 from cwii_webhook.exchange import Asked, Reply
 
-from tests.webhook.serving import CHUNKED, Client, Clock, Ground, chunked, echo, memory, post, serving, told, until
+from tests.webhook.serving import (
+    CHUNKED,
+    Client,
+    Clock,
+    Ground,
+    chunked,
+    echo,
+    memory,
+    post,
+    serving,
+    told,
+    until,
+)
 
 # Strangers.
 
@@ -26,10 +38,15 @@ def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
         async with serving() as ground:
             assert (await (await ground.connect()).ask(b"x" * (8 * MIB))).status == 200
             client = await ground.connect()
-            client.say(b"POST /a HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % (8 * MIB + 1))
+            client.say(
+                b"POST /a HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n"
+                % (8 * MIB + 1)
+            )
             await refused(client, 413)
             client = await ground.connect()
-            client.say(b"POST /a HTTP/1.1\r\nhost: w\r\ncontent-length: 99999999999999999999999999\r\n\r\n")
+            client.say(
+                b"POST /a HTTP/1.1\r\nhost: w\r\ncontent-length: 99999999999999999999999999\r\n\r\n"
+            )
             assert (await client.answer()).status in {400, 413}
 
     told(story)
@@ -86,7 +103,10 @@ def test_small_pieces_weigh_no_more_than_large_ones() -> None:
         (b"nonsense\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01", 400),
         (b"POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab", 400),
-        (b"POST / HTTP/1.1\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (
+            b"POST / HTTP/1.1\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+        ),
         (CHUNKED + b"\r\nzz\r\n", 400),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     ],
@@ -120,7 +140,9 @@ def test_garbage_after_good_requests_is_told_so_after_their_answers() -> None:
 def test_ten_million_bytes_of_garbage_leave_nothing_behind() -> None:
     async def rubbish(ground: Ground, chance: random.Random) -> None:
         client = await ground.connect()
-        start = chance.choice([b"", b"POST / HTTP/1.1\r\n", CHUNKED + b"\r\n", post(b"")[:-2], b"GET /"])
+        start = chance.choice(
+            [b"", b"POST / HTTP/1.1\r\n", CHUNKED + b"\r\n", post(b"")[:-2], b"GET /"]
+        )
         client.say(start, chance.randbytes(10_000))
         await client.close()
 

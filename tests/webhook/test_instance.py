@@ -28,7 +28,9 @@ def test_it_is_asked_again_a_little_later() -> None:
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "http://127.0.0.1:none", "nowhere"])
 def test_without_an_answer_the_flag_and_the_way_out_are_named(address: str) -> None:
-    with pytest.raises(BadFlag, match=r"--compose-role-arn needs the instance's metadata, and .* hop limit of 2"):
+    with pytest.raises(
+        BadFlag, match=r"--compose-role-arn needs the instance's metadata, and .* hop limit of 2"
+    ):
         document({CHOSEN: address}, lambda _: None)
 
 

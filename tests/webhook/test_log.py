@@ -24,7 +24,10 @@ def pipe() -> Generator[tuple[int, int]]:
 
 @given(strategies.text(), strategies.text(), strategies.lists(strategies.text(), max_size=20))
 def test_whatever_a_name_says_it_is_one_line(what: str, name: str, names: list[str]) -> None:
-    for lines in (line(NOW, "info", what, {"name": name, "names": tuple(names)}), line(NOW, "info", "x", {"name": name * 3000})):
+    for lines in (
+        line(NOW, "info", what, {"name": name, "names": tuple(names)}),
+        line(NOW, "info", "x", {"name": name * 3000}),
+    ):
         assert lines.endswith(b"\n")
         assert len(lines.decode("ascii").splitlines()) == 1
         assert all(32 <= byte < 127 for byte in lines[:-1])
@@ -34,12 +37,23 @@ def test_whatever_a_name_says_it_is_one_line(what: str, name: str, names: list[s
 
 def test_a_name_comes_back_as_it_was() -> None:
     name = 'default", "level": "error\n{"time":"x"}\u2028\x1b[31m\x9b\x7fé😀'
-    found = msgspec.json.decode(line(NOW, "info", "decided", {"name": name, "dry_run": False, "warnings": ("a", "b")}))
-    assert found == {"name": name, "dry_run": False, "warnings": ["a", "b"], "time": "2026-11-19T12:00:00Z", "level": "info", "what": "decided"}
+    found = msgspec.json.decode(
+        line(NOW, "info", "decided", {"name": name, "dry_run": False, "warnings": ("a", "b")})
+    )
+    assert found == {
+        "name": name,
+        "dry_run": False,
+        "warnings": ["a", "b"],
+        "time": "2026-11-19T12:00:00Z",
+        "level": "info",
+        "what": "decided",
+    }
 
 
 def test_nothing_takes_the_place_of_what_the_line_says_itself() -> None:
-    found = msgspec.json.decode(line(NOW, "info", "decided", {"level": "error", "time": "never", "what": "nothing"}))
+    found = msgspec.json.decode(
+        line(NOW, "info", "decided", {"level": "error", "time": "never", "what": "nothing"})
+    )
     assert found == {"level": "info", "time": "2026-11-19T12:00:00Z", "what": "decided"}
 
 

@@ -30,10 +30,16 @@ def test_what_is_heavy_is_not_kept() -> None:
 
 def test_what_is_sent_are_the_ops() -> None:
     """Whatever their lengths are, for three bytes are four characters."""
-    pieces = [piece([Op("add", f"/{'x' * length}", "é" * length) for _ in range(count)]) for count in (1, 2) for length in range(5)]
+    pieces = [
+        piece([Op("add", f"/{'x' * length}", "é" * length) for _ in range(count)])
+        for count in (1, 2)
+        for length in range(5)
+    ]
     ops = [op for one in pieces for op in one.ops]
 
-    assert json.loads(base64.b64decode(json.loads(encode(sent(pieces))), validate=True)) == json.loads(encode(ops))
+    assert json.loads(
+        base64.b64decode(json.loads(encode(sent(pieces))), validate=True)
+    ) == json.loads(encode(ops))
 
 
 def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
@@ -46,9 +52,21 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
         {"containers": [{"name": "c", "env": [], "volumeMounts": []}]},
         {"containers": [{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]},
         {"containers": [{"name": "c", "volumeMounts": [mount]}]},
-        {"containers": [{"name": "c", "volumeMounts": [{"name": "mine", "mountPath": "//var/run/secrets/cwii.dev//aws/"}]}]},
+        {
+            "containers": [
+                {
+                    "name": "c",
+                    "volumeMounts": [
+                        {"name": "mine", "mountPath": "//var/run/secrets/cwii.dev//aws/"}
+                    ],
+                }
+            ]
+        },
         {"containers": [{"name": "c"}, {"name": "d"}]},
-        {"initContainers": [{"name": "i"}], "volumes": [{"name": "cwii-aws-token", "emptyDir": {}}]},
+        {
+            "initContainers": [{"name": "i"}],
+            "volumes": [{"name": "cwii-aws-token", "emptyDir": {}}],
+        },
     )
     before = [made(a_pod(**look), account=says)[1] for look in looks]
     after = [made(a_pod(**look), account=says)[1] for look in reversed(looks)]
@@ -58,6 +76,12 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
 
 
 def test_what_is_said_by_another_voice_is_another_gift() -> None:
-    roles = [made(a_pod(), account=AWS | {"cwii.dev/aws-role-arn": f"arn:aws:iam::123456789012:role/{name}"})[1] for name in ("a", "b", "a")]
+    roles = [
+        made(
+            a_pod(),
+            account=AWS | {"cwii.dev/aws-role-arn": f"arn:aws:iam::123456789012:role/{name}"},
+        )[1]
+        for name in ("a", "b", "a")
+    ]
 
     assert roles[0] == roles[2] != roles[1]

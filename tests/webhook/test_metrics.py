@@ -9,7 +9,9 @@ from cwii_webhook.metrics import Metrics, soonest
 
 def test_what_is_counted_is_told() -> None:
     metrics = Metrics()
-    decisions = metrics.counter("decisions_total", "Decisions.", dialect=("eks", "azwi"), outcome=("patched", "denied"))
+    decisions = metrics.counter(
+        "decisions_total", "Decisions.", dialect=("eks", "azwi"), outcome=("patched", "denied")
+    )
     seconds = metrics.histogram("seconds", "How long.", (0.1, 1.0))
     size = metrics.gauge("size", "How many.")
     decisions.add("eks", "patched")
@@ -35,7 +37,9 @@ def test_no_stranger_makes_them_grow() -> None:
     for number in range(1000):
         decisions.add(f'"}} forged {number}\n')
     assert len(metrics.mine) == before
-    assert metrics.exposition().decode().splitlines()[2:] == ['decisions_total{dialect="other"} 1000']
+    assert metrics.exposition().decode().splitlines()[2:] == [
+        'decisions_total{dialect="other"} 1000'
+    ]
 
 
 def test_a_label_s_value_cannot_end_its_line() -> None:
@@ -59,7 +63,17 @@ def test_processes_count_together_also_when_one_has_ended() -> None:
             size.set(5)
             os._exit(0)
         os.waitpid(pid, 0)
-    assert metrics.exposition().decode().splitlines()[2::3] == ["count 3", "ready 0", "ends 99", "size 10"]
+    assert metrics.exposition().decode().splitlines()[2::3] == [
+        "count 3",
+        "ready 0",
+        "ends 99",
+        "size 10",
+    ]
     assert metrics.values(ready) == [1, 1, 0]
     metrics.forget(1)
-    assert metrics.exposition().decode().splitlines()[2::3] == ["count 3", "ready 0", "ends 100", "size 5"]
+    assert metrics.exposition().decode().splitlines()[2::3] == [
+        "count 3",
+        "ready 0",
+        "ends 100",
+        "size 5",
+    ]

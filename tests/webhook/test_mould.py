@@ -51,7 +51,12 @@ def test_twins_have_one_head_and_who_is_longer_has_another() -> None:
 
 @pytest.mark.parametrize(
     ("whole", "other"),
-    [(b'"x', b'"x'), (b"access-zw9n1", b'access-zw9"1'), (b":01Z", b':0"Z'), (b'"operation":"CREATE"', b'"operation":"UPDATE"')],
+    [
+        (b'"x', b'"x'),
+        (b"access-zw9n1", b'access-zw9"1'),
+        (b":01Z", b':0"Z'),
+        (b'"operation":"CREATE"', b'"operation":"UPDATE"'),
+    ],
     ids=["nothing", "a quote in the name", "a quote in the time", "another word"],
 )
 def test_it_fits_its_twins_alone(whole: bytes, other: bytes) -> None:
@@ -80,7 +85,16 @@ def test_what_is_not_quite_such_a_name_is_the_same_in_all(name: bytes) -> None:
         {"serviceAccountName": f"kube-api-access-{OWN}"},
         {"containers": [{"name": f"kube-api-access-{OWN}"}]},
         {"containers": [{"name": "c", "env": [{"name": f"kube-api-access-{OWN}", "value": "x"}]}]},
-        {"containers": [{"name": "c", "volumeMounts": [{"name": f"kube-api-access-{OWN}", "readOnly": True, "mountPath": "/mine"}]}]},
+        {
+            "containers": [
+                {
+                    "name": "c",
+                    "volumeMounts": [
+                        {"name": f"kube-api-access-{OWN}", "readOnly": True, "mountPath": "/mine"}
+                    ],
+                }
+            ]
+        },
         {"volumes": [{"name": f"kube-api-access-{OWN}", "emptyDir": {"medium": ""}}]},
     ],
     ids=["annotation", "account", "container", "variable", "mount", "volume"],

@@ -40,7 +40,12 @@ class Collector(BaseHTTPRequestHandler):
 
 def read(asked: ExportMetricsServiceRequest) -> Told:
     found: Told = {}
-    for metric in (metric for resource in asked.resource_metrics for scope in resource.scope_metrics for metric in scope.metrics):
+    for metric in (
+        metric
+        for resource in asked.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    ):
         for point in (*metric.sum.data_points, *metric.gauge.data_points):
             labels = frozenset((each.key, each.value.string_value) for each in point.attributes)
             found.setdefault(metric.name, {})[labels] = point.as_double or point.as_int
@@ -50,7 +55,9 @@ def read(asked: ExportMetricsServiceRequest) -> Told:
 @pytest.fixture
 def collector() -> Generator[tuple[str, queue.SimpleQueue[Told]]]:
     told: queue.SimpleQueue[Told] = queue.SimpleQueue()
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("Heard", (Collector,), {"told": told})) as server:
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Heard", (Collector,), {"told": told})
+    ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/v1/metrics", told
@@ -58,16 +65,22 @@ def collector() -> Generator[tuple[str, queue.SimpleQueue[Told]]]:
         thread.join()
 
 
-def test_what_was_decided_is_pushed(collector: tuple[str, queue.SimpleQueue[Told]], tmp_path: Path) -> None:
+def test_what_was_decided_is_pushed(
+    collector: tuple[str, queue.SimpleQueue[Told]], tmp_path: Path
+) -> None:
     endpoint, told = collector
     with an_apiserver() as apiserver:
         apiserver.hands.put(NAMESPACES, "", "shop")
-        apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE})
+        apiserver.hands.put(
+            SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE}
+        )
         words = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)
         with running(apiserver, tmp_path, *words, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
             webhook.ready()
             webhook.review("/mutate", POD)
-            decided = frozenset({("dialect", "eks"), ("provider", "aws"), ("outcome", "injected"), ("reason", "")})
+            decided = frozenset(
+                {("dialect", "eks"), ("provider", "aws"), ("outcome", "injected"), ("reason", "")}
+            )
             while (heard := told.get(timeout=60)).get("cwii_decisions_total", {}).get(decided) != 1:
                 pass
 

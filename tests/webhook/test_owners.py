@@ -16,32 +16,59 @@ GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
 
 def walked(owner: Owner, **objects: Seen) -> list[str]:
     """Names of those that are heard, where the kinds of these objects are what they are called."""
-    there = {Ref(GROUPS.get(kind, "apps"), kind, "shop", name): seen for (kind, _, name), seen in ((key.partition("_"), seen) for key, seen in objects.items())}
-    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[owner]), Spec()), Objects(there))
+    there = {
+        Ref(GROUPS.get(kind, "apps"), kind, "shop", name): seen
+        for (kind, _, name), seen in ((key.partition("_"), seen) for key, seen in objects.items())
+    }
+    subject = Subject(
+        Request("u", namespace="shop"), Pod(Meta(owner_references=[owner]), Spec()), Objects(there)
+    )
     return [voice.ref.name for voice in owners.voices(subject)]
 
 
-@pytest.mark.parametrize(("kind", "version"), [("StatefulSet", "apps/v1"), ("DaemonSet", "apps/v1"), ("Job", "batch/v1"), ("ReplicaSet", "apps/v1")])
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("StatefulSet", "apps/v1"),
+        ("DaemonSet", "apps/v1"),
+        ("Job", "batch/v1"),
+        ("ReplicaSet", "apps/v1"),
+    ],
+)
 def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
-    assert walked(controller(kind, "a", version=version), **{f"{kind}_a": Seen({}, (), "u")}) == ["a"]
+    assert walked(controller(kind, "a", version=version), **{f"{kind}_a": Seen({}, (), "u")}) == [
+        "a"
+    ]
 
 
-@pytest.mark.parametrize("kind", ["Deployment", "ReplicationController", "CronJob", "Rollout", "Node"])
+@pytest.mark.parametrize(
+    "kind", ["Deployment", "ReplicationController", "CronJob", "Rollout", "Node"]
+)
 def test_kinds_that_make_no_pods_themselves_are_not_asked(kind: str) -> None:
     assert walked(controller(kind, "a"), **{f"{kind}_a": Seen({}, (), "u")}) == []
 
 
-@pytest.mark.parametrize(("kind", "version"), [("Deployment", "apps/v1"), ("Rollout", "argoproj.io/v1alpha1")])
+@pytest.mark.parametrize(
+    ("kind", "version"), [("Deployment", "apps/v1"), ("Rollout", "argoproj.io/v1alpha1")]
+)
 def test_what_is_above_a_replica_set_is_heard_in_its_place(kind: str, version: str) -> None:
     above = controller(kind, "above", version=version)
 
-    assert walked(controller("ReplicaSet", "set"), ReplicaSet_set=Seen({}, (above,), "u"), **{f"{kind}_above": Seen({}, (), "u")}) == ["above"]
+    assert walked(
+        controller("ReplicaSet", "set"),
+        ReplicaSet_set=Seen({}, (above,), "u"),
+        **{f"{kind}_above": Seen({}, (), "u")},
+    ) == ["above"]
 
 
 def test_a_job_is_heard_before_its_cron_job() -> None:
     cron = controller("CronJob", "nightly", version="batch/v1")
 
-    assert walked(controller("Job", "tonight", version="batch/v1"), Job_tonight=Seen({}, (cron,), "u"), CronJob_nightly=Seen({}, (), "u")) == [
+    assert walked(
+        controller("Job", "tonight", version="batch/v1"),
+        Job_tonight=Seen({}, (cron,), "u"),
+        CronJob_nightly=Seen({}, (), "u"),
+    ) == [
         "tonight",
         "nightly",
     ]
@@ -50,7 +77,9 @@ def test_a_job_is_heard_before_its_cron_job() -> None:
 @pytest.mark.parametrize(
     "owner",
     [
-        pytest.param(Owner("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"),
+        pytest.param(
+            Owner("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"
+        ),
         pytest.param(controller("StatefulSet", "a", "another"), id="another uid"),
         pytest.param(controller("StatefulSet", "a", ""), id="no uid"),
         pytest.param(controller("StatefulSet", "b"), id="another name"),
@@ -65,7 +94,11 @@ def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: Owner) 
 def test_a_deployment_that_is_another_by_now_leaves_the_replica_set_to_speak() -> None:
     old = controller("Deployment", "web", "gone")
 
-    assert walked(controller("ReplicaSet", "set"), ReplicaSet_set=Seen({}, (old,), "u"), Deployment_web=Seen({}, (), "new")) == ["set"]
+    assert walked(
+        controller("ReplicaSet", "set"),
+        ReplicaSet_set=Seen({}, (old,), "u"),
+        Deployment_web=Seen({}, (), "new"),
+    ) == ["set"]
 
 
 def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided() -> None:
@@ -73,7 +106,11 @@ def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided(
         def seen(self, ref: Ref) -> Seen | None:
             raise Unknown(ref)
 
-    subject = Subject(Request("u", namespace="shop"), Pod(Meta(owner_references=[controller("Job", "a", version="batch/v1")]), Spec()), Dark())
+    subject = Subject(
+        Request("u", namespace="shop"),
+        Pod(Meta(owner_references=[controller("Job", "a", version="batch/v1")]), Spec()),
+        Dark(),
+    )
 
     with pytest.raises(Unknown, match="Job shop/a"):
         list(owners.voices(subject))

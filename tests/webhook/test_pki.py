@@ -17,7 +17,19 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cwii_webhook import pki
 from cwii_webhook.faults import due, fault, of, unfit, worthless
-from cwii_webhook.pki import BadPair, Life, authority, bundle, certificates, der, ends, service, sidecar, signed, user
+from cwii_webhook.pki import (
+    BadPair,
+    Life,
+    authority,
+    bundle,
+    certificates,
+    der,
+    ends,
+    service,
+    sidecar,
+    signed,
+    user,
+)
 from cwii_webhook.x509 import Pair
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,14 +59,21 @@ def shown(pair: Pair, side: int) -> ssl.SSLContext:
 def believed(server: Pair, trusted: bytes, name: str, client: Pair | None = None) -> bool:
     """By OpenSSL at its strictest, in a handshake."""
     serving = shown(server, ssl.PROTOCOL_TLS_SERVER)
-    asking = shown(client, ssl.PROTOCOL_TLS_CLIENT) if client else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    asking = (
+        shown(client, ssl.PROTOCOL_TLS_CLIENT)
+        if client
+        else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    )
     for context in (serving, asking):
         context.verify_flags |= ssl.VERIFY_X509_STRICT
         context.load_verify_locations(cadata=trusted.decode())
     if client:
         serving.verify_mode = ssl.CERT_REQUIRED
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
-    one, other = asking.wrap_bio(back, there, server_hostname=name), serving.wrap_bio(there, back, server_side=True)
+    one, other = (
+        asking.wrap_bio(back, there, server_hostname=name),
+        serving.wrap_bio(there, back, server_side=True),
+    )
     try:
         for side in (one, other, one, other):
             with contextlib.suppress(ssl.SSLWantReadError):
@@ -65,7 +84,9 @@ def believed(server: Pair, trusted: bytes, name: str, client: Pair | None = None
 
 
 @pytest.mark.parametrize("name", ["cwii-webhook.cwii-system.svc", "cwii-webhook", "127.0.0.1"])
-def test_api_servers_believe_it_under_the_names_of_its_service_and_on_the_loopback(name: str) -> None:
+def test_api_servers_believe_it_under_the_names_of_its_service_and_on_the_loopback(
+    name: str,
+) -> None:
     pair = signed(WISH, CA, NOW)
 
     assert believed(pair, CA.certificate, name)
@@ -78,7 +99,10 @@ def test_an_authority_and_the_next_are_told_apart_and_either_may_stand_first_in_
     old, new = signed(WISH, CA, NOW), signed(WISH, following, NOW)
 
     assert certificates(CA.certificate)[0].subject != certificates(following.certificate)[0].subject
-    for both in (bundle(CA.certificate, following.certificate), bundle(following.certificate, CA.certificate)):
+    for both in (
+        bundle(CA.certificate, following.certificate),
+        bundle(following.certificate, CA.certificate),
+    ):
         assert believed(old, both, "cwii-webhook")
         assert believed(new, both, "cwii-webhook")
 
@@ -92,9 +116,17 @@ def test_a_client_of_an_rsa_authority_may_be_called_by_more_than_sixty_four_lett
     assert len(ACCOUNT) > 64
     assert fault(pair, wish, RSA_CA.certificate, NOW) == ""
     assert believed(signed(sidecar(LIFE), RSA_CA, NOW), RSA_CA.certificate, "127.0.0.1", pair)
-    assert not believed(signed(sidecar(LIFE), RSA_CA, NOW), RSA_CA.certificate, "127.0.0.1", signed(WISH, RSA_CA, NOW)), "it serves, and is no client"
+    assert not believed(
+        signed(sidecar(LIFE), RSA_CA, NOW),
+        RSA_CA.certificate,
+        "127.0.0.1",
+        signed(WISH, RSA_CA, NOW),
+    ), "it serves, and is no client"
     people = [(each.oid, each.value) for each in pki.subject(certificates(pair.certificate)[0])]
-    assert people == [*((NameOID.ORGANIZATION_NAME, group) for group in groups), (NameOID.COMMON_NAME, ACCOUNT)]
+    assert people == [
+        *((NameOID.ORGANIZATION_NAME, group) for group in groups),
+        (NameOID.COMMON_NAME, ACCOUNT),
+    ]
 
 
 def test_a_sidecar_s_pair_is_what_hypershift_reads_and_lasts_to_the_second() -> None:
@@ -105,29 +137,56 @@ def test_a_sidecar_s_pair_is_what_hypershift_reads_and_lasts_to_the_second() -> 
     (certificate,) = certificates(pair.certificate)
     assert pair.key.startswith(b"-----BEGIN RSA PRIVATE KEY-----")
     assert certificate.not_valid_after_utc - certificate.not_valid_before_utc == 365 * DAY
-    assert fault(pair, wish, RSA_CA.certificate, certificate.not_valid_after_utc - 30 * DAY - timedelta(seconds=1)) == ""
-    assert "it ends at" in fault(pair, wish, RSA_CA.certificate, certificate.not_valid_after_utc - 30 * DAY)
+    assert (
+        fault(
+            pair,
+            wish,
+            RSA_CA.certificate,
+            certificate.not_valid_after_utc - 30 * DAY - timedelta(seconds=1),
+        )
+        == ""
+    )
+    assert "it ends at" in fault(
+        pair, wish, RSA_CA.certificate, certificate.not_valid_after_utc - 30 * DAY
+    )
 
 
 def test_a_pair_that_hypershift_made_stays() -> None:
     """Its key's name is another than we would give it, and all that counts is the same."""
     key, signer = rsa.generate_private_key(65537, 2048), certificates(RSA_CA.certificate)[0]
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    builder = x509.CertificateBuilder(signer.subject, name, key.public_key(), 7, NOW, NOW + 365 * DAY)
+    builder = x509.CertificateBuilder(
+        signer.subject, name, key.public_key(), 7, NOW, NOW + 365 * DAY
+    )
     builder = builder.add_extension(pki.usage(enciphers=True), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    builder = builder.add_extension(
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]),
+        critical=False,
+    )
+    builder = builder.add_extension(
+        x509.BasicConstraints(ca=False, path_length=None), critical=True
+    )
     builder = builder.add_extension(x509.SubjectKeyIdentifier(bytes(64)), critical=False)
-    builder = builder.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+    builder = builder.add_extension(
+        x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+        critical=False,
+    )
     _, signs = pki.read(RSA_CA)
     pair = Pair(builder.sign(signs, hashes.SHA256()).public_bytes(Encoding.PEM), pkcs1(key))
 
     assert fault(pair, sidecar(Life(365 * DAY, 30 * DAY)), RSA_CA.certificate, NOW) == ""
-    assert fault(pair, sidecar(Life(365 * DAY, 30 * DAY)), rsa_authority().certificate, NOW) == "it is of another authority"
+    assert (
+        fault(pair, sidecar(Life(365 * DAY, 30 * DAY)), rsa_authority().certificate, NOW)
+        == "it is of another authority"
+    )
 
 
-@given(lasts=st.timedeltas(MINUTE, 3000 * DAY), share=st.floats(0.05, 0.8), passed=st.floats(0.0, 1.2))
-def test_it_stays_until_it_is_due_and_is_made_anew_from_then_on(lasts: timedelta, share: float, passed: float) -> None:
+@given(
+    lasts=st.timedeltas(MINUTE, 3000 * DAY), share=st.floats(0.05, 0.8), passed=st.floats(0.0, 1.2)
+)
+def test_it_stays_until_it_is_due_and_is_made_anew_from_then_on(
+    lasts: timedelta, share: float, passed: float
+) -> None:
     life = Life(lasts, lasts * share)
     wish = replace(WISH, life=life)
     pair, then = signed(wish, CA, NOW), NOW + lasts * passed
@@ -176,7 +235,10 @@ def test_what_is_not_as_it_is_wanted_is_said(wish: pki.Wish, why: str) -> None:
     [
         (Pair(b"", b""), "there is none"),
         (Pair(b"nonsense", CA.key), "there is no certificate in it"),
-        (Pair(CA.certificate, b"nonsense"), "its key cannot be read: it must be PEM, and not encrypted"),
+        (
+            Pair(CA.certificate, b"nonsense"),
+            "its key cannot be read: it must be PEM, and not encrypted",
+        ),
         (Pair(CA.certificate, RSA_CA.key), "certificate and key do not belong together"),
         (signed(WISH, CA, NOW), "its certificate is no authority's"),
     ],
@@ -198,7 +260,16 @@ def test_whose_it_is_is_told_by_the_signature_and_not_by_the_name() -> None:
 def test_a_bundle_has_each_once_and_nothing_that_is_none() -> None:
     broken = CA.certificate.replace(b"M", b"!", 3)
 
-    assert bundle(CA.certificate, b"# whose it is\n" + RSA_CA.certificate, broken, CA.certificate, b"nonsense") == CA.certificate + RSA_CA.certificate
+    assert (
+        bundle(
+            CA.certificate,
+            b"# whose it is\n" + RSA_CA.certificate,
+            broken,
+            CA.certificate,
+            b"nonsense",
+        )
+        == CA.certificate + RSA_CA.certificate
+    )
     assert (der(b"nonsense"), ends(b"")) == (b"", None)
 
 

@@ -65,11 +65,16 @@ def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -
     called, said = ended(apiserver, tmp_path, HANGS)
 
     last = json.loads(said.splitlines()[-1])
-    assert (last["level"], last["what"]) == ("error", "this hangs, and ends so that it is started again")
+    assert (last["level"], last["what"]) == (
+        "error",
+        "this hangs, and ends so that it is started again",
+    )
     assert last["at"][0] == f"{called}:6 told"
 
 
-def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
+def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     called, said = ended(apiserver, tmp_path, HOLDS)
 
     assert "Timeout" in said
@@ -86,7 +91,9 @@ def test_it_ends_though_nobody_reads_its_log(apiserver: Ground, tmp_path: Path, 
 
 
 def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Path) -> None:
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(WORKS))) as webhook:
+    with running(
+        apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(WORKS))
+    ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         time.sleep(1.5)
@@ -99,7 +106,13 @@ def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Pa
 
 
 def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_path: Path) -> None:
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(NO_THREAD))) as webhook:
+    with running(
+        apiserver,
+        tmp_path,
+        *WORDS,
+        *pair(tmp_path),
+        called=program(tmp_path, TOLD.format(NO_THREAD)),
+    ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         time.sleep(5)
@@ -107,7 +120,9 @@ def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_
         assert webhook.process.poll() is None
 
 
-def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(apiserver: Ground, tmp_path: Path) -> None:
+def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     called = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
     with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called) as webhook:
         decides(webhook)
@@ -122,21 +137,36 @@ def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "kubeconfig")  # which nobody writes
     called = program(tmp_path, "from cwii_webhook import pulse\npulse.HANGS = 8\n")
     words = [str(called), *EKS, "--sidecar", *pair(tmp_path)]
-    ended = subprocess.run(words, env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")}, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        words,
+        env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
     assert ended.returncode == 1, ended.stderr
-    assert any("kubeconfig.py" in place for place in json.loads(ended.stderr.splitlines()[-1])["at"])
+    assert any(
+        "kubeconfig.py" in place for place in json.loads(ended.stderr.splitlines()[-1])["at"]
+    )
 
 
-def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(apiserver: Ground, tmp_path: Path) -> None:
+def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     called = program(tmp_path, TOLD.format(HANGS))
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), "--workers=2", called=called) as webhook:
+    with running(
+        apiserver, tmp_path, *WORDS, *pair(tmp_path), "--workers=2", called=called
+    ) as webhook:
         decides(webhook)
         before = children(webhook, 2)
         os.kill(before[0], signal.SIGUSR1)
         assert webhook.process.stderr is not None
         lines = (json.loads(line) for line in webhook.process.stderr)
-        again = next(line for line in lines if line["what"] == "a worker ended, and is started again")
+        again = next(
+            line for line in lines if line["what"] == "a worker ended, and is started again"
+        )
         assert again["code"] == 1
         assert set(before) & set(children(webhook, 2)) == {before[1]}
         decides(webhook)

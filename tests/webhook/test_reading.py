@@ -48,7 +48,10 @@ class Read:
         """The levels and sentences of what is told this time."""
         before = len(self._log.read_text().splitlines())
         self._reader.look()
-        return [f"{line['level']} {line['what']}" for line in map(json.loads, self._log.read_text().splitlines()[before:])]
+        return [
+            f"{line['level']} {line['what']}"
+            for line in map(json.loads, self._log.read_text().splitlines()[before:])
+        ]
 
     def trouble(self, name: str) -> bool:
         return f'cwii_source_trouble{{source="{name}"}} 1' in self.metrics.exposition().decode()
@@ -73,7 +76,9 @@ def file(tmp_path: Path) -> Path:
     return mounted(tmp_path / "mount", SHOP)
 
 
-def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(tmp_path: Path, file: Path) -> None:
+def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
+    tmp_path: Path, file: Path
+) -> None:
     identities = Identities(str(file))
     read = Read(tmp_path, identities)
 
@@ -98,7 +103,9 @@ def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(tmp_path: Path,
     ],
     ids=["no json", "no list", "no text", "too long", "too deep"],
 )
-def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(tmp_path: Path, file: Path, broken: bytes, told: str) -> None:
+def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(
+    tmp_path: Path, file: Path, broken: bytes, told: str
+) -> None:
     identities = Identities(str(file))
     read = Read(tmp_path, identities)
     read.look()
@@ -152,14 +159,21 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
     roles = Roles("eks")
     read = Read(tmp_path, roles)
 
-    assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config"]
+    assert read.look() == [
+        "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
+    ]
     assert read.trouble("config-map")
 
     read.known.objects[roles.ref] = Seen({"config": ROLES}, (), "u")
     assert read.look() == ["info what is heeded besides annotations was read"]
     assert (role(roles), read.trouble("config-map")) == ("one", False)
 
-    for broken in ({"config": "{"}, {"config": '{"shop/billing": {"RoleARN": 1}}'}, {"config": f'{{"shop/billing": {{"RoleARN": {DEEP}}}}}'}, {}):
+    for broken in (
+        {"config": "{"},
+        {"config": '{"shop/billing": {"RoleARN": 1}}'},
+        {"config": f'{{"shop/billing": {{"RoleARN": {DEEP}}}}}'},
+        {},
+    ):
         read.known.objects[roles.ref] = Seen(broken, (), "u")
         assert read.look()[0].endswith("what it said last is still heeded"), broken
         assert (role(roles), read.trouble("config-map")) == ("one", True)
@@ -173,7 +187,9 @@ def test_who_deletes_the_config_map_takes_nothing_away(tmp_path: Path) -> None:
 
     read.known.objects.clear()
 
-    assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config: what it said last is still heeded"]
+    assert read.look() == [
+        "warning there is no ConfigMap eks/pod-identity-webhook with a key config: what it said last is still heeded"
+    ]
     assert role(roles) == "one"
 
 
@@ -189,7 +205,9 @@ def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Pa
 
     read.known.server = "elsewhere"
     read.known.objects.clear()
-    assert read.look() == ["warning there is no ConfigMap eks/pod-identity-webhook with a key config"]
+    assert read.look() == [
+        "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
+    ]
     assert role(roles) == ""
 
 
@@ -200,7 +218,11 @@ def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Pa
         ('{"shop/billing": {"RoleARN": "one", "Audience": null}}', "", "one"),
         ('{"shop/billing": null}', "", ""),
         ("", "", ""),
-        ('{"nobody": {}, "shop/billing": {"RoleARN": "one"}}', "'nobody', which is no NAMESPACE/SERVICEACCOUNT", "one"),
+        (
+            '{"nobody": {}, "shop/billing": {"RoleARN": "one"}}',
+            "'nobody', which is no NAMESPACE/SERVICEACCOUNT",
+            "one",
+        ),
     ],
 )
 def test_the_config_map_is_read_as_go_reads_it(text: str, problem: str, found: str) -> None:
@@ -229,7 +251,9 @@ class Strange:
         raise LookupError(f"there is none for {text}")
 
 
-def test_a_source_that_fails_as_nobody_thought_of_stops_no_other(tmp_path: Path, file: Path) -> None:
+def test_a_source_that_fails_as_nobody_thought_of_stops_no_other(
+    tmp_path: Path, file: Path
+) -> None:
     identities = Identities(str(file))
     read = Read(tmp_path, Strange(), identities)
 

@@ -87,7 +87,10 @@ def test_a_replica_that_never_comes_is_told_and_the_old_authority_stays() -> Non
     outcome = renewed(world)
 
     assert outcome.code == 1
-    assert outcome.hindrance == "not all serve the new certificate: b serves another; that has not changed for 300 s"
+    assert (
+        outcome.hindrance
+        == "not all serve the new certificate: b serves another; that has not changed for 300 s"
+    )
     assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
     assert outcome.event
     assert outcome.event[:2] == ("Warning", "CertificateNotRenewed")
@@ -96,7 +99,9 @@ def test_a_replica_that_never_comes_is_told_and_the_old_authority_stays() -> Non
     assert world.whole()
 
 
-def test_a_replica_that_takes_its_time_is_waited_for_as_long_as_the_last_write_is_no_older_than_that() -> None:
+def test_a_replica_that_takes_its_time_is_waited_for_as_long_as_the_last_write_is_no_older_than_that() -> (
+    None
+):
     world = established()
     due(world)
     waited: list[float] = []
@@ -139,7 +144,10 @@ def test_what_somebody_undoes_again_and_again_is_told() -> None:
 
     outcome = renewed(world)
 
-    assert outcome.hindrance == f"an authority was added to caBundle, {MOST} times, and somebody undoes it: let nobody else write there"
+    assert (
+        outcome.hindrance
+        == f"an authority was added to caBundle, {MOST} times, and somebody undoes it: let nobody else write there"
+    )
 
 
 def test_a_configuration_that_is_not_there_hinders_no_replica_and_is_told() -> None:
@@ -152,7 +160,9 @@ def test_a_configuration_that_is_not_there_hinders_no_replica_and_is_told() -> N
     assert world.whole()
 
 
-@pytest.mark.parametrize("trouble", [Unreachable("it is away"), Refused(503, "later"), Refused(429, "slow down", 2.0)])
+@pytest.mark.parametrize(
+    "trouble", [Unreachable("it is away"), Refused(503, "later"), Refused(429, "slow down", 2.0)]
+)
 def test_what_passes_by_itself_is_waited_for(trouble: Exception) -> None:
     world = established()
     due(world)

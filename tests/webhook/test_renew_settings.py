@@ -7,7 +7,13 @@ from cwii_webhook.__main__ import run
 from cwii_webhook.settings.flags import BadFlag, parse
 from cwii_webhook.settings.renewing import FLAGS, Settings, settings
 
-NEEDED = ("--namespace=ns", "--service=hook", "--serving-secret=hook-serving", "--ca-secret=hook-ca", "--configuration=hook")
+NEEDED = (
+    "--namespace=ns",
+    "--service=hook",
+    "--serving-secret=hook-serving",
+    "--ca-secret=hook-ca",
+    "--configuration=hook",
+)
 
 
 def told(*more: str) -> Settings:
@@ -15,10 +21,17 @@ def told(*more: str) -> Settings:
 
 
 def test_several_configurations_may_be_named_in_one_breath_or_one_after_the_other() -> None:
-    assert told("--configuration", "two,three", "--configuration=four").configurations == ("hook", "two", "three", "four")
+    assert told("--configuration", "two,three", "--configuration=four").configurations == (
+        "hook",
+        "two",
+        "three",
+        "four",
+    )
 
 
-def test_a_pair_is_due_after_two_thirds_of_its_life_and_an_authority_before_a_pair_would_outlive_it() -> None:
+def test_a_pair_is_due_after_two_thirds_of_its_life_and_an_authority_before_a_pair_would_outlive_it() -> (
+    None
+):
     assert told("--validity=90h", "--renew-at=0.5").early == 45 * 3600
     assert told("--validity=90h", "--ca-validity=200h", "--renew-at=0.8").ca_early == 90 * 3600
     assert told("--validity=2m", "--ca-validity=4m").validity == 120
@@ -60,7 +73,9 @@ def test_help_tells_of_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert "How long a certificate lasts. [2160h]" in said
 
 
-def test_the_program_s_own_help_says_that_there_is_such_a_thing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_s_own_help_says_that_there_is_such_a_thing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     run(["cwii-webhook", "--help"], {})
     assert "cwii-webhook renew" in capsys.readouterr().out
 

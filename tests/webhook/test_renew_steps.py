@@ -60,7 +60,9 @@ SCENES: dict[Callable[[World], None], list[str]] = {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_it_comes_to_its_end_in_as_few_writes_as_there_can_be_and_then_writes_nothing(scene: Callable[[World], None]) -> None:
+def test_it_comes_to_its_end_in_as_few_writes_as_there_can_be_and_then_writes_nothing(
+    scene: Callable[[World], None],
+) -> None:
     world = established()
     scene(world)
 
@@ -72,8 +74,12 @@ def test_it_comes_to_its_end_in_as_few_writes_as_there_can_be_and_then_writes_no
     assert world.written == SCENES[scene]
 
 
-@pytest.mark.parametrize(("scene", "cut"), [(scene, cut) for scene, order in SCENES.items() for cut in range(len(order))])
-def test_wherever_it_is_cut_another_comes_to_the_same_end_and_nobody_is_refused_meanwhile(scene: Callable[[World], None], cut: int) -> None:
+@pytest.mark.parametrize(
+    ("scene", "cut"), [(scene, cut) for scene, order in SCENES.items() for cut in range(len(order))]
+)
+def test_wherever_it_is_cut_another_comes_to_the_same_end_and_nobody_is_refused_meanwhile(
+    scene: Callable[[World], None], cut: int
+) -> None:
     world = established()
     scene(world)
     broken = set(world.torn())
@@ -133,7 +139,9 @@ def test_whoever_still_serves_the_old_certificate_is_named_and_its_authority_sta
     assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
 
 
-def test_a_replica_that_comes_with_the_old_certificate_and_that_nobody_knows_of_yet_is_waited_for() -> None:
+def test_a_replica_that_comes_with_the_old_certificate_and_that_nobody_knows_of_yet_is_waited_for() -> (
+    None
+):
     world = established()
     the_authority_is_due(world)
     mind = Mind(world)
@@ -171,7 +179,9 @@ def test_what_serves_nobody_is_replaced_without_a_wait() -> None:
         ("serving", CA, b"", What.PAIR),
     ],
 )
-def test_what_somebody_has_spoilt_is_made_anew(name: str, key: str, value: bytes, then: What) -> None:
+def test_what_somebody_has_spoilt_is_made_anew(
+    name: str, key: str, value: bytes, then: What
+) -> None:
     world = established()
     world.secrets[name][key] = value
     world.touch(name)
@@ -190,7 +200,9 @@ def test_a_successor_takes_the_place_of_an_authority_that_has_ended() -> None:
     assert step(world.read(), TERMS, world.today(), calm=False).what is What.PROMOTE
 
 
-def test_other_authorities_in_a_bundle_stay_until_all_serve_what_ours_has_signed_and_nonsense_does_not() -> None:
+def test_other_authorities_in_a_bundle_stay_until_all_serve_what_ours_has_signed_and_nonsense_does_not() -> (
+    None
+):
     world = established()
     foreign = authority("foreign", CA_LIFE, world.today())
     for address in world.serves:
@@ -208,7 +220,12 @@ def test_other_authorities_in_a_bundle_stay_until_all_serve_what_ours_has_signed
 
 def test_another_validity_is_heeded_at_once() -> None:
     world = established()
-    terms = replace(TERMS, wish=replace(TERMS.wish, life=replace(LIFE, lasts=timedelta(days=30), early=timedelta(days=10))))
+    terms = replace(
+        TERMS,
+        wish=replace(
+            TERMS.wish, life=replace(LIFE, lasts=timedelta(days=30), early=timedelta(days=10))
+        ),
+    )
 
     told = step(world.read(), terms, world.today(), calm=True)
 
@@ -270,7 +287,12 @@ class Anything(RuleBasedStateMachine):
             self.world.serves.pop(next(iter(self.world.serves)))
         self.world.start(f"new-{self.count}")
 
-    @precondition(lambda self: self.world.whole() and not worthless(self.world.read().serving.pair(), self.world.today()))
+    @precondition(
+        lambda self: (
+            self.world.whole()
+            and not worthless(self.world.read().serving.pair(), self.world.today())
+        )
+    )
     @rule()
     def the_authority_is_lost(self) -> None:
         """Where the pair has ended too, nobody is believed anyway, and nobody waits."""
@@ -298,5 +320,7 @@ class Anything(RuleBasedStateMachine):
             assert not self.world.torn()
 
 
-Anything.TestCase.settings = hypothesis_settings(max_examples=40, stateful_step_count=40, deadline=None)
+Anything.TestCase.settings = hypothesis_settings(
+    max_examples=40, stateful_step_count=40, deadline=None
+)
 TestAnything = Anything.TestCase

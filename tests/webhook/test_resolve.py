@@ -16,8 +16,21 @@ from tests.webhook.cwii_pods import VOICES, controller, said
 
 
 def wishes(**by: Mapping[str, str]) -> Wishes:
-    meta = Meta("p", namespace="shop", annotations=dict(by.pop("pod", {})), owner_references=[controller("StatefulSet", "web")])
-    return Wishes(hearing(Subject(Request("u", namespace="shop"), Pod(meta, Spec(service_account_name="worker")), said(**by))))
+    meta = Meta(
+        "p",
+        namespace="shop",
+        annotations=dict(by.pop("pod", {})),
+        owner_references=[controller("StatefulSet", "web")],
+    )
+    return Wishes(
+        hearing(
+            Subject(
+                Request("u", namespace="shop"),
+                Pod(meta, Spec(service_account_name="worker")),
+                said(**by),
+            )
+        )
+    )
 
 
 @pytest.mark.parametrize(("near", "far"), list(itertools.combinations(VOICES, 2)))
@@ -31,7 +44,9 @@ def test_the_nearer_voice_is_heard(near: str, far: str) -> None:
 
 @pytest.mark.parametrize("empty", ["", " ", "\t\n"], ids=ascii)
 def test_an_empty_text_is_no_answer(empty: str) -> None:
-    heard = wishes(pod={words.AWS_REGION.key: empty}, namespace={words.AWS_REGION.key: " far-1 "}).text(words.AWS_REGION, "region")
+    heard = wishes(
+        pod={words.AWS_REGION.key: empty}, namespace={words.AWS_REGION.key: " far-1 "}
+    ).text(words.AWS_REGION, "region")
 
     assert heard
     assert heard.value == "far-1"
@@ -39,7 +54,17 @@ def test_an_empty_text_is_no_answer(empty: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("true", "true"), ("TRUE", "true"), (" True ", "true"), ("false", "false"), ("FALSE", "false"), ("yes", "far"), ("1", "far"), ("", "far"), ("t", "far")],
+    [
+        ("true", "true"),
+        ("TRUE", "true"),
+        (" True ", "true"),
+        ("false", "false"),
+        ("FALSE", "false"),
+        ("yes", "far"),
+        ("1", "far"),
+        ("", "far"),
+        ("t", "far"),
+    ],
 )
 def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: str) -> None:
     inject = words.AWS.inject
@@ -47,7 +72,9 @@ def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: s
     heard = asked.flag(inject)
 
     assert heard
-    assert (heard.value, heard.voice and heard.voice.scope) == (("true", "account") if answer == "far" else (answer, "pod"))
+    assert (heard.value, heard.voice and heard.voice.scope) == (
+        ("true", "account") if answer == "far" else (answer, "pod")
+    )
     assert bool(asked.warnings) == (answer == "far" and bool(text))
 
 
@@ -81,19 +108,34 @@ def test_the_nearest_answer_that_is_no_number_leaves_the_default_and_is_told(tex
     asked = wishes(pod={key: text}, namespace={key: "7200"})
 
     assert asked.seconds(words.AWS.expiration, 3600) == 3600
-    assert asked.warnings == [f"{key} of Pod shop/p is {text!a}, which is no number of seconds: 3600 is used"]
+    assert asked.warnings == [
+        f"{key} of Pod shop/p is {text!a}, which is no number of seconds: 3600 is used"
+    ]
 
 
 @pytest.mark.parametrize("text", [str((1 << 32) + 1), str(1 << 63), "9" * 5000])
 def test_no_token_lasts_longer_than_the_api_server_has_it(text: str) -> None:
-    with pytest.raises(Refused, match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: say 600 to 4294967296 seconds"):
+    with pytest.raises(
+        Refused,
+        match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: say 600 to 4294967296 seconds",
+    ):
         wishes(account={words.AWS.expiration.key: text}).seconds(words.AWS.expiration, 3600)
 
 
 def test_each_word_is_heard_for_itself() -> None:
-    asked = wishes(pod={words.AWS_REGION.key: "eu-west-1"}, namespace={words.AWS_ROLE_ARN.key: "role", words.AWS_REGION.key: "us-east-1"})
+    asked = wishes(
+        pod={words.AWS_REGION.key: "eu-west-1"},
+        namespace={words.AWS_ROLE_ARN.key: "role", words.AWS_REGION.key: "us-east-1"},
+    )
 
-    heard = [asked.text(word, "it") for word in (words.AWS_REGION, words.AWS_ROLE_ARN, words.AWS_SESSION_NAME)]
+    heard = [
+        asked.text(word, "it")
+        for word in (words.AWS_REGION, words.AWS_ROLE_ARN, words.AWS_SESSION_NAME)
+    ]
 
-    assert [origin and where(origin) for origin in heard] == ["cwii.dev/aws-region of Pod shop/p", "cwii.dev/aws-role-arn of Namespace shop", None]
+    assert [origin and where(origin) for origin in heard] == [
+        "cwii.dev/aws-region of Pod shop/p",
+        "cwii.dev/aws-role-arn of Namespace shop",
+        None,
+    ]
     assert asked.origins == heard[:2]

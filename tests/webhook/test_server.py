@@ -67,7 +67,9 @@ class Caller:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_sigterm_under_load_fails_no_request(authority: Authority, tmp_path: Path, workers: int) -> None:
+def test_sigterm_under_load_fails_no_request(
+    authority: Authority, tmp_path: Path, workers: int
+) -> None:
     authority.files(tmp_path)
 
     async def story(going: Started, staying: Started) -> None:
@@ -79,14 +81,19 @@ def test_sigterm_under_load_fails_no_request(authority: Authority, tmp_path: Pat
                 assert (await caller.ask("/slow" if number == 0 else "/mutate")).status == 200
                 await asyncio.sleep(0.005 * number)
 
-        load = [asyncio.ensure_future(keep_asking(number, caller)) for number, caller in enumerate(callers)]
+        load = [
+            asyncio.ensure_future(keep_asking(number, caller))
+            for number, caller in enumerate(callers)
+        ]
         while min(caller.asked for caller in callers[1:]) < 10:
             await asyncio.sleep(0.01)
         going.process.send_signal(signal.SIGTERM)
         while going.process.poll() is None:
             await asyncio.sleep(0.01)
         before = [caller.asked for caller in callers]
-        while any(caller.asked == then for caller, then in zip(callers, before, strict=True)) and not any(task.done() for task in load):
+        while any(
+            caller.asked == then for caller, then in zip(callers, before, strict=True)
+        ) and not any(task.done() for task in load):
             await asyncio.sleep(0.01)
         over = True
         await asyncio.gather(*load)
@@ -105,7 +112,9 @@ def test_sigterm_under_load_fails_no_request(authority: Authority, tmp_path: Pat
         assert [line["cut_off"] for line in lines if line["what"] == "drained"] == [0] * workers
 
 
-def test_while_others_hear_of_it_it_serves_and_is_not_ready(authority: Authority, tmp_path: Path) -> None:
+def test_while_others_hear_of_it_it_serves_and_is_not_ready(
+    authority: Authority, tmp_path: Path
+) -> None:
     authority.files(tmp_path)
 
     async def story(server: Started) -> None:
@@ -127,12 +136,16 @@ def test_while_others_hear_of_it_it_serves_and_is_not_ready(authority: Authority
         assert server.process.wait(60) == 0
 
 
-def test_workers_are_ready_together_and_count_together(authority: Authority, tmp_path: Path) -> None:
+def test_workers_are_ready_together_and_count_together(
+    authority: Authority, tmp_path: Path
+) -> None:
     authority.files(tmp_path)
 
     async def story(server: Started, requests: int, pids: set[bytes]) -> None:
         while requests or len(pids) < 2:
-            client = Client(*await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted()))
+            client = Client(
+                *await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted())
+            )
             pids.add((await client.ask()).body)
             await client.close()
             requests -= requests > 0
@@ -144,14 +157,20 @@ def test_workers_are_ready_together_and_count_together(authority: Authority, tmp
         pids: set[bytes] = set()
         told(lambda: story(server, 20, pids))
         assert len(pids) == 2
-        assert {server.number("cwii_http_request_duration_seconds_count") for _ in range(20)} == {asked[0]}
+        assert {server.number("cwii_http_request_duration_seconds_count") for _ in range(20)} == {
+            asked[0]
+        }
 
 
-def test_a_worker_that_dies_is_replaced_and_what_it_counted_stays(authority: Authority, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_replaced_and_what_it_counted_stays(
+    authority: Authority, tmp_path: Path
+) -> None:
     authority.files(tmp_path)
 
     async def kill(server: Started) -> None:
-        client = Client(*await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted()))
+        client = Client(
+            *await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted())
+        )
         await client.ask()
         client.say(post(path="/die"))
         await client.ended()
@@ -175,12 +194,16 @@ def test_all_of_the_drain_is_less_than_what_a_kubelet_grants() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_who_is_told_to_end_at_any_moment_of_its_start_ends_well(tmp_path: Path, workers: int) -> None:
+def test_who_is_told_to_end_at_any_moment_of_its_start_ends_well(
+    tmp_path: Path, workers: int
+) -> None:
     for moment in (0.0, 0.05, 0.2):
         with started(tmp_path, workers) as server:
             time.sleep(moment)
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(60) == 0, server.process.stderr and server.process.stderr.read()
+            assert server.process.wait(60) == 0, (
+                server.process.stderr and server.process.stderr.read()
+            )
 
 
 def test_workers_do_not_outlive_whoever_started_them(authority: Authority, tmp_path: Path) -> None:
@@ -189,4 +212,6 @@ def test_workers_do_not_outlive_whoever_started_them(authority: Authority, tmp_p
         until(server.ready)
         server.process.kill()
         assert server.process.stderr is not None
-        assert server.process.stderr.read().count('"drained"') == 2  # the pipe ends when the last of them does
+        assert (
+            server.process.stderr.read().count('"drained"') == 2
+        )  # the pipe ends when the last of them does

@@ -25,7 +25,10 @@ CLASSES: list[tuple[list[Json], Quality]] = [
     ([{"requests": {"ephemeral-storage": "1Gi"}}], "BestEffort"),
     ([{"limits": BOTH}], "Guaranteed"),
     ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": BOTH}], "Guaranteed"),
-    ([{"requests": {"cpu": 1, "memory": 1073741824}, "limits": {"cpu": "1e0", "memory": "1Gi"}}], "Guaranteed"),
+    (
+        [{"requests": {"cpu": 1, "memory": 1073741824}, "limits": {"cpu": "1e0", "memory": "1Gi"}}],
+        "Guaranteed",
+    ),
     ([{"requests": {"cpu": "0.5"}, "limits": BOTH}], "Burstable"),
     ([{"limits": {"cpu": "1", "memory": "0"}}], "Burstable"),
     ([{"limits": BOTH}, {}], "Burstable"),
@@ -44,18 +47,35 @@ def read(pod: Json) -> Pod:
     ("resources", "judged"),
     CLASSES,
 )
-def test_a_pods_class_is_what_the_api_server_makes_of_it(resources: list[Json], judged: Quality) -> None:
-    containers = [{"name": f"c{number}", "resources": each} for number, each in enumerate(resources)]
+def test_a_pods_class_is_what_the_api_server_makes_of_it(
+    resources: list[Json], judged: Quality
+) -> None:
+    containers = [
+        {"name": f"c{number}", "resources": each} for number, each in enumerate(resources)
+    ]
 
     assert quality(read(a_pod(containers=containers))) == judged
     assert quality(read(a_pod(containers=containers[:1], initContainers=containers[1:]))) == judged
 
 
 @pytest.mark.parametrize(
-    ("own", "judged"), [({"requests": NONE}, "BestEffort"), ({"limits": BOTH}, "Guaranteed"), ({"requests": BOTH}, "Burstable"), ({}, "Burstable")]
+    ("own", "judged"),
+    [
+        ({"requests": NONE}, "BestEffort"),
+        ({"limits": BOTH}, "Guaranteed"),
+        ({"requests": BOTH}, "Burstable"),
+        ({}, "Burstable"),
+    ],
 )
-def test_what_is_said_of_the_whole_pod_goes_before_its_containers(own: Json, judged: Quality) -> None:
-    assert quality(read(a_pod(resources=own, containers=[{"name": "c", "resources": {"requests": BOTH}}]))) == judged
+def test_what_is_said_of_the_whole_pod_goes_before_its_containers(
+    own: Json, judged: Quality
+) -> None:
+    assert (
+        quality(
+            read(a_pod(resources=own, containers=[{"name": "c", "resources": {"requests": BOTH}}]))
+        )
+        == judged
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +94,11 @@ def test_what_is_said_of_the_whole_pod_goes_before_its_containers(own: Json, jud
 def test_containers_of_ours_leave_a_pod_its_class(resources: Json) -> None:
     pod = a_pod(containers=[{"name": "c", "resources": resources}])
 
-    after = made(pod, Settings(gcp_delivery="init-container"), account={**AWS, **GCP, "cwii.dev/aws-verify": "true"})[1]
+    after = made(
+        pod,
+        Settings(gcp_delivery="init-container"),
+        account={**AWS, **GCP, "cwii.dev/aws-verify": "true"},
+    )[1]
 
     assert len(after["spec"]["initContainers"]) == 2
     assert quality(read(after)) == quality(read(pod))
@@ -107,7 +131,9 @@ def test_containers_of_the_peers_leave_a_pod_its_class(dialect: str, limits: Jso
         (2, 2),
     ],
 )
-def test_a_quantity_is_read_as_kubernetes_reads_it(written: str | int, number: Fraction | int) -> None:
+def test_a_quantity_is_read_as_kubernetes_reads_it(
+    written: str | int, number: Fraction | int
+) -> None:
     assert amount(written) == number * 10**9
 
 

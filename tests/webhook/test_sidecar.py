@@ -44,8 +44,12 @@ def decides(webhook: Running) -> None:
     assert "patch" in webhook.review("/mutate", POD)
 
 
-@pytest.mark.parametrize("content", [None, "", "no: kubeconfig: at all", '{"current-context": "k"}'])
-def test_a_kubeconfig_that_is_missing_or_bad_is_waited_for(apiserver: Ground, tmp_path: Path, content: str | None) -> None:
+@pytest.mark.parametrize(
+    "content", [None, "", "no: kubeconfig: at all", '{"current-context": "k"}']
+)
+def test_a_kubeconfig_that_is_missing_or_bad_is_waited_for(
+    apiserver: Ground, tmp_path: Path, content: str | None
+) -> None:
     file = tmp_path / "kubeconfig"
     kept: list[str] = []
 
@@ -75,8 +79,14 @@ def test_a_kubeconfig_that_is_replaced_is_heeded(apiserver: Ground, tmp_path: Pa
         decides(webhook)
 
 
-@pytest.mark.parametrize(("content", "reason"), [(None, "there is no {}"), (b"", "{} holds no certificate"), (BAD, "{} and ")], ids=["none", "empty", "bad"])
-def test_a_certificate_that_is_missing_or_bad_is_waited_for(apiserver: Ground, tmp_path: Path, content: bytes | None, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "there is no {}"), (b"", "{} holds no certificate"), (BAD, "{} and ")],
+    ids=["none", "empty", "bad"],
+)
+def test_a_certificate_that_is_missing_or_bad_is_waited_for(
+    apiserver: Ground, tmp_path: Path, content: bytes | None, reason: str
+) -> None:
     file = tmp_path / "tls.crt"
     kept: list[bytes] = []
 
@@ -93,7 +103,9 @@ def test_a_certificate_that_is_missing_or_bad_is_waited_for(apiserver: Ground, t
 def test_an_authority_of_clients_that_is_missing_is_told(apiserver: Ground, tmp_path: Path) -> None:
     file = tmp_path / "clients.crt"
 
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), f"--client-ca={file}") as webhook:
+    with running(
+        apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), f"--client-ca={file}"
+    ) as webhook:
         told(webhook, f"there is no {file}")
 
 
@@ -101,14 +113,23 @@ def test_a_permission_that_is_missing_is_waited_for(apiserver: Ground, tmp_path:
     apiserver.double.ways.denied = {("get", "serviceaccounts")}
 
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path)) as webhook:
-        told(webhook, "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole")
+        told(
+            webhook, "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole"
+        )
         assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
         apiserver.double.ways.denied = set()
         decides(webhook)
 
 
 def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), before=lambda: apiserver.do(apiserver.wire.close)) as webhook:
+    with running(
+        apiserver,
+        tmp_path,
+        *EKS,
+        "--sidecar",
+        *pair(tmp_path),
+        before=lambda: apiserver.do(apiserver.wire.close),
+    ) as webhook:
         told(webhook, "cannot be reached")
         asyncio.run(apiserver.reopen())
         decides(webhook)
@@ -117,7 +138,10 @@ def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--aws-default-regio=x",), "there is no flag --aws-default-regio: did you mean --aws-default-region?"),
+        (
+            ("--aws-default-regio=x",),
+            "there is no flag --aws-default-regio: did you mean --aws-default-region?",
+        ),
         (("--strange", "word"), "there is no flag --strange"),
         (("--token-expiration", "long"), "--token-expiration is 'long', which is no number"),
         (("--workers=0",), "--workers is 0"),
@@ -126,7 +150,9 @@ def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: P
         (("+", "awzi"), "'awzi' is no dialect"),
     ],
 )
-def test_what_cannot_be_meant_is_told_and_nothing_is_decided(apiserver: Ground, tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
+def test_what_cannot_be_meant_is_told_and_nothing_is_decided(
+    apiserver: Ground, tmp_path: Path, words: tuple[str, ...], reason: str
+) -> None:
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), *words) as webhook:
         told(webhook, reason)
         code, why = webhook.ask("/mutate", webhook.asked(POD))
@@ -142,13 +168,28 @@ def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: Ground, tmp_path: Path
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_port_that_is_taken_is_waited_for_and_that_is_told(apiserver: Ground, tmp_path: Path, workers: str) -> None:
+def test_a_port_that_is_taken_is_waited_for_and_that_is_told(
+    apiserver: Ground, tmp_path: Path, workers: str
+) -> None:
     (other,) = bind("", 0)
     port = str(other.getsockname()[1])
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--port", port, "--workers", workers) as webhook:
+    with running(
+        apiserver,
+        tmp_path,
+        *EKS,
+        "--sidecar",
+        *pair(tmp_path),
+        "--port",
+        port,
+        "--workers",
+        workers,
+    ) as webhook:
         assert webhook.ports[0] == int(port)
         until = time.monotonic() + 60
-        while f"door: nobody can listen at port {port}" not in (said := webhook.ask("/readyz", None, webhook.ports[1]))[1].decode():
+        while (
+            f"door: nobody can listen at port {port}"
+            not in (said := webhook.ask("/readyz", None, webhook.ports[1]))[1].decode()
+        ):
             assert time.monotonic() < until, said
             time.sleep(0.05)
         assert said[0] == 503
@@ -158,10 +199,22 @@ def test_a_port_that_is_taken_is_waited_for_and_that_is_told(apiserver: Ground, 
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_while_only_its_plain_port_is_taken_pods_are_decided(apiserver: Ground, tmp_path: Path, workers: str) -> None:
+def test_while_only_its_plain_port_is_taken_pods_are_decided(
+    apiserver: Ground, tmp_path: Path, workers: str
+) -> None:
     (other,) = bind("", 0)
     port = other.getsockname()[1]
-    with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), "--metrics-port", str(port), "--workers", workers) as webhook:
+    with running(
+        apiserver,
+        tmp_path,
+        *EKS,
+        "--sidecar",
+        *pair(tmp_path),
+        "--metrics-port",
+        str(port),
+        "--workers",
+        workers,
+    ) as webhook:
         decides(webhook)
         other.close()
         until = time.monotonic() + 60
@@ -178,10 +231,15 @@ def listened_at(port: int) -> bool:
     return False
 
 
-def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(apiserver: Ground, tmp_path: Path) -> None:
+def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
-    with metadata(failing=1 + len(PAUSES)) as (address, _), running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook:
+    with (
+        metadata(failing=1 + len(PAUSES)) as (address, _),
+        running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook,
+    ):
         told(webhook, "--compose-role-arn needs the instance's metadata")
         assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
         webhook.ready()

@@ -20,7 +20,9 @@ def decided(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) ->
     return asked(ROUTES[dialect], a_pod(pod), objects(account=account))[0]
 
 
-def told(dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def told(
+    dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
     """Of a pod that is given something."""
     return decided(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
 
@@ -39,21 +41,41 @@ def told(dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[st
     ],
 )
 @pytest.mark.parametrize("bearer", ["account", "pod"])
-def test_a_word_that_is_nearly_one_is_told_with_that(dialect: str, key: str, near: str, bearer: str) -> None:
+def test_a_word_that_is_nearly_one_is_told_with_that(
+    dialect: str, key: str, near: str, bearer: str
+) -> None:
     ref = {"account": "ServiceAccount shop/worker", "pod": "Pod shop/p"}[bearer]
 
-    assert told(dialect, **{bearer: {key: "x"}}) == (f"'{key}' of {ref} is no word of {dialect}'s: did you mean {near}?",)
+    assert told(dialect, **{bearer: {key: "x"}}) == (
+        f"'{key}' of {ref} is no word of {dialect}'s: did you mean {near}?",
+    )
 
 
 @pytest.mark.parametrize(
     ("dialect", "keys"),
     [
-        ("eks", ["eks.amazonaws.com/fargate-profile", "eks.amazonaws.com/compute-type", "eks.amazonaws.com/nodegroup", "eks.amazonaws.com/component"]),
+        (
+            "eks",
+            [
+                "eks.amazonaws.com/fargate-profile",
+                "eks.amazonaws.com/compute-type",
+                "eks.amazonaws.com/nodegroup",
+                "eks.amazonaws.com/component",
+            ],
+        ),
         (
             "gcpwif",
             [
                 f"cloud.google.com/{name}"
-                for name in ("neg", "backend-config", "load-balancer-type", "app-protocols", "gke-spot", "compute-class", "network-tier")
+                for name in (
+                    "neg",
+                    "backend-config",
+                    "load-balancer-type",
+                    "app-protocols",
+                    "gke-spot",
+                    "compute-class",
+                    "network-tier",
+                )
             ],
         ),
         ("azwi", ["azure.workload.identity/use-other", "example.com/client-idd"]),
@@ -70,28 +92,47 @@ def test_others_have_words_in_these_domains_too(dialect: str, keys: list[str]) -
     [
         ("eks", f"{EKS}/role-arn", "is not heard there: write it on its ServiceAccount"),
         ("eks", f"{EKS}/audience", "is not heard there: write it on its ServiceAccount"),
-        ("eks", f"{EKS}/skip-pod-identity-webhook", "is an annotation, and is heard as a label of pods alone"),
+        (
+            "eks",
+            f"{EKS}/skip-pod-identity-webhook",
+            "is an annotation, and is heard as a label of pods alone",
+        ),
         ("azwi", f"{AZWI}/client-id", "is not heard there: write it on its ServiceAccount"),
         ("azwi", f"{AZWI}/use", "is an annotation, and is heard as a label of pods alone"),
-        ("gcpwif", f"{GCPWIF}/injection-mode", "is not heard there: write it on its ServiceAccount"),
+        (
+            "gcpwif",
+            f"{GCPWIF}/injection-mode",
+            "is not heard there: write it on its ServiceAccount",
+        ),
     ],
 )
-def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(dialect: str, key: str, way: str) -> None:
+def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(
+    dialect: str, key: str, way: str
+) -> None:
     assert told(dialect, pod={key: "x"}) == (f"{key} of Pod shop/p {way}",)
 
 
 @pytest.mark.parametrize(
-    ("dialect", "key"), [("eks", f"{EKS}/skip-containers"), ("azwi", f"{AZWI}/inject-proxy-sidecar"), ("gcpwif", f"{GCPWIF}/skip-containers")]
+    ("dialect", "key"),
+    [
+        ("eks", f"{EKS}/skip-containers"),
+        ("azwi", f"{AZWI}/inject-proxy-sidecar"),
+        ("gcpwif", f"{GCPWIF}/skip-containers"),
+    ],
 )
 def test_a_word_on_the_account_that_is_heard_on_the_pod_is_told(dialect: str, key: str) -> None:
-    assert told(dialect, account={key: "x"}) == (f"{key} of ServiceAccount shop/worker is not heard there: write it on the pod",)
+    assert told(dialect, account={key: "x"}) == (
+        f"{key} of ServiceAccount shop/worker is not heard there: write it on the pod",
+    )
 
 
 def test_googles_words_are_written_on_pods_and_told_of_where_they_stand_there_alone() -> None:
     provider = f"{GCPWIF}/workload-identity-provider"
 
     assert told("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
-    assert decided("gcpwif", {provider: "x"}, {}).warnings == (f"{provider} of Pod shop/p is not heard there: write it on ServiceAccount shop/worker",)
+    assert decided("gcpwif", {provider: "x"}, {}).warnings == (
+        f"{provider} of Pod shop/p is not heard there: write it on ServiceAccount shop/worker",
+    )
 
 
 def test_a_refusal_tells_of_misspelt_words_too() -> None:
@@ -108,7 +149,11 @@ def test_of_many_odd_words_a_few_are_told() -> None:
 
 
 def test_what_is_like_nothing_is_near_nothing() -> None:
-    assert (nearest("sidecra", ["sidecar", "web"]), nearest("x", ["sidecar"]), nearest("", [])) == ("sidecar", "", "")
+    assert (nearest("sidecra", ["sidecar", "web"]), nearest("x", ["sidecar"]), nearest("", [])) == (
+        "sidecar",
+        "",
+        "",
+    )
 
 
 def test_what_is_shown_has_nothing_that_a_terminal_obeys() -> None:

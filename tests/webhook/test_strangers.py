@@ -42,7 +42,11 @@ class Siege:
 
     @contextlib.asynccontextmanager
     async def connected(self, *, tls: bool = True) -> AsyncGenerator[Client]:
-        client = Client(*await asyncio.open_connection("127.0.0.1", self.webhook.ports[0], ssl=self.webhook.trust if tls else None))
+        client = Client(
+            *await asyncio.open_connection(
+                "127.0.0.1", self.webhook.ports[0], ssl=self.webhook.trust if tls else None
+            )
+        )
         try:
             yield client
         finally:
@@ -51,14 +55,22 @@ class Siege:
     async def again(self, doing: Callable[[], Awaitable[None]]) -> None:
         """Who is cut off comes back."""
         while not self.over:
-            with contextlib.suppress(OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
+            with contextlib.suppress(
+                OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError
+            ):
                 await asyncio.wait_for(doing(), LONGEST)
             await asyncio.sleep(0.05)
 
     async def forge(self) -> None:
         async with self.connected() as client:
             while not self.over:
-                pod = {**POD, "spec": {**POD["spec"], "serviceAccountName": f"random-{random.getrandbits(64):x}"}}
+                pod = {
+                    **POD,
+                    "spec": {
+                        **POD["spec"],
+                        "serviceAccountName": f"random-{random.getrandbits(64):x}",
+                    },
+                }
                 client.say(post(self.webhook.asked(pod)))
                 await client.answer()
                 self.forged += 1
@@ -91,7 +103,9 @@ class Siege:
                 self.asked += 1
                 client.say(post(self.webhook.asked(POD)))
                 answer = await client.answer()
-                self.pods.append(answer.status == 200 and "patch" in json.loads(answer.body)["response"])
+                self.pods.append(
+                    answer.status == 200 and "patch" in json.loads(answer.body)["response"]
+                )
                 await asyncio.sleep(EVERY)
 
 
@@ -100,11 +114,17 @@ def besieged(webhook: Running, seconds: float, hostile: int) -> Siege:
 
     async def story() -> None:
         babbling = [siege.babble(GARBAGE // 20, tls=number % 2 == 0) for number in range(20)]
-        strangers = [siege.again(doing) for doing in [siege.forge] * (hostile * 8 // 10) + [siege.dawdle, siege.stop_half_way] * (hostile // 10)]
+        strangers = [
+            siege.again(doing)
+            for doing in [siege.forge] * (hostile * 8 // 10)
+            + [siege.dawdle, siege.stop_half_way] * (hostile // 10)
+        ]
         await asyncio.gather(*babbling, *strangers)
         await asyncio.sleep(0.5)  # until who was hung up on is gone
 
-    living = threading.Thread(target=lambda: asyncio.run(siege.again(siege.live)))  # in a loop that strangers do not fill
+    living = threading.Thread(
+        target=lambda: asyncio.run(siege.again(siege.live))
+    )  # in a loop that strangers do not fill
     living.start()
     asyncio.run(story())
     living.join()
@@ -117,22 +137,39 @@ def apiserver() -> Generator[Ground]:
         yield ground
 
 
-@pytest.mark.parametrize(("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)]
+)
 def test_strangers_cost_little_and_pods_get_what_is_theirs(
-    apiserver: Ground, tmp_path: Path, seconds: float, hostile: int, record_property: Callable[[str, object], None]
+    apiserver: Ground,
+    tmp_path: Path,
+    seconds: float,
+    hostile: int,
+    record_property: Callable[[str, object], None],
 ) -> None:
     with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
         webhook.ready()
         began = time.monotonic()
         siege = besieged(webhook, seconds, hostile)
         took = time.monotonic() - began
-        used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        reads = apiserver.do(lambda: apiserver.double.count("get", by=ADMIN))["serviceaccounts"]  # who it is here
+        used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf(
+            "SC_PAGE_SIZE"
+        )
+        reads = apiserver.do(lambda: apiserver.double.count("get", by=ADMIN))[
+            "serviceaccounts"
+        ]  # who it is here
 
-    record_property("told", f"{siege.forged} forged, {len(siege.pods)} pods, {reads} reads in {took:.0f} s, {used >> 20} MiB")
+    record_property(
+        "told",
+        f"{siege.forged} forged, {len(siege.pods)} pods, {reads} reads in {took:.0f} s, {used >> 20} MiB",
+    )
     assert siege.forged >= hostile
     assert all(siege.pods)
     assert len(siege.pods) >= seconds / 2
-    assert siege.asked - len(siege.pods) <= 1 + seconds / LONGEST  # none is cut off but by ourselves
+    assert (
+        siege.asked - len(siege.pods) <= 1 + seconds / LONGEST
+    )  # none is cut off but by ourselves
     assert used < MEMORY
-    assert 0 < reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)  # each is looked for a second time
+    assert (
+        0 < reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)
+    )  # each is looked for a second time

@@ -53,7 +53,9 @@ def test_a_cipher_has_go_s_name_and_openssl_s(go: str, openssl: str) -> None:
     assert terms("1.2", f"TLS_AES_128_GCM_SHA256, {go}").ciphers == (openssl,)
 
 
-@pytest.mark.parametrize("name", ["TLS_ECDHE_RSA_WITH_AES_129_GCM_SHA256", "AES128-SHA", "nonsense"])
+@pytest.mark.parametrize(
+    "name", ["TLS_ECDHE_RSA_WITH_AES_129_GCM_SHA256", "AES128-SHA", "nonsense"]
+)
 def test_a_cipher_that_is_none_is_told(name: str) -> None:
     with pytest.raises(Unusable, match=name):
         terms("", f"{GCM},{name}")
@@ -65,7 +67,9 @@ def test_a_version_that_is_none_is_told() -> None:
 
 
 def test_ciphers_of_tls_1_3_alone_mean_tls_1_3() -> None:
-    assert terms("1.2", "TLS_AES_128_GCM_SHA256,TLS_RSA_WITH_RC4_128_SHA") == Terms(ssl.TLSVersion.TLSv1_3)
+    assert terms("1.2", "TLS_AES_128_GCM_SHA256,TLS_RSA_WITH_RC4_128_SHA") == Terms(
+        ssl.TLSVersion.TLSv1_3
+    )
 
 
 def test_what_was_agreed_is_spoken_and_nothing_else(authority: Authority, tmp_path: Path) -> None:
@@ -99,7 +103,9 @@ def test_ipv6_is_served_too(authority: Authority, tmp_path: Path) -> None:
     told(story)
 
 
-def test_with_a_client_ca_only_its_people_are_answered(authority: Authority, tmp_path: Path) -> None:
+def test_with_a_client_ca_only_its_people_are_answered(
+    authority: Authority, tmp_path: Path
+) -> None:
     ca = tmp_path / "ca.crt"
     theirs = Authority("api servers")
     ca.write_bytes(theirs.pem)
@@ -107,11 +113,20 @@ def test_with_a_client_ca_only_its_people_are_answered(authority: Authority, tmp
     certificates = loaded(Files(own.certificate, own.key, ca))
 
     async def story() -> None:
-        async with serving(lambda asked: Reply(200, ",".join(asked.peers).encode()), certificates=certificates) as ground:
-            known = await ground.connect(authority.trusted(theirs.files(tmp_path, "webhook.cwii.svc")))
+        async with serving(
+            lambda asked: Reply(200, ",".join(asked.peers).encode()), certificates=certificates
+        ) as ground:
+            known = await ground.connect(
+                authority.trusted(theirs.files(tmp_path, "webhook.cwii.svc"))
+            )
             assert (await known.ask()).body.startswith(b"webhook.cwii.svc,localhost,127.0.0.1,")
-            for context in (authority.trusted(), authority.trusted(authority.files(tmp_path, "stranger"))):
-                with pytest.raises((ssl.SSLError, ConnectionError, EOFError, asyncio.IncompleteReadError)):
+            for context in (
+                authority.trusted(),
+                authority.trusted(authority.files(tmp_path, "stranger")),
+            ):
+                with pytest.raises(
+                    (ssl.SSLError, ConnectionError, EOFError, asyncio.IncompleteReadError)
+                ):
                     await (await ground.connect(context)).ask()
             assert ground.number("cwii_http_request_duration_seconds_count") == 1
 
@@ -121,7 +136,9 @@ def test_with_a_client_ca_only_its_people_are_answered(authority: Authority, tmp
 # Replacing.
 
 
-def test_certificates_are_replaced_under_load_and_no_request_fails(authority: Authority, tmp_path: Path) -> None:
+def test_certificates_are_replaced_under_load_and_no_request_fails(
+    authority: Authority, tmp_path: Path
+) -> None:
     files = authority.files(tmp_path, "server-0")
     files = Files(files.certificate, files.key)
     certificates = loaded(files)
@@ -142,12 +159,16 @@ def test_certificates_are_replaced_under_load_and_no_request_fails(authority: Au
                     client = await ground.connect(trusted)
 
         async with serving(certificates=certificates) as ground:
-            load = [asyncio.ensure_future(keep_asking(ground, number)) for number in range(len(asked))]
+            load = [
+                asyncio.ensure_future(keep_asking(ground, number)) for number in range(len(asked))
+            ]
             for number in range(1, 21):
                 authority.write(files, f"server-{number}")
                 certificates.refresh()
                 before = list(asked)
-                while any(now == then for now, then in zip(asked, before, strict=True)) and not any(task.done() for task in load):
+                while any(now == then for now, then in zip(asked, before, strict=True)) and not any(
+                    task.done() for task in load
+                ):
                     await asyncio.sleep(0)
                 assert name_shown(await ground.connect(trusted)) == f"server-{number}"
             over = True
@@ -158,10 +179,16 @@ def test_certificates_are_replaced_under_load_and_no_request_fails(authority: Au
 
 
 def name_shown(client: Client) -> str:
-    return str(dict(pair for row in client.writer.get_extra_info("peercert")["subject"] for pair in row)["commonName"])
+    return str(
+        dict(pair for row in client.writer.get_extra_info("peercert")["subject"] for pair in row)[
+            "commonName"
+        ]
+    )
 
 
-def test_half_of_a_replacement_changes_nothing_until_the_other_half_is_there(authority: Authority, tmp_path: Path) -> None:
+def test_half_of_a_replacement_changes_nothing_until_the_other_half_is_there(
+    authority: Authority, tmp_path: Path
+) -> None:
     files = authority.files(tmp_path, "old")
     problems: list[str] = []
     certificates = Certificates(files, Terms(), problems.append)
@@ -175,7 +202,11 @@ def test_half_of_a_replacement_changes_nothing_until_the_other_half_is_there(aut
     files.key.write_bytes(key)
     certificates.refresh()
     assert certificates.context is not served
-    assert [str(files.certificate) in problem and str(files.key) in problem for problem in problems if problem] == [True]
+    assert [
+        str(files.certificate) in problem and str(files.key) in problem
+        for problem in problems
+        if problem
+    ] == [True]
     assert problems[-1] == ""
 
 
@@ -197,7 +228,9 @@ def test_a_certificate_that_is_missing_is_waited_for(authority: Authority, tmp_p
 
 
 @pytest.mark.parametrize("broken", ["certificate", "key", "client_ca"])
-def test_a_file_that_is_nonsense_is_named(authority: Authority, tmp_path: Path, broken: str) -> None:
+def test_a_file_that_is_nonsense_is_named(
+    authority: Authority, tmp_path: Path, broken: str
+) -> None:
     own = authority.files(tmp_path)
     files = Files(own.certificate, own.key, tmp_path / "ca.crt")
     (tmp_path / "ca.crt").write_bytes(authority.pem)
@@ -210,20 +243,31 @@ def test_a_file_that_is_nonsense_is_named(authority: Authority, tmp_path: Path, 
     assert str(path) in certificates.problem
 
 
-def test_files_that_are_missing_or_swapped_are_told_with_what_to_do(authority: Authority, tmp_path: Path) -> None:
+def test_files_that_are_missing_or_swapped_are_told_with_what_to_do(
+    authority: Authority, tmp_path: Path
+) -> None:
     files = Files(tmp_path / "tls.crt", tmp_path / "tls.key")
-    assert loaded(files).problem.startswith(f"there is no {files.certificate} and no {files.key}: put the file there")
+    assert loaded(files).problem.startswith(
+        f"there is no {files.certificate} and no {files.key}: put the file there"
+    )
     files.certificate.write_bytes(authority.sign("server")[0])
     assert loaded(files).problem.startswith(f"there is no {files.key}: put the file there")
     authority.write(Files(files.key, files.certificate))
-    assert loaded(files).problem == f"{files.certificate} holds a key, and {files.key} a certificate: swap the two"
+    assert (
+        loaded(files).problem
+        == f"{files.certificate} holds a key, and {files.key} a certificate: swap the two"
+    )
     files.key.write_bytes(files.certificate.read_bytes())
     assert loaded(files).problem == f"{files.certificate} holds no certificate: it must be PEM"
 
 
-def test_an_encrypted_key_is_told_and_nobody_is_asked_for_a_password(authority: Authority, tmp_path: Path) -> None:
+def test_an_encrypted_key_is_told_and_nobody_is_asked_for_a_password(
+    authority: Authority, tmp_path: Path
+) -> None:
     files = authority.files(tmp_path)
-    files.key.write_text("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGjMF8GCSqGSIb3DQEFDTBSMDEGCSqGSIb3\n-----END ENCRYPTED PRIVATE KEY-----\n")
+    files.key.write_text(
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGjMF8GCSqGSIb3DQEFDTBSMDEGCSqGSIb3\n-----END ENCRYPTED PRIVATE KEY-----\n"
+    )
     assert str(files.key) in loaded(files).problem
 
 
@@ -231,10 +275,15 @@ def test_an_encrypted_key_is_told_and_nobody_is_asked_for_a_password(authority: 
 
 
 @pytest.mark.parametrize("year", [2027, 2049, 2050, 2999])
-def test_the_end_of_a_certificate_is_what_cryptography_reads(authority: Authority, tmp_path: Path, year: int) -> None:
+def test_the_end_of_a_certificate_is_what_cryptography_reads(
+    authority: Authority, tmp_path: Path, year: int
+) -> None:
     end = datetime(year, 11, 19, 12, 34, 56, tzinfo=UTC)
     files = authority.files(tmp_path, ends=end)
-    assert x509.ends(files.certificate.read_bytes() + authority.pem) == [end.timestamp(), authority.certificate.not_valid_after_utc.timestamp()]
+    assert x509.ends(files.certificate.read_bytes() + authority.pem) == [
+        end.timestamp(),
+        authority.certificate.not_valid_after_utc.timestamp(),
+    ]
 
 
 def test_a_certificate_that_has_ended_is_told(authority: Authority, tmp_path: Path) -> None:
@@ -253,7 +302,9 @@ def test_what_is_no_certificate_is_told(der: bytes) -> None:
         x509.ends(der)
 
 
-def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(authority: Authority, tmp_path: Path) -> None:
+def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(
+    authority: Authority, tmp_path: Path
+) -> None:
     seen: list[Asked] = []
 
     def handle(asked: Asked) -> Reply:
@@ -271,19 +322,25 @@ def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(authority: Aut
 # Whose it is.
 
 
-def test_a_certificate_of_another_authority_than_lies_beside_it_is_told_until_either_is_replaced(authority: Authority, tmp_path: Path) -> None:
+def test_a_certificate_of_another_authority_than_lies_beside_it_is_told_until_either_is_replaced(
+    authority: Authority, tmp_path: Path
+) -> None:
     files = authority.files(tmp_path)
     certificates = loaded(files)
     assert certificates.state(0) == ""
     (tmp_path / "ca.crt").write_bytes(Authority("stranger").pem)
     certificates.refresh()
-    assert certificates.state(0).startswith(f"{files.certificate} is not of the authority in {tmp_path / 'ca.crt'} (")
+    assert certificates.state(0).startswith(
+        f"{files.certificate} is not of the authority in {tmp_path / 'ca.crt'} ("
+    )
     (tmp_path / "ca.crt").write_bytes(Authority("stranger").pem + authority.pem)
     certificates.refresh()
     assert certificates.state(0) == ""
 
 
-def test_so_it_is_where_clients_have_to_show_who_they_are(authority: Authority, tmp_path: Path) -> None:
+def test_so_it_is_where_clients_have_to_show_who_they_are(
+    authority: Authority, tmp_path: Path
+) -> None:
     own = authority.files(tmp_path)
     (tmp_path / "clients.crt").write_bytes(authority.pem)
     files = Files(own.certificate, own.key, tmp_path / "clients.crt")
@@ -294,7 +351,9 @@ def test_so_it_is_where_clients_have_to_show_who_they_are(authority: Authority, 
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense"])
-def test_a_file_beside_it_that_holds_no_authority_says_nothing(authority: Authority, tmp_path: Path, content: bytes) -> None:
+def test_a_file_beside_it_that_holds_no_authority_says_nothing(
+    authority: Authority, tmp_path: Path, content: bytes
+) -> None:
     (tmp_path / "ca.crt").write_bytes(content)
     assert loaded(authority.files(tmp_path)).state(0) == ""
 

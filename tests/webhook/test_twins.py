@@ -27,7 +27,18 @@ from msgspec.structs import replace
 
 from tests.properties.pods import Json
 from tests.properties.test_admission import any_pod, objects
-from tests.webhook.answering import LINES, OWN, OWNS, ROLE, ROUTES, SENSIBLE, Counter, Nowhere, Sight, written
+from tests.webhook.answering import (
+    LINES,
+    OWN,
+    OWNS,
+    ROLE,
+    ROUTES,
+    SENSIBLE,
+    Counter,
+    Nowhere,
+    Sight,
+    written,
+)
 from tests.webhook.cwii_pods import a_pod, said
 from tests.webhook.recorded import Objects, request
 
@@ -45,7 +56,13 @@ class Asking:
         self._log = Path(log.name)
         self.route = service(ALL[words[0]], words[1:], {}).route
         diary = Diary(self.metrics, Log(log.fileno()), tuple(ALL))
-        self.admission = Admission({b"/": self.route}, lambda: Sight(self), Nowhere(), diary, lambda _: told(404, "no review"))
+        self.admission = Admission(
+            {b"/": self.route},
+            lambda: Sight(self),
+            Nowhere(),
+            diary,
+            lambda _: told(404, "no review"),
+        )
         self.admission.lacks = ""
 
     def seen(self, ref: Ref) -> Seen | None:
@@ -65,7 +82,11 @@ class Asking:
 
     @property
     def repeated(self) -> int:
-        (line,) = [line for line in self.metrics.exposition().splitlines() if line.startswith(b"cwii_repeated_decisions_total ")]
+        (line,) = [
+            line
+            for line in self.metrics.exposition().splitlines()
+            if line.startswith(b"cwii_repeated_decisions_total ")
+        ]
         return int(line.split()[1])
 
     @property
@@ -110,7 +131,10 @@ def test_it_is_told_and_counted_like_all_others(made: Made) -> None:
     assert [line.pop("uid") for line in lines] == [own.uid for own in OWNS]
     assert len({line.pop("time") for line in lines}) == 4
     assert all(line == lines[0] for line in lines)
-    assert b'cwii_decisions_total{dialect="cwii",provider="aws",outcome="injected",reason=""} 4' in asking.metrics.exposition()
+    assert (
+        b'cwii_decisions_total{dialect="cwii",provider="aws",outcome="injected",reason=""} 4'
+        in asking.metrics.exposition()
+    )
 
 
 def test_what_is_not_told_of_one_is_told_of_no_other(made: Made) -> None:
@@ -130,8 +154,12 @@ def test_a_line_in_which_whose_it_is_stands_twice_is_not_said_again() -> None:
 # What is not.
 
 
-@pytest.mark.parametrize(("number", "answered"), [(1, 200), (2, 403)], ids=["an API server", "anybody"])
-def test_who_may_not_ask_hears_nothing_of_what_others_were_answered(made: Made, number: int, answered: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "answered"), [(1, 200), (2, 403)], ids=["an API server", "anybody"]
+)
+def test_who_may_not_ask_hears_nothing_of_what_others_were_answered(
+    made: Made, number: int, answered: int
+) -> None:
     asking = made(said(account=asks()))
     asking.thrice(a_pod())
     asking.admission.names = frozenset({"1"})
@@ -158,7 +186,11 @@ def test_nothing_is_answered_again_while_something_is_lacking(made: Made) -> Non
     assert asking.reply(written(a_pod(), LAST)).status == 503
 
 
-SPACE, WORKER, OWNER = Ref("", "Namespace", "", "shop"), account("shop", "worker"), Ref("apps", "StatefulSet", "shop", "web")
+SPACE, WORKER, OWNER = (
+    Ref("", "Namespace", "", "shop"),
+    account("shop", "worker"),
+    Ref("apps", "StatefulSet", "shop", "web"),
+)
 NOBODY = Objects({SPACE: Seen({})})
 
 
@@ -169,11 +201,22 @@ NOBODY = Objects({SPACE: Seen({})})
         (said(account=asks()), said()),
         (NOBODY, said(account=asks())),
         (said(), said(namespace=asks())),
-        (said(owner=asks()), Objects({SPACE: Seen({}), WORKER: Seen({}), OWNER: Seen(asks(), (), "another")})),
+        (
+            said(owner=asks()),
+            Objects({SPACE: Seen({}), WORKER: Seen({}), OWNER: Seen(asks(), (), "another")}),
+        ),
     ],
-    ids=["another word", "none left", "an account that is new", "a namespace that asks", "another owner of its name"],
+    ids=[
+        "another word",
+        "none left",
+        "an account that is new",
+        "a namespace that asks",
+        "another owner of its name",
+    ],
 )
-def test_when_the_cluster_says_another_thing_so_is_the_answer(made: Made, before: Objects, after: Objects) -> None:
+def test_when_the_cluster_says_another_thing_so_is_the_answer(
+    made: Made, before: Objects, after: Objects
+) -> None:
     asking, fresh = made(before), made(after)
     asking.thrice(a_pod())
 
@@ -222,7 +265,9 @@ def test_with_other_routes_nothing_is_remembered(made: Made) -> None:
     asking = made(said(account=asks()))
     asking.thrice(a_pod())
 
-    asking.admission.serve({b"/": service(ALL["cwii"], ("--aws-default-region=eu-west-3",), {}).route})
+    asking.admission.serve(
+        {b"/": service(ALL["cwii"], ("--aws-default-region=eu-west-3",), {}).route}
+    )
 
     fresh = made(said(account=asks()), ("cwii", "--aws-default-region=eu-west-3"))
     assert asking(written(a_pod(), LAST)) == fresh(written(a_pod(), LAST))
@@ -232,7 +277,12 @@ def test_where_a_map_of_roles_is_heeded_each_is_decided_anew(made: Made) -> None
     """For a map can change without any object that was heard."""
     held = Objects({account("shop", "worker"): Seen({})})
     asking = made(held, ("eks", "--watch-config-map"))
-    (roles,) = [source for mutator in asking.route.mutators if isinstance(mutator, Sourced) for source in mutator.sources]
+    (roles,) = [
+        source
+        for mutator in asking.route.mutators
+        if isinstance(mutator, Sourced)
+        for source in mutator.sources
+    ]
 
     before = asking.thrice(a_pod())
     assert not roles.take(json.dumps({"shop/worker": {"RoleARN": ROLE}}))
@@ -253,8 +303,19 @@ def test_a_name_of_its_own_that_comes_into_the_answer_makes_it_nobody_elses() ->
 
     assert told_of
     assert lasting(body, decision, (), reply.body, told_of)
-    assert lasting(body, replace(decision, warnings=(f"kube-api-access-{SECOND.volume}",)), (), reply.body, told_of) is None
-    assert lasting(body, replace(decision, warnings=(SECOND.time,)), (), reply.body, told_of) is None
+    assert (
+        lasting(
+            body,
+            replace(decision, warnings=(f"kube-api-access-{SECOND.volume}",)),
+            (),
+            reply.body,
+            told_of,
+        )
+        is None
+    )
+    assert (
+        lasting(body, replace(decision, warnings=(SECOND.time,)), (), reply.body, told_of) is None
+    )
 
 
 # What it may cost.
@@ -306,7 +367,9 @@ class Changing:
         sensible = SENSIBLE[LINES[shape][0]]
         self.objects = {SPACE: Seen({}), WORKER: Seen(sensible), OWNER: Seen({}, (), "u")}
         for number, own in enumerate(OWNS):
-            self.objects[account("shop", f"kube-api-access-{own.volume}")] = Seen(sensible if number % 2 else {})
+            self.objects[account("shop", f"kube-api-access-{own.volume}")] = Seen(
+                sensible if number % 2 else {}
+            )
 
     def seen(self, ref: Ref) -> Seen | None:
         return self.objects.get(ref)
@@ -319,7 +382,9 @@ COUNTERS = {shape: Counter(route, KNOWING[shape]) for shape, route in ROUTES.ite
 @shapes
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_whatever_the_pod_its_answer_is_what_it_would_be_without_any_twin(shape: str, data: st.DataObject) -> None:
+def test_whatever_the_pod_its_answer_is_what_it_would_be_without_any_twin(
+    shape: str, data: st.DataObject
+) -> None:
     """Whatever it says with its own name in it, too, or with another's."""
     pod = data.draw(any_pod(shape))
     keys = st.sampled_from([word.key for word in ALL[LINES[shape][0]].words])
@@ -328,7 +393,10 @@ def test_whatever_the_pod_its_answer_is_what_it_would_be_without_any_twin(shape:
     pod["spec"]["serviceAccountName"] = data.draw(st.sampled_from(["worker", "worker", *NAMES]))
     for container in (pod["spec"].get("containers") or ())[: data.draw(st.integers(0, 1))]:
         container["name"] = data.draw(st.sampled_from(NAMES))
-    mounts, others = data.draw(st.booleans()), data.draw(st.sampled_from([Seen(SENSIBLE[LINES[shape][0]]), Seen({})]))
+    mounts, others = (
+        data.draw(st.booleans()),
+        data.draw(st.sampled_from([Seen(SENSIBLE[LINES[shape][0]]), Seen({})])),
+    )
 
     for own in (FIRST, SECOND, THIRD, LAST):
         body = written(pod, own, mounts=mounts)
@@ -347,4 +415,6 @@ def test_it_is_so_for_every_dialect(shape: str) -> None:
     for own in OWNS:
         counter(written(pod, own))
 
-    assert (REPEATED % 2 in counter.metrics.exposition()) == (shape != "cwii by ConfigMap")  # which has to be there before each
+    assert (REPEATED % 2 in counter.metrics.exposition()) == (
+        shape != "cwii by ConfigMap"
+    )  # which has to be there before each

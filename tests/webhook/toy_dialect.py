@@ -13,7 +13,12 @@ from msgspec import Struct
 
 DOMAIN = "vault.example.com"
 ROLE = Word(f"{DOMAIN}/role", "Role to log in as. Without it nothing is injected.", ("account",))
-SKIP = Word(f"{DOMAIN}/skip-containers", "Containers that get nothing, with commas between them.", ("pod",), "list")
+SKIP = Word(
+    f"{DOMAIN}/skip-containers",
+    "Containers that get nothing, with commas between them.",
+    ("pod",),
+    "list",
+)
 
 
 class Settings(Struct, frozen=True):
@@ -34,8 +39,14 @@ class Vault:
     variables = frozenset({"VAULT_ADDR", "VAULT_ROLE"})
 
     def __init__(self, settings: Settings) -> None:
-        token = {"audience": settings.address, "expirationSeconds": settings.seconds, "path": "token"}
-        self.volume = Volume("vault-token", {"projected": {"sources": [{"serviceAccountToken": token}]}})
+        token = {
+            "audience": settings.address,
+            "expirationSeconds": settings.seconds,
+            "path": "token",
+        }
+        self.volume = Volume(
+            "vault-token", {"projected": {"sources": [{"serviceAccountToken": token}]}}
+        )
         self.address = settings.address
 
     def skipped(self, pod: Pod) -> frozenset[str]:
@@ -46,9 +57,26 @@ class Vault:
         if account is None or ROLE.key not in account.annotations:
             return Nothing("vault", "not-asked", f"nobody says {ROLE.key}")
         role, skipped = account.annotations[ROLE.key], self.skipped(subject.pod)
-        variables, mounts = (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)), (Mount("vault-token", "/vault", read_only=True),)
+        variables, mounts = (
+            (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)),
+            (Mount("vault-token", "/vault", read_only=True),),
+        )
         touches = tuple(Touch(*place, variables, mounts) for place in subject.places(skipped))
-        return Injection(gives="vault", volumes=(self.volume,), touches=touches, origins=(Origin("VAULT_ROLE", role, ROLE.key, account),))
+        return Injection(
+            gives="vault",
+            volumes=(self.volume,),
+            touches=touches,
+            origins=(Origin("VAULT_ROLE", role, ROLE.key, account),),
+        )
 
 
-VAULT = Dialect("vault", "/mutate-vault", FLAGS, Serving(("", 8443)), lambda told, _: (Vault(made(told, Settings)),), (ROLE, SKIP), (), DOMAIN)
+VAULT = Dialect(
+    "vault",
+    "/mutate-vault",
+    FLAGS,
+    Serving(("", 8443)),
+    lambda told, _: (Vault(made(told, Settings)),),
+    (ROLE, SKIP),
+    (),
+    DOMAIN,
+)

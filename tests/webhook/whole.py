@@ -26,8 +26,25 @@ POD: dict[str, Any] = {
     "metadata": {"generateName": "web-", "namespace": "shop"},
     "spec": {"serviceAccountName": "billing", "containers": [{"name": "c", "image": "nginx"}]},
 }
-EKS = ("eks", "--in-cluster=false", "--port", "0", "--metrics-port", "0", "--aws-default-region=eu-west-1")
-AZWI = ("azwi", "--port", "0", "--health-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--disable-cert-rotation")
+EKS = (
+    "eks",
+    "--in-cluster=false",
+    "--port",
+    "0",
+    "--metrics-port",
+    "0",
+    "--aws-default-region=eu-west-1",
+)
+AZWI = (
+    "azwi",
+    "--port",
+    "0",
+    "--health-addr",
+    "127.0.0.1:0",
+    "--metrics-addr",
+    "127.0.0.1:0",
+    "--disable-cert-rotation",
+)
 
 
 @dataclass(frozen=True)
@@ -36,18 +53,28 @@ class Running:
     ports: Sequence[int]
     trust: ssl.SSLContext
 
-    def ask(self, path: str, body: bytes | None, port: int = 0, kind: str = "application/json") -> tuple[int, bytes]:
+    def ask(
+        self, path: str, body: bytes | None, port: int = 0, kind: str = "application/json"
+    ) -> tuple[int, bytes]:
         place = ("127.0.0.1", port or self.ports[0])
-        connection = http.client.HTTPConnection(*place, timeout=30) if port else http.client.HTTPSConnection(*place, timeout=30, context=self.trust)
+        connection = (
+            http.client.HTTPConnection(*place, timeout=30)
+            if port
+            else http.client.HTTPSConnection(*place, timeout=30, context=self.trust)
+        )
         with closing(connection):
-            connection.request("GET" if body is None else "POST", path, body, {"Content-Type": kind})
+            connection.request(
+                "GET" if body is None else "POST", path, body, {"Content-Type": kind}
+            )
             answer = connection.getresponse()
             return answer.status, answer.read()
 
     @staticmethod
     def asked(pod: dict[str, Any], **more: object) -> bytes:
         asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
-        return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}).encode()
+        return json.dumps(
+            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+        ).encode()
 
     def review(self, path: str, pod: dict[str, Any], **more: object) -> dict[str, Any]:
         code, told = self.ask(path, self.asked(pod, **more))
@@ -61,14 +88,22 @@ class Running:
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
-        with suppress(ConnectionError, ssl.SSLError):  # before there is a certificate, nobody is let in
+        with suppress(
+            ConnectionError, ssl.SSLError
+        ):  # before there is a certificate, nobody is let in
             return self.ask("/readyz", None)[0] == 200
         return False
 
 
 @contextmanager
 def running(
-    apiserver: Ground, folder: Path, *words: str, before: Callable[[], object] = lambda: None, called: Path | None = None, ends: int = 0, **environ: str
+    apiserver: Ground,
+    folder: Path,
+    *words: str,
+    before: Callable[[], object] = lambda: None,
+    called: Path | None = None,
+    ends: int = 0,
+    **environ: str,
 ) -> Generator[Running]:
     """`before` is done when all files are there; `called` is a name of the program's; `ends` is what it ends with."""
     signed = apiserver.authority.server("127.0.0.1")
@@ -78,17 +113,27 @@ def running(
     cluster = {"name": "c", "cluster": {"server": apiserver.url, "certificate-authority": "ca.crt"}}
     user = {"name": "u", "user": {"token": ADMIN}}
     context = {"name": "k", "context": {"cluster": "c", "user": "u"}}
-    (folder / "kubeconfig").write_text(json.dumps({"current-context": "k", "clusters": [cluster], "users": [user], "contexts": [context]}))
+    (folder / "kubeconfig").write_text(
+        json.dumps(
+            {"current-context": "k", "clusters": [cluster], "users": [user], "contexts": [context]}
+        )
+    )
     before()
     environment = {**os.environ, "KUBECONFIG": str(folder / "kubeconfig"), **environ}
     command = [str(called)] if called else [sys.executable, "-m", "cwii_webhook"]
-    process = subprocess.Popen([*command, *words], stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        [*command, *words], stderr=subprocess.PIPE, text=True, env=environment
+    )
     assert process.stderr is not None
     with process:
         try:
             lines = (json.loads(line) for line in process.stderr)
             listening = next(line for line in lines if line["what"] == "listening")
-            yield Running(process, [int(port) for port in listening["ports"]], ssl.create_default_context(cadata=apiserver.ca.decode()))
+            yield Running(
+                process,
+                [int(port) for port in listening["ports"]],
+                ssl.create_default_context(cadata=apiserver.ca.decode()),
+            )
         finally:
             process.send_signal(signal.SIGTERM)
             process.send_signal(signal.SIGTERM)  # a second one hurries it
@@ -113,5 +158,7 @@ def a_shop(**more: str) -> Generator[Ground]:
     """A namespace, and in it an account that EKS's dialect has a role for."""
     with an_apiserver() as ground:
         ground.hands.put(NAMESPACES, "", "shop")
-        ground.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **more})
+        ground.hands.put(
+            SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **more}
+        )
         yield ground

@@ -57,7 +57,12 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     def offered(version: Version = (), refuse: Refuse = raised) -> list[Service]:
         made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
         further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
-        return made + [service(more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version) for more, said in further]
+        return made + [
+            service(
+                more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version
+            )
+            for more, said in further
+        ]
 
     return _serve(offered, environ, sidecar=_sidecar(first, own, environ, program))
 
@@ -68,7 +73,8 @@ def _serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool) -> in
         from cwii_webhook.program import serve  # noqa: PLC0415 - it needs the extra
     except ModuleNotFoundError as e:
         raise BadFlag(
-            f"what serves is not installed: there is no module {e.name}", "install it with the extra server, as in pip install './webhook[server]'"
+            f"what serves is not installed: there is no module {e.name}",
+            "install it with the extra server, as in pip install './webhook[server]'",
         ) from e
     return serve(offered, environ, sidecar=sidecar)
 
@@ -81,21 +87,30 @@ def _renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
         from cwii_webhook.renew.program import renew  # noqa: PLC0415 - it needs the extra
     except ModuleNotFoundError as e:
         raise BadFlag(
-            f"what renews is not installed: there is no module {e.name}", "install it with both extras, as in pip install './webhook[certificates,server]'"
+            f"what renews is not installed: there is no module {e.name}",
+            "install it with both extras, as in pip install './webhook[certificates,server]'",
         ) from e
     return renew(words, environ)
 
 
-def _sidecar(dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], program: str) -> bool:
+def _sidecar(
+    dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], program: str
+) -> bool:
     """Known before anything else: whether what cannot be meant ends us depends on it."""
-    return bool(parse(dialect.flags, words, environ, lambda _: None).values.get("serving.sidecar", program in BESIDE))
+    return bool(
+        parse(dialect.flags, words, environ, lambda _: None).values.get(
+            "serving.sidecar", program in BESIDE
+        )
+    )
 
 
 def _named(words: list[str]) -> Dialect:
     """Takes the name away."""
     name = words.pop(0) if words else ""
     if name not in ALL:
-        raise BadFlag(f"{name!r} is no dialect" if name else "it is not said whose words are spoken", USAGE)
+        raise BadFlag(
+            f"{name!r} is no dialect" if name else "it is not said whose words are spoken", USAGE
+        )
     return ALL[name]
 
 

@@ -59,9 +59,18 @@ class Case(Struct, frozen=True):
 
 
 class Admission:
-    def __init__(self, routes: Mapping[bytes, Route], sight: Callable[[], Sight], delivery: Delivery, diary: Diary, others: Handler) -> None:
+    def __init__(
+        self,
+        routes: Mapping[bytes, Route],
+        sight: Callable[[], Sight],
+        delivery: Delivery,
+        diary: Diary,
+        others: Handler,
+    ) -> None:
         self.serve(routes)
-        self.names = frozenset[str]()  # of API servers, one of which a client's certificate has to bear; none, if all may ask
+        self.names = frozenset[
+            str
+        ]()  # of API servers, one of which a client's certificate has to bear; none, if all may ask
         self._sight = sight
         self._delivery = delivery
         self._diary = diary
@@ -96,7 +105,10 @@ class Admission:
 
     def _refused(self, asked: Asked) -> Reply | None:
         if self.names and self.names.isdisjoint(asked.peers):
-            return told(403, "only API servers may ask this, and the client certificate bears the name of none")
+            return told(
+                403,
+                "only API servers may ask this, and the client certificate bears the name of none",
+            )
         if asked.method != b"POST":
             return told(405, "reviews are posted")
         if asked.type != JSON and asked.type.partition(b";")[0].strip() != JSON:
@@ -170,5 +182,7 @@ def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
     cut = [text if len(text) <= EACH else f"{text[: EACH - 3]}..." for text in every]
     if sum(map(len, cut)) <= TOGETHER:
         return tuple(cut)
-    most = next(count for count in range(len(cut), -1, -1) if sum(map(len, cut[:count])) <= TOGETHER - EACH)
+    most = next(
+        count for count in range(len(cut), -1, -1) if sum(map(len, cut[:count])) <= TOGETHER - EACH
+    )
     return (*cut[:most], f"{len(cut) - most} more warnings: cwiictl explain shows them all")

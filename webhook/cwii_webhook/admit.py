@@ -85,7 +85,11 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     if pod is None or not request.kind.pod:
         return Decision("nothing", nothing=(Nothing(route.dialect, "not-a-pod"),))
     if (count := _containers(pod)) > MOST:
-        return Decision("refused", message=f"a pod of {count} containers is more than is looked at: {MOST} at most", code=400)
+        return Decision(
+            "refused",
+            message=f"a pod of {count} containers is more than is looked at: {MOST} at most",
+            code=400,
+        )
     if reason := _left_alone(request, pod):
         return Decision("nothing", nothing=(Nothing(route.dialect, reason, WHY[reason]),))
     if request.sub_resource:
@@ -94,7 +98,9 @@ def admit(route: Route, request: Request, picture: Picture) -> Decision:
     try:
         return _decided(route, subject, [mutator(subject) for mutator in route.mutators])
     except Refused as e:
-        return Decision("refused", warnings=(*e.warnings, *subject.odd), message=e.message, code=e.code)
+        return Decision(
+            "refused", warnings=(*e.warnings, *subject.odd), message=e.message, code=e.code
+        )
 
 
 def _left_alone(request: Request, pod: Pod) -> Reason | None:
@@ -109,24 +115,41 @@ def _left_alone(request: Request, pod: Pod) -> Reason | None:
 
 def _containers(pod: Pod) -> int:
     spec = pod.spec
-    return len(spec.containers or ()) + len(spec.init_containers or ()) + len(spec.ephemeral_containers or ())
+    return (
+        len(spec.containers or ())
+        + len(spec.init_containers or ())
+        + len(spec.ephemeral_containers or ())
+    )
 
 
 def _decided(route: Route, subject: Subject, parts: Sequence[Injection | Nothing]) -> Decision:
     injections = tuple([part for part in parts if isinstance(part, Injection)])
     nothing = tuple([part for part in parts if isinstance(part, Nothing)])
     if not injections:
-        return Decision("nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd), odd=subject.odd)
+        return Decision(
+            "nothing", nothing=nothing, warnings=(*_warnings(parts), *subject.odd), odd=subject.odd
+        )
     given, warnings = _fitting(route, subject, injections)
     patched = patch.build(subject.pod, given, subject.variables)
     warnings = (*_warnings(parts), *warnings, *subject.odd, *patched.warnings)
-    return Decision("injected", patched.pieces, warnings=warnings, audit=given.audit, injections=injections, nothing=nothing)
+    return Decision(
+        "injected",
+        patched.pieces,
+        warnings=warnings,
+        audit=given.audit,
+        injections=injections,
+        nothing=nothing,
+    )
 
 
-def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) -> tuple[Gift, tuple[str, ...]]:
+def _fitting(
+    route: Route, subject: Subject, injections: tuple[Injection, ...]
+) -> tuple[Gift, tuple[str, ...]]:
     """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
     theirs = subject.pod.metadata.annotations or {}
-    given = gift_of((*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections)
+    given = gift_of(
+        (*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections
+    )
     if 4 * (letters(theirs) + given.letters) <= ROOM:
         return given, ()  # no letter has more than four bytes: most pods need no nearer look
     if not _overfull(theirs, given.annotations):
@@ -134,9 +157,13 @@ def _fitting(route: Route, subject: Subject, injections: tuple[Injection, ...]) 
     ours = {key: text for injection in injections for key, text in injection.annotations.items()}
     size = _overfull(theirs, ours)
     if not size:
-        return gift_of(injections), (f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",)
+        return gift_of(injections), (
+            f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",
+        )
     if not route.marker:
-        return given, (f"the pod's annotations are over {ROOM} bytes with ours, and the API server refuses them",)
+        return given, (
+            f"the pod's annotations are over {ROOM} bytes with ours, and the API server refuses them",
+        )
     way_out = f", or set {GCP_DELIVERY.key} to config-map" if GCP_CREDENTIALS.key in ours else ""
     raise Refused(
         f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {ROOM} is all that they may have; "
@@ -155,7 +182,11 @@ _marks: Memo[tuple[str, str, tuple[str, ...]], Injection] = Memo(64)
 
 def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
     """What is listed there already stays listed."""
-    asked = key, (pod.metadata.annotations or {}).get(key, ""), tuple([injection.gives for injection in injections])
+    asked = (
+        key,
+        (pod.metadata.annotations or {}).get(key, ""),
+        tuple([injection.gives for injection in injections]),
+    )
     return _marks.get(asked) or _marks.keep(asked, _marked(*asked), len(asked[1]))
 
 
@@ -171,7 +202,13 @@ def _late(route: Route, request: Request, pod: Pod) -> Decision:
         return Decision("nothing", nothing=(Nothing(route.dialect, "nothing-there"),))
     given = made(injections)
     patched = patch.build(pod, given, names(pod.spec.ephemeral_containers or ()))
-    return Decision("injected", patched.pieces, warnings=(*_warnings(injections), *patched.warnings), audit=given.audit, injections=injections)
+    return Decision(
+        "injected",
+        patched.pieces,
+        warnings=(*_warnings(injections), *patched.warnings),
+        audit=given.audit,
+        injections=injections,
+    )
 
 
 def _warnings(parts: Sequence[Injection | Nothing]) -> tuple[str, ...]:

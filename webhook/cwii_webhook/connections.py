@@ -88,7 +88,10 @@ class Connections:
     def quiet(self, seconds: float) -> bool:
         """Nobody is in the middle of anything, and nobody has said anything for a while."""
         until = self.clock() - seconds
-        return all(member.stage is Stage.LEAVING or (member.stage is Stage.IDLE and member.since <= until) for member in self._members)
+        return all(
+            member.stage is Stage.LEAVING or (member.stage is Stage.IDLE and member.since <= until)
+            for member in self._members
+        )
 
     def join(self, member: Member) -> None:
         if len(self._members) >= self.limits.connections:
@@ -101,7 +104,9 @@ class Connections:
 
     def make_room(self) -> None:
         """Whoever has been idle for longest goes first, then whoever has been at one message for longest; a reply that is being made goes last."""
-        going = min(self._members, key=lambda member: (_rank(member.stage), member.since), default=None)
+        going = min(
+            self._members, key=lambda member: (_rank(member.stage), member.since), default=None
+        )
         if going is not None:
             self.tally.gave_way(going.stage)
             self.leave(going)
@@ -112,7 +117,11 @@ class Connections:
         self.held += size
         member.holds += size
         while self.held > self.limits.held:
-            going = min((other for other in self._members if other.stage is Stage.BODY and other.holds), key=lambda other: other.since, default=member)
+            going = min(
+                (other for other in self._members if other.stage is Stage.BODY and other.holds),
+                key=lambda other: other.since,
+                default=member,
+            )
             self.tally.gave_way(Stage.BODY)
             if going is member:
                 return False
@@ -138,4 +147,11 @@ class Connections:
 
 
 def _rank(stage: Stage) -> int:
-    return {Stage.LEAVING: 0, Stage.IDLE: 1, Stage.ARRIVING: 1, Stage.HEAD: 2, Stage.BODY: 2, Stage.STUCK: 2}.get(stage, 3)
+    return {
+        Stage.LEAVING: 0,
+        Stage.IDLE: 1,
+        Stage.ARRIVING: 1,
+        Stage.HEAD: 2,
+        Stage.BODY: 2,
+        Stage.STUCK: 2,
+    }.get(stage, 3)

@@ -22,7 +22,11 @@ def handler(pages: Pages) -> Handler:
         if asked.method != b"GET":
             return told(405, "only GET is answered here")
         page = known.get(asked.path)
-        return told(200, page()) if page else told(404, "there is " + ", ".join(path.decode() for path in known))
+        return (
+            told(200, page())
+            if page
+            else told(404, "there is " + ", ".join(path.decode() for path in known))
+        )
 
     return handle
 
@@ -31,7 +35,11 @@ def tasks() -> str:
     told: list[str] = []
     for task in sorted(asyncio.all_tasks(), key=str):
         told.append(f"{task.get_name()}:")
-        told += [line for frame in task.get_stack(limit=DEEPEST) for line in traceback.format_stack(frame, 1)]
+        told += [
+            line
+            for frame in task.get_stack(limit=DEEPEST)
+            for line in traceback.format_stack(frame, 1)
+        ]
     return "\n".join(told)
 
 
@@ -42,4 +50,9 @@ def memory() -> str:
         name = f"{type(one).__module__}.{type(one).__qualname__}"
         counts[name] = counts.get(name, 0) + 1
     most = sorted(counts.items(), key=lambda pair: -pair[1])[:40]
-    return "\n".join([f"most memory so far: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss} KiB", *(f"{count:9} {name}" for name, count in most)])
+    return "\n".join(
+        [
+            f"most memory so far: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss} KiB",
+            *(f"{count:9} {name}" for name, count in most),
+        ]
+    )

@@ -93,7 +93,10 @@ class ConfigMaps:
         try:
             await self._api.apply(f"{_target(thing)}?fieldManager={MANAGER}", _body(thing))
         except NotTaken as e:
-            if e.status != CONFLICT or _content(await self._api.get(_target(thing))).data != thing.data:
+            if (
+                e.status != CONFLICT
+                or _content(await self._api.get(_target(thing))).data != thing.data
+            ):
                 raise
 
     def _stands(self, written: Written | None, thing: ConfigMap) -> bool:
@@ -103,16 +106,24 @@ class ConfigMaps:
         """Those that are written in its namespace, among which it may be one."""
         seen = picture.seen(space(thing.namespace))
         if thing.namespace in self._closed or seen is None:
-            raise Refused(f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation", 403)
+            raise Refused(
+                f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation",
+                403,
+            )
         names = self._place(thing.namespace, seen.uid, picture).names
         if thing.name not in names and len(names) >= MOST:
-            raise Refused(f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation", 403)
+            raise Refused(
+                f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation",
+                403,
+            )
         return names
 
     def _place(self, namespace: str, uid: str, picture: Picture) -> Place:
         place, server = self._places.get(namespace), self._api.server
         if place is None or (place.uid, place.server) != (uid, server):
-            self._places = {name: old for name, old in self._places.items() if _there(name, picture)}  # namespaces come and go, and we stay
+            self._places = {
+                name: old for name, old in self._places.items() if _there(name, picture)
+            }  # namespaces come and go, and we stay
             place = self._places[namespace] = Place(uid, server, {})
         return place
 
@@ -130,4 +141,6 @@ def _target(thing: ConfigMap) -> str:
 
 def _body(thing: ConfigMap) -> bytes:
     meta = {"name": thing.name, "namespace": thing.namespace, "labels": MARK}
-    return msgspec.json.encode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": thing.data})
+    return msgspec.json.encode(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": thing.data}
+    )

@@ -31,7 +31,9 @@ Version = tuple[int, ...]  # of an API server, (1, 32); or empty where it is not
 
 MORE = "+"  # begins the command line of a further dialect, which is served at /DIALECT/PATH
 ACCOUNTS: frozenset[Kind] = frozenset({("", "ServiceAccount")})
-EVERYBODY: frozenset[Kind] = ACCOUNTS | {("", "Namespace")} | OWNERS | frozenset[Kind]().union(*ABOVE.values())
+EVERYBODY: frozenset[Kind] = (
+    ACCOUNTS | {("", "Namespace")} | OWNERS | frozenset[Kind]().union(*ABOVE.values())
+)
 
 
 class Dialect(Struct, frozen=True):
@@ -43,11 +45,15 @@ class Dialect(Struct, frozen=True):
     words: tuple[vocabulary.Word, ...]
     differences: tuple[differences.Difference, ...]
     domain: str  # of its annotations, where no flag says another
-    programs: tuple[str, ...] = ()  # the names of files by which it is called, OpenShift's among them
+    programs: tuple[
+        str, ...
+    ] = ()  # the names of files by which it is called, OpenShift's among them
     kinds: frozenset[Kind] = ACCOUNTS  # of objects that it asks the picture for
     version: bool = False  # asks for the API server's version
     level: str = ""  # the field, if any, that is told how much the log tells, besides what its own meaning is
-    selecting: tuple[str, ...] = ()  # flags with which it heeds by itself what selectors in its webhook configuration heed elsewhere
+    selecting: tuple[
+        str, ...
+    ] = ()  # flags with which it heeds by itself what selectors in its webhook configuration heed elsewhere
     marker: str = ""
 
 
@@ -136,25 +142,62 @@ ALL: Mapping[str, Dialect] = {
 
 
 def service(  # noqa: PLR0913 - most of it by name, and seldom
-    dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], *, path: str = "", program: str = "", refuse: Refuse = raised, version: Version = ()
+    dialect: Dialect,
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    path: str = "",
+    program: str = "",
+    refuse: Refuse = raised,
+    version: Version = (),
 ) -> Service:
     """As it was told, for an API server of that version; raises BadFlag. One that is served beside another, at a path of its own, has no say in how."""
     told = parse(dialect.flags, words, environ, refuse)
-    if path and (spoken := [f for f in parse(dialect.flags, words, {}, _unheard).values if f.startswith("serving.")]):
-        refuse(BadFlag(f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}", "tell the first one"))
+    if path and (
+        spoken := [
+            f for f in parse(dialect.flags, words, {}, _unheard).values if f.startswith("serving.")
+        ]
+    ):
+        refuse(
+            BadFlag(
+                f"{dialect.name} is served where the first dialect is, and is told its {spoken[0].removeprefix('serving.')}",
+                "tell the first one",
+            )
+        )
     mutators = _mutators(dialect, told, program, refuse, version)
     route = Route(dialect.name, path or dialect.path, mutators, marker=dialect.marker)
     domain = str(told.values.get("domain", dialect.domain))
-    sources = tuple([source for mutator in mutators if isinstance(mutator, Sourced) for source in mutator.sources])
-    return Service(route, serving(_leveled(told, dialect), dialect.serving, refuse), dialect.kinds, frozenset({domain}), told, dialect.version, sources)
+    sources = tuple(
+        [
+            source
+            for mutator in mutators
+            if isinstance(mutator, Sourced)
+            for source in mutator.sources
+        ]
+    )
+    return Service(
+        route,
+        serving(_leveled(told, dialect), dialect.serving, refuse),
+        dialect.kinds,
+        frozenset({domain}),
+        told,
+        dialect.version,
+        sources,
+    )
 
 
 def _leveled(told: Told, dialect: Dialect) -> Told:
     text = told.values.get(dialect.level)
-    return Told({**told.values, "serving.log_level": level(str(text))}) if text in azwi.LOG_LEVELS[1:] else told
+    return (
+        Told({**told.values, "serving.log_level": level(str(text))})
+        if text in azwi.LOG_LEVELS[1:]
+        else told
+    )
 
 
-def _mutators(dialect: Dialect, told: Told, program: str, refuse: Refuse, version: Version) -> tuple[Mutator, ...]:
+def _mutators(
+    dialect: Dialect, told: Told, program: str, refuse: Refuse, version: Version
+) -> tuple[Mutator, ...]:
     known = {"kubernetes": version} if dialect.version and version else {}
     try:
         return dialect.mutators(Told({**told.values, **known}), program)
@@ -181,5 +224,8 @@ def divided(words: Iterable[str]) -> list[list[str]]:
 def routes(offered: Iterable[Service]) -> Mapping[bytes, Route]:
     """The first is answered at its own path, and as all others are, too: whoever comes before or behind another is found where it was."""
     services = tuple(offered)
-    found = {f"/{each.route.dialect}{ALL[each.route.dialect].path}".encode(): each.route for each in services}
+    found = {
+        f"/{each.route.dialect}{ALL[each.route.dialect].path}".encode(): each.route
+        for each in services
+    }
     return found | {each.route.path.encode(): each.route for each in services}

@@ -39,7 +39,10 @@ class Diary:
             outcome=OUTCOMES,
             reason=("", *get_args(Reason)),
         )
-        self._repeated = metrics.counter("cwii_repeated_decisions_total", "Decisions that were those on an earlier pod of the same workload.")
+        self._repeated = metrics.counter(
+            "cwii_repeated_decisions_total",
+            "Decisions that were those on an earlier pod of the same workload.",
+        )
 
     def decided(self, dialect: str, request: Request, decision: Decision) -> None:
         for labels in _counts(dialect, decision):
@@ -50,7 +53,9 @@ class Diary:
 
     def lasting(self, dialect: str, request: Request, decision: Decision) -> Lasting | None:
         """To be told of others like it."""
-        told = form(_level(decision), decision.outcome, _line(dialect, request, decision), request.uid)
+        told = form(
+            _level(decision), decision.outcome, _line(dialect, request, decision), request.uid
+        )
         return told and Lasting(_counts(dialect, decision), told)
 
     def again(self, told: Lasting, uid: bytes) -> None:
@@ -70,7 +75,11 @@ class Diary:
 def _counts(dialect: str, decision: Decision) -> Counts:
     given = [(dialect, injection.gives, "injected", "") for injection in decision.injections]
     spared = [(dialect, nothing.gives, "nothing", nothing.reason) for nothing in decision.nothing]
-    return (*given, *spared, *([(dialect, "", "refused", "")] if decision.outcome == "refused" else ()))
+    return (
+        *given,
+        *spared,
+        *([(dialect, "", "refused", "")] if decision.outcome == "refused" else ()),
+    )
 
 
 def _level(decision: Decision) -> str:
@@ -80,13 +89,26 @@ def _level(decision: Decision) -> str:
 def _line(dialect: str, request: Request, decision: Decision) -> dict[str, Value]:
     pod = _pod(dialect, request)
     if decision.outcome == "injected":
-        return {**decision.audit, "changes": sum([len(piece.ops) for piece in decision.pieces]), **pod}
+        return {
+            **decision.audit,
+            "changes": sum([len(piece.ops) for piece in decision.pieces]),
+            **pod,
+        }
     if decision.outcome == "refused":
         return {"message": decision.message, **pod}
-    return {"why": tuple([f"{nothing.gives}: {nothing.reason}" for nothing in decision.nothing]), **pod}
+    return {
+        "why": tuple([f"{nothing.gives}: {nothing.reason}" for nothing in decision.nothing]),
+        **pod,
+    }
 
 
 def _pod(dialect: str, request: Request) -> dict[str, Value]:
     meta = request.object.metadata if request.object else None
     name = (meta.name or meta.generate_name or "") if meta else ""
-    return {"dialect": dialect, "namespace": request.namespace or "", "pod": name, "uid": request.uid, "dryRun": bool(request.dry_run)}
+    return {
+        "dialect": dialect,
+        "namespace": request.namespace or "",
+        "pod": name,
+        "uid": request.uid,
+        "dryRun": bool(request.dry_run),
+    }

@@ -42,7 +42,11 @@ def bind(host: str, port: int, *, processes: int = 1) -> list[socket.socket]:
 
 def listener(host: str, port: int, *, shared: bool) -> socket.socket:
     """One of them: `shared` with those of other processes."""
-    family = socket.AF_INET6 if ":" in host or (not host and socket.has_dualstack_ipv6()) else socket.AF_INET
+    family = (
+        socket.AF_INET6
+        if ":" in host or (not host and socket.has_dualstack_ipv6())
+        else socket.AF_INET
+    )
     with contextlib.ExitStack() as failing:
         sock = failing.enter_context(socket.socket(family, socket.SOCK_STREAM))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -61,7 +65,14 @@ def listener(host: str, port: int, *, shared: bool) -> socket.socket:
 class Door:
     """Who still shakes hands is a member already: those are bounded with all others. One without a socket is `late`."""
 
-    def __init__(self, sock: socket.socket | None, handler: Handler, room: Connections, tally: Tally, certificates: Certificates | None = None) -> None:
+    def __init__(
+        self,
+        sock: socket.socket | None,
+        handler: Handler,
+        room: Connections,
+        tally: Tally,
+        certificates: Certificates | None = None,
+    ) -> None:
         self.room = room
         self.tally = tally
         self.certificates = certificates
@@ -135,13 +146,21 @@ class Door:
         connection = Connection(self._handler, self.room)
         shaking = None if context is None else self.room.limits.handshake
         ending = None if context is None else SHUTDOWN
-        coming = loop.connect_accepted_socket(lambda: connection, sock, ssl=context, ssl_handshake_timeout=shaking, ssl_shutdown_timeout=ending)
+        coming = loop.connect_accepted_socket(
+            lambda: connection,
+            sock,
+            ssl=context,
+            ssl_handshake_timeout=shaking,
+            ssl_shutdown_timeout=ending,
+        )
         task = asyncio.ensure_future(self._arrive(coming, connection))
         connection.arrival = task
         self._arriving.add(task)
         task.add_done_callback(self._arriving.discard)
 
-    async def _arrive(self, coming: Coroutine[object, object, object], connection: Connection) -> None:
+    async def _arrive(
+        self, coming: Coroutine[object, object, object], connection: Connection
+    ) -> None:
         try:
             await coming
         except (OSError, asyncio.CancelledError):  # strangers, scanners, probes of a load balancer

@@ -36,9 +36,18 @@ def injections(pod: Pod, before: Pod | None, givers: Iterable[Giver]) -> tuple[I
         joining = [(i, c) for i, c in new if c.name not in skipped]
         if mine and model and joining:
             variables, mounts = _variables(model, giver.variables), _mounts(model, mine)
-            touches = tuple([Touch("ephemeralContainers", i, variables, mounts) for i, _ in joining])
+            touches = tuple(
+                [Touch("ephemeralContainers", i, variables, mounts) for i, _ in joining]
+            )
             warnings = tuple([warning for _, c in joining for warning in _own(c, variables)])
-            given.append(Injection(gives=giver.gives, touches=touches, warnings=warnings, told=f"as container {model.name} has it"))
+            given.append(
+                Injection(
+                    gives=giver.gives,
+                    touches=touches,
+                    warnings=warnings,
+                    told=f"as container {model.name} has it",
+                )
+            )
     return tuple(given)
 
 
@@ -52,7 +61,11 @@ def _has(container: Container, volumes: Collection[str]) -> bool:
 
 def _variables(model: Container, names: Collection[str]) -> tuple[Variable, ...]:
     """As they stand there, already safe from the kubelet's expansion."""
-    return tuple(Variable(v.name, v.value) for v in model.env or () if v.name in names and v.value is not None)
+    return tuple(
+        Variable(v.name, v.value)
+        for v in model.env or ()
+        if v.name in names and v.value is not None
+    )
 
 
 def _own(container: Container, variables: Iterable[Variable]) -> Iterator[str]:
@@ -62,4 +75,8 @@ def _own(container: Container, variables: Iterable[Variable]) -> Iterator[str]:
 
 
 def _mounts(model: Container, volumes: Collection[str]) -> tuple[Mount, ...]:
-    return tuple(Mount(m.name, m.mount_path, bool(m.read_only)) for m in model.volume_mounts or () if m.name in volumes)
+    return tuple(
+        Mount(m.name, m.mount_path, bool(m.read_only))
+        for m in model.volume_mounts or ()
+        if m.name in volumes
+    )

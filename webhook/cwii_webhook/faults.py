@@ -47,7 +47,11 @@ def due(pem: bytes, life: Life) -> datetime:
 
 def of(pem: bytes, by: bytes) -> bool:
     """Whether one of these authorities signed it. Their names alone say nothing."""
-    return any(_signed(certificate, each) for certificate in certificates(pem)[:1] for each in certificates(by))
+    return any(
+        _signed(certificate, each)
+        for certificate in certificates(pem)[:1]
+        for each in certificates(by)
+    )
 
 
 def _faults(pair: Pair, wish: Wish, by: bytes, now: datetime) -> Iterator[str]:
@@ -74,7 +78,11 @@ def _altered(certificate: x509.Certificate, wish: Wish) -> Iterator[str]:
         yield "it is for other names"
     usages = _extension(certificate, x509.ExtendedKeyUsage)
     basic = _extension(certificate, x509.BasicConstraints)
-    if {*(usages or ())} != {*wish.usages} or _extension(certificate, x509.KeyUsage) != usage(enciphers=wish.rsa) or (basic and basic.ca):
+    if (
+        {*(usages or ())} != {*wish.usages}
+        or _extension(certificate, x509.KeyUsage) != usage(enciphers=wish.rsa)
+        or (basic and basic.ca)
+    ):
         yield "it is for other usages"
     if isinstance(certificate.public_key(), rsa.RSAPublicKey) is not wish.rsa:
         yield "it has another kind of key"
@@ -83,7 +91,11 @@ def _altered(certificate: x509.Certificate, wish: Wish) -> Iterator[str]:
 def _ended(certificate: x509.Certificate, now: datetime) -> str:
     if now < certificate.not_valid_before_utc:
         return f"it begins at {certificate.not_valid_before_utc:%Y-%m-%dT%H:%M:%SZ}"
-    return f"it ended at {certificate.not_valid_after_utc:%Y-%m-%dT%H:%M:%SZ}" if now >= certificate.not_valid_after_utc else ""
+    return (
+        f"it ended at {certificate.not_valid_after_utc:%Y-%m-%dT%H:%M:%SZ}"
+        if now >= certificate.not_valid_after_utc
+        else ""
+    )
 
 
 def _signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
@@ -107,4 +119,8 @@ def _people(name: x509.Name) -> list[tuple[str, str | bytes]]:
 
 
 def _time(span: timedelta) -> str:
-    return f"{span.total_seconds() / 3600:g}h" if span >= timedelta(hours=1) else f"{span.total_seconds():g}s"
+    return (
+        f"{span.total_seconds() / 3600:g}h"
+        if span >= timedelta(hours=1)
+        else f"{span.total_seconds():g}s"
+    )

@@ -8,7 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 
 from cwii_webhook import review
-from cwii_webhook.injection import Injection, Joining, Json, Mount, Touch, Variable, Volume, told, weight
+from cwii_webhook.injection import (
+    Injection,
+    Joining,
+    Json,
+    Mount,
+    Touch,
+    Variable,
+    Volume,
+    told,
+    weight,
+)
 from cwii_webhook.memo import Memo
 from cwii_webhook.pieces import Piece
 from cwii_webhook.review import Place, Places
@@ -44,9 +54,19 @@ class Gift(Struct, frozen=True):
     weight: int
     pieces: Memo[Shape, Sequence[Piece]]
 
-    def beside(self, volumes: Sequence[review.Volume] | None, containers: Sequence[review.Container], variables: frozenset[str]) -> bool:
+    def beside(
+        self,
+        volumes: Sequence[review.Volume] | None,
+        containers: Sequence[review.Container],
+        variables: frozenset[str],
+    ) -> bool:
         """Whether nothing that is there has a name or a path of its. `variables` are those of these containers, and may be more."""
-        mounts = [mount for container in containers if container.volume_mounts for mount in container.volume_mounts]
+        mounts = [
+            mount
+            for container in containers
+            if container.volume_mounts
+            for mount in container.volume_mounts
+        ]
         return (
             self.apart
             and self.variables.isdisjoint(variables)
@@ -99,7 +119,10 @@ def made(parts: tuple[Injection, ...]) -> Gift:
 
 def _audit(parts: Sequence[Injection]) -> dict[str, str]:
     """Keys are plain words: the API server drops those with a slash."""
-    return {"injected": ",".join([part.gives for part in parts]), **{part.gives: part.told or told(part.origins) for part in parts}}
+    return {
+        "injected": ",".join([part.gives for part in parts]),
+        **{part.gives: part.told or told(part.origins) for part in parts},
+    }
 
 
 def letters(texts: Mapping[str, str]) -> int:
@@ -110,11 +133,16 @@ def _each(touches: Sequence[Touch]) -> Each:
     variables: dict[str, Variable] = {}
     for variable in [variable for touch in touches for variable in touch.variables]:
         variables.setdefault(variable.name, variable)
-    return Each(tuple(variables.values()), tuple([mount for touch in touches for mount in touch.mounts]))
+    return Each(
+        tuple(variables.values()), tuple([mount for touch in touches for mount in touch.mounts])
+    )
 
 
 def _apart(each: Each) -> bool:
-    paths, names = {normpath(mount.mount_path) for mount in each.mounts}, {mount.name for mount in each.mounts}
+    paths, names = (
+        {normpath(mount.mount_path) for mount in each.mounts},
+        {mount.name for mount in each.mounts},
+    )
     return min(len(paths), len(names)) == len(each.mounts)
 
 

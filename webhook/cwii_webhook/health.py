@@ -19,7 +19,12 @@ class Build:
 
     def __init__(self, metrics: Metrics) -> None:
         self._version = version()
-        self._info = metrics.gauge("cwii_build_info", "Always 1: the version of what answers is its label.", max, version=(self._version,))
+        self._info = metrics.gauge(
+            "cwii_build_info",
+            "Always 1: the version of what answers is its label.",
+            max,
+            version=(self._version,),
+        )
 
     def tell(self) -> None:
         self._info.set(1.0, self._version)
@@ -44,7 +49,9 @@ class Readiness:
     def reasons(self) -> list[str]:
         own = [f"{name}: {reason}" for name, reason in self._reasons.items()]
         values = self._metrics.values(self._ready)
-        return own or [f"worker {number}: not ready" for number, value in enumerate(values) if not value]
+        return own or [
+            f"worker {number}: not ready" for number, value in enumerate(values) if not value
+        ]
 
 
 def answers(readiness: Readiness, metrics: Metrics) -> Handler:

@@ -13,7 +13,9 @@ from cwii_webhook import wire
 from cwii_webhook.connections import Connections, Stage
 from cwii_webhook.exchange import Asked, Handler, Reply, told
 
-SLICE = 16 << 10  # fed to the parser at once: no more than this is parsed ahead of an answer that has to wait
+SLICE = (
+    16 << 10
+)  # fed to the parser at once: no more than this is parsed ahead of an answer that has to wait
 
 
 class _Refused(Exception):
@@ -36,7 +38,9 @@ class Connection(asyncio.Protocol):
         self._peers: tuple[str, ...] = ()
         self._at = Stage.ARRIVING  # where it is in reading
         self._rest = bytearray()  # what has come and is not parsed yet, for something waits
-        self._queue: deque[tuple[Asked | Reply, bool]] = deque()  # what waits for its turn, and whether more may follow
+        self._queue: deque[tuple[Asked | Reply, bool]] = (
+            deque()
+        )  # what waits for its turn, and whether more may follow
         self._task: asyncio.Future[Reply] | None = None
         self._started = 0.0
         self._stuck = False
@@ -60,7 +64,9 @@ class Connection(asyncio.Protocol):
     # What the transport says.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # only streams are accepted; uvloop's are nobody's children
+        self._transport = cast(
+            "asyncio.Transport", transport
+        )  # only streams are accepted; uvloop's are nobody's children
         self._peers = wire.names(transport.get_extra_info("peercert"))
         self._move(Stage.IDLE)
 
@@ -132,7 +138,9 @@ class Connection(asyncio.Protocol):
         if not self._body:
             self._body = piece
             return
-        if isinstance(self._body, bytes):  # many small pieces are kept as one, or their number would count, and not their size
+        if isinstance(
+            self._body, bytes
+        ):  # many small pieces are kept as one, or their number would count, and not their size
             self._body = bytearray(self._body)
         self._body += piece
         if len(self._body) > self._room.limits.body:
@@ -140,7 +148,13 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self._continue = False
-        asked = Asked(self._parser.get_method(), self._url.partition(b"?")[0], self._type, bytes(self._body), self._peers)
+        asked = Asked(
+            self._parser.get_method(),
+            self._url.partition(b"?")[0],
+            self._type,
+            bytes(self._body),
+            self._peers,
+        )
         keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self._fresh()
         self._at = Stage.IDLE
@@ -160,7 +174,9 @@ class Connection(asyncio.Protocol):
         except HttpParserError:
             self._end(self._wrong or told(400, "this is no HTTP/1.1"))
         else:
-            if self._silent > self._room.limits.head:  # a header or an extension without an end, which the parser would go on keeping
+            if (
+                self._silent > self._room.limits.head
+            ):  # a header or an extension without an end, which the parser would go on keeping
                 self._end(told(431, "there is no end to this header"))
 
     def _feed_rest(self) -> None:
@@ -216,7 +232,9 @@ class Connection(asyncio.Protocol):
             error = TimeoutError() if done.cancelled() else done.exception()
             if self._transport is None:
                 return
-            self._answer(asked, done.result() if error is None else self._broken(asked, error), keep=keep)
+            self._answer(
+                asked, done.result() if error is None else self._broken(asked, error), keep=keep
+            )
             self._go_on()
 
         self._task = asyncio.ensure_future(coming)
@@ -244,7 +262,9 @@ class Connection(asyncio.Protocol):
         self._last = True
         self._queue.clear()
         self._settle()
-        if self._at is Stage.IDLE:  # all was read, so nothing of it can make the network forget the answer
+        if (
+            self._at is Stage.IDLE
+        ):  # all was read, so nothing of it can make the network forget the answer
             transport.close()
 
     def _end(self, reply: Reply) -> None:

@@ -43,7 +43,9 @@ class Volume(Struct, frozen=True, gc=False):
 
 # The API server would mount a token of its own into each container that has nothing at this path. Ours need none.
 NO_TOKEN = Volume("cwii-no-token", {"emptyDir": {}})
-NO_TOKEN_MOUNT = Mount(NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True)
+NO_TOKEN_MOUNT = Mount(
+    NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True
+)
 
 
 class Touch(Struct, frozen=True, gc=False):
@@ -86,7 +88,14 @@ class Origin(Struct, frozen=True, gc=False):
 
 
 def told(origins: Iterable[Origin]) -> str:
-    return "; ".join([f"{origin.what} from {origin.voice.ref}" if origin.voice else f"{origin.what} by default" for origin in origins])
+    return "; ".join(
+        [
+            f"{origin.what} from {origin.voice.ref}"
+            if origin.voice
+            else f"{origin.what} by default"
+            for origin in origins
+        ]
+    )
 
 
 class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
@@ -108,7 +117,17 @@ class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
     told: str = ""  # the origins as one line, where a mutator has it at hand
 
 
-Reason = Literal["not-asked", "incomplete", "no-account", "mirror-pod", "switched-off", "not-a-pod", "not-created", "no-containers", "nothing-there"]
+Reason = Literal[
+    "not-asked",
+    "incomplete",
+    "no-account",
+    "mirror-pod",
+    "switched-off",
+    "not-a-pod",
+    "not-created",
+    "no-containers",
+    "nothing-there",
+]
 
 
 class Nothing(Struct, frozen=True, gc=False):
@@ -148,7 +167,9 @@ def weight(injection: Injection, places: Collection[object] = ()) -> int:
 _more: Memo[tuple[Injection, tuple[Joining, ...], tuple[str, ...]], Injection] = Memo()
 
 
-def more(injection: Injection, joining: tuple[Joining, ...], warnings: tuple[str, ...]) -> Injection:
+def more(
+    injection: Injection, joining: tuple[Joining, ...], warnings: tuple[str, ...]
+) -> Injection:
     """With what goes with one pod and not with another."""
     if not joining and not warnings:
         return injection

@@ -18,7 +18,11 @@ WITHOUT = frozenset({403, 404, 405})  # of whoever knows no tokens
 MOST = 1 << 16
 
 
-def document(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep, pauses: Sequence[float] = PAUSES) -> str:
+def document(
+    environ: Mapping[str, str],
+    sleep: Callable[[float], None] = time.sleep,
+    pauses: Sequence[float] = PAUSES,
+) -> str:
     """As JSON. A pod that is one hop farther away than the node allows gets no answer, which is the usual reason why there is none."""
     endpoint = environ.get(CHOSEN) or ENDPOINT
     for pause in (*pauses, None):
@@ -27,7 +31,10 @@ def document(environ: Mapping[str, str], sleep: Callable[[float], None] = time.s
         except (OSError, ValueError, http.client.HTTPException) as e:
             if pause is None:
                 remedy = "run on an EC2 instance whose metadata has a hop limit of 2, or on the host's network; or leave the flag out and write whole ARNs"
-                raise BadFlag(f"--compose-role-arn needs the instance's metadata, and {endpoint} does not give it ({e or type(e).__name__})", remedy) from e
+                raise BadFlag(
+                    f"--compose-role-arn needs the instance's metadata, and {endpoint} does not give it ({e or type(e).__name__})",
+                    remedy,
+                ) from e
             sleep(pause)
     raise AssertionError("the last try returns or raises")
 
@@ -36,7 +43,9 @@ def _document(endpoint: str) -> str:
     status, token = _asked(endpoint, "PUT", TOKEN, {"X-aws-ec2-metadata-token-ttl-seconds": "60"})
     if status not in {200, *WITHOUT}:
         raise http.client.HTTPException(f"it answers {status} to {TOKEN}")
-    status, text = _asked(endpoint, "GET", DOCUMENT, {"X-aws-ec2-metadata-token": token} if status == 200 else {})
+    status, text = _asked(
+        endpoint, "GET", DOCUMENT, {"X-aws-ec2-metadata-token": token} if status == 200 else {}
+    )
     if status != 200:
         raise http.client.HTTPException(f"it answers {status} to {DOCUMENT}")
     return text

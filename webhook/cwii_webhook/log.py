@@ -48,7 +48,12 @@ class Log:
     `later` is how lines of one moment are gathered into one write; without it, each is written at once.
     """
 
-    def __init__(self, file: int, level: str = "info", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        file: int,
+        level: str = "info",
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self.later: Callable[[Callable[[], None]], object] | None = None
         self._file = file
         self._said = frozenset(LEVELS[LEVELS.index(level) :])
@@ -104,7 +109,12 @@ class Log:
         if not lines:
             return
         if self._lost:
-            told = line(self._now(), "warning", "nobody read the log, and lines were lost", {"lines": self._lost})
+            told = line(
+                self._now(),
+                "warning",
+                "nobody read the log, and lines were lost",
+                {"lines": self._lost},
+            )
             if not self._fits(told):
                 self._lost += lines.count(b"\n")
                 return

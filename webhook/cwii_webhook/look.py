@@ -33,8 +33,16 @@ class Way(Struct, frozen=True):
 class Look:
     """`access`: as it was read before, or None where it could not be."""
 
-    def __init__(self, way: Way, access: Access | None, wants: Wants, tell: Tell, clock: Clock) -> None:
-        self._way, self._access, self._wants, self._tell, self._clock = way, access, wants, tell, clock
+    def __init__(
+        self, way: Way, access: Access | None, wants: Wants, tell: Tell, clock: Clock
+    ) -> None:
+        self._way, self._access, self._wants, self._tell, self._clock = (
+            way,
+            access,
+            wants,
+            tell,
+            clock,
+        )
         self._informer: Informer | None = None
         self._maps: ConfigMaps | None = None
         self._problem = "it has not begun to look at the cluster"
@@ -44,7 +52,10 @@ class Look:
         stamp = self._stamp()
         access = self._access or await self._reached()
         writing = Api(access)
-        self._informer, self._maps = Informer(access, self._wants, self._tell), ConfigMaps(writing, self._clock, access.namespace)
+        self._informer, self._maps = (
+            Informer(access, self._wants, self._tell),
+            ConfigMaps(writing, self._clock, access.namespace),
+        )
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._informer.run())

@@ -40,7 +40,10 @@ class Metrics:
     def share(self, processes: int) -> None:
         size = len(self.mine) * 8
         memory = memoryview(mmap.mmap(-1, max(1, size * processes)))
-        self._rows = [cast("Row", memory[number * size : (number + 1) * size].cast("d")) for number in range(processes)]
+        self._rows = [
+            cast("Row", memory[number * size : (number + 1) * size].cast("d"))
+            for number in range(processes)
+        ]
         self.mine = self._rows[0]
         self._growing = None
 
@@ -61,27 +64,44 @@ class Metrics:
         """`across` says what the gauges of all processes are together: `sum`, `min`, `max`, `soonest`."""
         return Gauge(self, self._declare(_Family(name, help, "gauge", labels, across=across)))
 
-    def histogram(self, name: str, help: str, bounds: Sequence[float] = SECONDS, **labels: Sequence[str]) -> Histogram:  # noqa: A002
-        return Histogram(self, self._declare(_Family(name, help, "histogram", labels, bounds=tuple(bounds))))
+    def histogram(
+        self,
+        name: str,
+        help: str,  # noqa: A002
+        bounds: Sequence[float] = SECONDS,
+        **labels: Sequence[str],
+    ) -> Histogram:
+        return Histogram(
+            self, self._declare(_Family(name, help, "histogram", labels, bounds=tuple(bounds)))
+        )
 
     def values(self, gauge: Gauge, *labels: str) -> list[float]:
         """One for each process."""
         return [row[gauge.index(labels)] for row in self._rows]
 
     def exposition(self) -> bytes:
-        return "".join(line for family in self._families for line in family.lines(self._rows)).encode()
+        return "".join(
+            line for family in self._families for line in family.lines(self._rows)
+        ).encode()
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Name, kind and meaning of all that has one number at a time: of a histogram, how many there were and their sum."""
         for family in self._families:
             if family.kind == "histogram":
-                yield from ((f"{family.name}_{part}", "counter", family.help) for part in ("count", "sum"))
+                yield from (
+                    (f"{family.name}_{part}", "counter", family.help) for part in ("count", "sum")
+                )
             else:
                 yield family.name, family.kind, family.help
 
     def of(self, name: str) -> Iterator[tuple[dict[str, str], float]]:
         """Its labels and numbers."""
-        return (pair for family in self._families if family.owns(name) for pair in family.numbers(name, self._rows))
+        return (
+            pair
+            for family in self._families
+            if family.owns(name)
+            for pair in family.numbers(name, self._rows)
+        )
 
     def _declare(self, family: _Family) -> _Family:
         assert self._growing is not None, "what is shared cannot grow"  # noqa: S101
@@ -104,11 +124,18 @@ class _Family:
     cells: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
 
     def __post_init__(self) -> None:
-        self.sets = [values if OTHER in values else (*values, OTHER) for values in self.labels.values()]
-        self.width = len(self.bounds) + 2 if self.kind == "histogram" else 1  # a bucket for each bound, one for the rest, and the sum
+        self.sets = [
+            values if OTHER in values else (*values, OTHER) for values in self.labels.values()
+        ]
+        self.width = (
+            len(self.bounds) + 2 if self.kind == "histogram" else 1
+        )  # a bucket for each bound, one for the rest, and the sum
 
     def place(self, start: int) -> None:
-        self.cells = {values: start + number * self.width for number, values in enumerate(itertools.product(*self.sets))}
+        self.cells = {
+            values: start + number * self.width
+            for number, values in enumerate(itertools.product(*self.sets))
+        }
 
     @property
     def size(self) -> int:
@@ -116,10 +143,21 @@ class _Family:
 
     def index(self, values: tuple[str, ...]) -> int:
         index = self.cells.get(values)
-        return self.cells[tuple(value if value in known else OTHER for value, known in zip(values, self.sets, strict=True))] if index is None else index
+        return (
+            self.cells[
+                tuple(
+                    value if value in known else OTHER
+                    for value, known in zip(values, self.sets, strict=True)
+                )
+            ]
+            if index is None
+            else index
+        )
 
     def owns(self, name: str) -> bool:
-        return name == self.name or (self.kind == "histogram" and name in {f"{self.name}_count", f"{self.name}_sum"})
+        return name == self.name or (
+            self.kind == "histogram" and name in {f"{self.name}_count", f"{self.name}_sum"}
+        )
 
     def numbers(self, name: str, rows: Sequence[Row]) -> Iterator[tuple[dict[str, str], float]]:
         for values, index in self.cells.items():
@@ -136,7 +174,9 @@ class _Family:
         yield f"# HELP {self.name} {self.help}\n# TYPE {self.name} {self.kind}\n"
         for values, index in self.cells.items():
             numbers = [list(row[index : index + self.width]) for row in rows]
-            if not values or any(map(any, numbers)):  # what never happened is not listed: sets are small, their products are not
+            if not values or any(
+                map(any, numbers)
+            ):  # what never happened is not listed: sets are small, their products are not
                 yield from self._sample(dict(zip(self.labels, values, strict=True)), numbers)
 
     def _sample(self, labels: dict[str, str], rows: list[list[float]]) -> Iterator[str]:

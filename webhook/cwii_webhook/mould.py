@@ -13,8 +13,12 @@ BEGIN = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request"
 END = len(BEGIN) + 36
 UID = slice(len(BEGIN), END)
 PLAIN = b"0123456789abcdefghijklmnopqrstuvwxyzTZ:-"  # letters of all that is a pod's own: none that means something to JSON
-WIDE = 4096  # bytes in which the time is looked for: what stands before it says which workload it is
-LONG = 64 << 10  # bytes of a review that is looked at here: of a longer one, reading it is not the most of it
+WIDE = (
+    4096  # bytes in which the time is looked for: what stands before it says which workload it is
+)
+LONG = (
+    64 << 10
+)  # bytes of a review that is looked at here: of a longer one, reading it is not the most of it
 PLACES, LOOKS = 64, 256  # of one thing: where it may be, and where it is looked for
 
 
@@ -26,7 +30,9 @@ class Own(Struct, frozen=True):
     behind: tuple[bytes, ...]
 
 
-TIME = Own(b'"apiVersion":"v1","time":"', len("2026-01-01T00:00:00Z"), (b'","fieldsType":"FieldsV1"',))
+TIME = Own(
+    b'"apiVersion":"v1","time":"', len("2026-01-01T00:00:00Z"), (b'","fieldsType":"FieldsV1"',)
+)
 TOKEN = b'","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"'
 VOLUME = Own(b'{"name":"kube-api-access-', 5, (b'","projected":', TOKEN))
 
@@ -86,7 +92,11 @@ def _places(body: bytes, own: Own) -> Iterator[slice]:
             return
         place = slice(at + begins, at + begins + own.length)
         found = body[place]
-        if (found == text or not text) and not found.translate(None, PLAIN) and body.startswith(own.behind, place.stop):
+        if (
+            (found == text or not text)
+            and not found.translate(None, PLAIN)
+            and body.startswith(own.behind, place.stop)
+        ):
             text = found
             yield place
         at = body.find(own.before, place.stop)

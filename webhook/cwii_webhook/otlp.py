@@ -18,10 +18,14 @@ LEAVING = 2000  # milliseconds that the last numbers may take: who is told to en
 def push(endpoint: str, metrics: Metrics) -> Callable[[], None]:
     """Every minute, or as OTEL_METRIC_EXPORT_INTERVAL says, until what it gives is called."""
     reader = PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=endpoint))
-    provider = MeterProvider([reader], resource=Resource.create({"service.name": "cwii-webhook"}), shutdown_on_exit=False)
+    provider = MeterProvider(
+        [reader], resource=Resource.create({"service.name": "cwii-webhook"}), shutdown_on_exit=False
+    )
     meter = provider.get_meter("cwii_webhook")
     for name, kind, meaning in metrics.names():
-        observe = meter.create_observable_gauge if kind == "gauge" else meter.create_observable_counter
+        observe = (
+            meter.create_observable_gauge if kind == "gauge" else meter.create_observable_counter
+        )
         observe(name, [_observer(metrics, name)], description=meaning)
     return lambda: provider.shutdown(timeout_millis=LEAVING)
 

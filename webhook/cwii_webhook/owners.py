@@ -12,7 +12,9 @@ Kind = tuple[str, str]
 REPLICA_SET: Kind = ("apps", "ReplicaSet")
 JOB: Kind = ("batch", "Job")
 
-OWNERS: frozenset[Kind] = frozenset({REPLICA_SET, ("apps", "StatefulSet"), ("apps", "DaemonSet"), JOB})
+OWNERS: frozenset[Kind] = frozenset(
+    {REPLICA_SET, ("apps", "StatefulSet"), ("apps", "DaemonSet"), JOB}
+)
 ABOVE: Mapping[Kind, frozenset[Kind]] = {
     REPLICA_SET: frozenset({("apps", "Deployment"), ("argoproj.io", "Rollout")}),
     JOB: frozenset({("batch", "CronJob")}),
@@ -21,18 +23,26 @@ ABOVE: Mapping[Kind, frozenset[Kind]] = {
 
 def voices(subject: Subject) -> Iterator[Voice]:
     """The nearest first. A ReplicaSet bears copies of what its Deployment said once: where there is one above it, that alone is heard."""
-    found = _found(subject.pod.metadata.owner_references or (), OWNERS, subject.namespace, subject.picture)
+    found = _found(
+        subject.pod.metadata.owner_references or (), OWNERS, subject.namespace, subject.picture
+    )
     if found is None:
         return
     kind, near, seen = found
-    above = _found(seen.owners, ABOVE[kind], subject.namespace, subject.picture) if kind in ABOVE else None
+    above = (
+        _found(seen.owners, ABOVE[kind], subject.namespace, subject.picture)
+        if kind in ABOVE
+        else None
+    )
     if kind != REPLICA_SET or above is None:
         yield Voice("owner", near, seen.annotations)
     if above is not None:
         yield Voice("owner", above[1], above[2].annotations)
 
 
-def _found(owners: Iterable[Owner], kinds: frozenset[Kind], namespace: str, picture: Picture) -> tuple[Kind, Ref, Seen] | None:
+def _found(
+    owners: Iterable[Owner], kinds: frozenset[Kind], namespace: str, picture: Picture
+) -> tuple[Kind, Ref, Seen] | None:
     """A reference can be written by anybody who writes the object: only one that names the very object, by its uid, is followed."""
     for owner in owners:
         kind = (owner.group, owner.kind)

@@ -48,12 +48,19 @@ def build(pod: Pod, gift: Gift, variables: frozenset[str]) -> Patch:
 
 def _lists(pod: Pod) -> Mapping[Place, Sequence[Container]]:
     spec = pod.spec
-    return {"containers": spec.containers or (), "initContainers": spec.init_containers or (), "ephemeralContainers": spec.ephemeral_containers or ()}
+    return {
+        "containers": spec.containers or (),
+        "initContainers": spec.init_containers or (),
+        "ephemeralContainers": spec.ephemeral_containers or (),
+    }
 
 
 def _usual(pod: Pod, gift: Gift, containers: Sequence[Container], patch: Patch) -> None:
     """Where nothing is in the way, the ops follow from the gift, and from which lists are there already."""
-    shape = (pod.spec.volumes is None, *[(container.volume_mounts is None, container.env is None) for container in containers])
+    shape = (
+        pod.spec.volumes is None,
+        *[(container.volume_mounts is None, container.env is None) for container in containers],
+    )
     pieces = gift.pieces.get(shape)
     if pieces is None:
         made = Patch([], patch.warnings)
@@ -62,7 +69,9 @@ def _usual(pod: Pod, gift: Gift, containers: Sequence[Container], patch: Patch) 
     patch.pieces.extend(pieces)
 
 
-def _given(pod: Pod, gift: Gift, containers: Sequence[Container], ours: frozenset[str], warnings: list[str]) -> list[Op]:
+def _given(
+    pod: Pod, gift: Gift, containers: Sequence[Container], ours: frozenset[str], warnings: list[str]
+) -> list[Op]:
     ops = _volumes(pod, gift.volumes, ours, warnings)
     for (place, index), container, each in zip(gift.places, containers, gift.each, strict=True):
         pointer = f"/spec/{place}/{index}"
@@ -71,19 +80,33 @@ def _given(pod: Pod, gift: Gift, containers: Sequence[Container], ours: frozense
     return ops
 
 
-def _volumes(pod: Pod, volumes: Collection[Volume], ours: Collection[str], warnings: list[str]) -> list[Op]:
+def _volumes(
+    pod: Pod, volumes: Collection[Volume], ours: Collection[str], warnings: list[str]
+) -> list[Op]:
     there = {volume.name: i for i, volume in enumerate(pod.spec.volumes or ())}
     ops: list[Op] = []
     for volume in volumes:
         at = there.get(volume.name)
-        if at is not None and volume.name in ours and not present.volume((pod.spec.volumes or ())[at], volume):
+        if (
+            at is not None
+            and volume.name in ours
+            and not present.volume((pod.spec.volumes or ())[at], volume)
+        ):
             ops.append(Op("replace", f"/spec/volumes/{at}", wire(volume)))
-            warnings.append(f"the pod has a volume {volume.name}, which is replaced: the name is ours")
+            warnings.append(
+                f"the pod has a volume {volume.name}, which is replaced: the name is ours"
+            )
     new = [wire(volume) for volume in volumes if volume.name not in there]
     return ops + _extended("/spec/volumes", pod.spec.volumes, new)
 
 
-def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours: frozenset[str], warnings: list[str]) -> list[Op]:
+def _mounts(
+    pointer: str,
+    container: Container,
+    mounts: Collection[Mount],
+    ours: frozenset[str],
+    warnings: list[str],
+) -> list[Op]:
     """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
     there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
     paths = _paths(container)
@@ -93,13 +116,17 @@ def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours:
         path = normpath(mount.mount_path)
         name, at = paths.get(path, (mount.name, there.get(mount.name)))
         if name != mount.name:
-            warnings.append(f"container {container.name} has its volume {name} at {mount.mount_path}: what lies there is used, not {mount.name}")
+            warnings.append(
+                f"container {container.name} has its volume {name} at {mount.mount_path}: what lies there is used, not {mount.name}"
+            )
         elif at is None:
             new.append(mount)
             there[mount.name], paths[path] = -1, (mount.name, -1)
         elif mount.name in ours and at >= 0 and _differs(container, at, mount):
             ops.append(Op("replace", f"{pointer}/{at}", mount))
-            warnings.append(f"container {container.name} mounts {mount.name}, which is mounted at {mount.mount_path} instead: the name is ours")
+            warnings.append(
+                f"container {container.name} mounts {mount.name}, which is mounted at {mount.mount_path} instead: the name is ours"
+            )
             paths.pop(normpath((container.volume_mounts or ())[at].mount_path), None)
             paths[path] = (mount.name, at)
     return ops + _extended(pointer, container.volume_mounts, new)
@@ -107,21 +134,39 @@ def _mounts(pointer: str, container: Container, mounts: Collection[Mount], ours:
 
 def _paths(container: Container) -> dict[str, tuple[str, int]]:
     """Which mount is where. Of two that the API server tells apart by their spelling alone, the plainly spelt one, which ours would be like."""
-    every = [(normpath(mount.mount_path), i, mount) for i, mount in enumerate(container.volume_mounts or ())]
-    return {path: (mount.name, i) for path, i, mount in sorted(every, key=lambda one: one[0] == one[2].mount_path)}
+    every = [
+        (normpath(mount.mount_path), i, mount)
+        for i, mount in enumerate(container.volume_mounts or ())
+    ]
+    return {
+        path: (mount.name, i)
+        for path, i, mount in sorted(every, key=lambda one: one[0] == one[2].mount_path)
+    }
 
 
-def _movable(mounts: Iterable[Mount], paths: Mapping[str, tuple[str, int]], ours: frozenset[str]) -> Iterable[Mount]:
+def _movable(
+    mounts: Iterable[Mount], paths: Mapping[str, tuple[str, int]], ours: frozenset[str]
+) -> Iterable[Mount]:
     """Who finds another of ours at his path comes last: that one moves away first."""
-    return sorted(mounts, key=lambda mount: paths.get(normpath(mount.mount_path), (mount.name,))[0] in ours - {mount.name})
+    return sorted(
+        mounts,
+        key=lambda mount: (
+            paths.get(normpath(mount.mount_path), (mount.name,))[0] in ours - {mount.name}
+        ),
+    )
 
 
 def _differs(container: Container, at: int, mount: Mount) -> bool:
     there = (container.volume_mounts or ())[at]
-    return (normpath(there.mount_path), bool(there.read_only)) != (normpath(mount.mount_path), mount.read_only)
+    return (normpath(there.mount_path), bool(there.read_only)) != (
+        normpath(mount.mount_path),
+        mount.read_only,
+    )
 
 
-def _variables(pointer: str, container: Container, variables: Iterable[Variable], ours: Collection[str]) -> list[Op]:
+def _variables(
+    pointer: str, container: Container, variables: Iterable[Variable], ours: Collection[str]
+) -> list[Op]:
     there = {variable.name: i for i, variable in enumerate(container.env or ())}
     ops: list[Op] = []
     new: list[Variable] = []
@@ -130,7 +175,9 @@ def _variables(pointer: str, container: Container, variables: Iterable[Variable]
         if at is None:
             new.append(variable)
             there[variable.name] = -1
-        elif variable.name in ours and at >= 0 and (container.env or ())[at].value != variable.value:
+        elif (
+            variable.name in ours and at >= 0 and (container.env or ())[at].value != variable.value
+        ):
             ops.append(Op("replace", f"{pointer}/{at}", variable))
     return ops + _extended(pointer, container.env, new)
 
@@ -139,7 +186,11 @@ def _extended(pointer: str, present: Sequence[object] | None, new: Sequence[obje
     """A list that is not there yet is added whole; one that is there gets each at its end."""
     if not new:
         return []
-    return [Op("add", pointer, new)] if present is None else [Op("add", f"{pointer}/-", value) for value in new]
+    return (
+        [Op("add", pointer, new)]
+        if present is None
+        else [Op("add", f"{pointer}/-", value) for value in new]
+    )
 
 
 def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -> None:
@@ -150,9 +201,15 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
     ops: list[Op] = []
     for one in joining:
         at = there.get(one.name)
-        if at is not None and one.renewed and not present.container((containers or ())[at], one.body):
+        if (
+            at is not None
+            and one.renewed
+            and not present.container((containers or ())[at], one.body)
+        ):
             ops.append(Op("replace", f"/spec/{place}/{at}", one.body))
-            patch.warnings.append(f"the pod has a container {one.name}, which is replaced: the name is ours")
+            patch.warnings.append(
+                f"the pod has a container {one.name}, which is replaced: the name is ours"
+            )
     patch.add(ops)
     if new:
         patch.pieces.append(_joined(place, containers, new))
@@ -161,12 +218,17 @@ def _joining(place: Place, pod: Pod, joining: Sequence[Joining], patch: Patch) -
 _joined_known: Memo[tuple[Place, bool, tuple[Joining, ...]], Piece] = Memo(GIFTS)
 
 
-def _joined(place: Place, containers: Sequence[Container] | None, new: tuple[Joining, ...]) -> Piece:
+def _joined(
+    place: Place, containers: Sequence[Container] | None, new: tuple[Joining, ...]
+) -> Piece:
     """They go with what is given too."""
     key = place, containers is None, new
     known = _joined_known.get(key)
     if known is None:
-        head, tail = [one.body for one in new if one.first], [one.body for one in new if not one.first]
+        head, tail = (
+            [one.body for one in new if one.first],
+            [one.body for one in new if not one.first],
+        )
         if containers is None:
             head, tail = [], head + tail
         ops = _extended(f"/spec/{place}", containers, tail)
@@ -175,11 +237,15 @@ def _joined(place: Place, containers: Sequence[Container] | None, new: tuple[Joi
     return known
 
 
-def _texts(pointer: str, present: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch) -> None:
+def _texts(
+    pointer: str, present: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch
+) -> None:
     if present is None:
         patch.add([Op("add", pointer, new)])
     else:
-        patch.pieces.extend([_text(pointer, key, text) for key, text in new.items() if present.get(key) != text])
+        patch.pieces.extend(
+            [_text(pointer, key, text) for key, text in new.items() if present.get(key) != text]
+        )
 
 
 _texts_known: Memo[tuple[str, str, str], Piece] = Memo(GIFTS)
@@ -188,7 +254,9 @@ _texts_known: Memo[tuple[str, str, str], Piece] = Memo(GIFTS)
 def _text(pointer: str, key: str, text: str) -> Piece:
     """They go with what is given, and are the same as often."""
     said = pointer, key, text
-    return _texts_known.get(said) or _texts_known.keep(said, piece([Op("add", f"{pointer}/{_escaped(key)}", text)]), len(text))
+    return _texts_known.get(said) or _texts_known.keep(
+        said, piece([Op("add", f"{pointer}/{_escaped(key)}", text)]), len(text)
+    )
 
 
 def _escaped(key: str) -> str:
@@ -198,7 +266,9 @@ def _escaped(key: str) -> str:
 def applied(pod: Any, ops: Iterable[Op]) -> Any:
     """The pod as the API server makes it of the patch: the same object, changed. What it would refuse is a ValueError."""
     for op in ops:
-        *way, last = [token.replace("~1", "/").replace("~0", "~") for token in op.path.split("/")[1:]]
+        *way, last = [
+            token.replace("~1", "/").replace("~0", "~") for token in op.path.split("/")[1:]
+        ]
         parent = pod
         for token in way:
             parent = _child(parent, token, op.path)

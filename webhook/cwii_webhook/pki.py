@@ -14,12 +14,20 @@ from typing import Final
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from cwii_webhook.x509 import BEGIN, END, Pair
 
-SKEW: Final = timedelta(minutes=5)  # that clocks of machines may differ; of short lives it is a tenth
+SKEW: Final = timedelta(
+    minutes=5
+)  # that clocks of machines may differ; of short lives it is a tenth
 LOOPBACK = "127.0.0.1"
 
 Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -50,16 +58,27 @@ class Wish:
 
     @property
     def usages(self) -> list[x509.ObjectIdentifier]:
-        return [*([ExtendedKeyUsageOID.CLIENT_AUTH] if self.calls else []), *([ExtendedKeyUsageOID.SERVER_AUTH] if self.serves else [])]
+        return [
+            *([ExtendedKeyUsageOID.CLIENT_AUTH] if self.calls else []),
+            *([ExtendedKeyUsageOID.SERVER_AUTH] if self.serves else []),
+        ]
 
     @property
     def names(self) -> list[x509.GeneralName]:
-        return [*map(x509.DNSName, self.dns), *(x509.IPAddress(ipaddress.ip_address(each)) for each in self.addresses)]
+        return [
+            *map(x509.DNSName, self.dns),
+            *(x509.IPAddress(ipaddress.ip_address(each)) for each in self.addresses),
+        ]
 
 
 def service(name: str, namespace: str, life: Life) -> Wish:
     """Of whoever answers for a Service; and for whoever asks on the loopback."""
-    ways = (name, f"{name}.{namespace}", f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local")
+    ways = (
+        name,
+        f"{name}.{namespace}",
+        f"{name}.{namespace}.svc",
+        f"{name}.{namespace}.svc.cluster.local",
+    )
     return Wish(name, life, dns=ways, addresses=(LOOPBACK,), serves=True)
 
 
@@ -76,25 +95,41 @@ def user(name: str, groups: tuple[str, ...], life: Life) -> Wish:
 def authority(name: str, life: Life, now: datetime) -> Pair:
     """One that signs itself. Each has a name of its own: two of them stand side by side in a bundle."""
     key, serial = ec.generate_private_key(ec.SECP256R1()), x509.random_serial_number()
-    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{name} {serial & 0xFFFFFFFF:08x}"[-64:])])
+    own = x509.Name(
+        [x509.NameAttribute(NameOID.COMMON_NAME, f"{name} {serial & 0xFFFFFFFF:08x}"[-64:])]
+    )
     start = _start(life, now)
     builder = x509.CertificateBuilder(own, own, key.public_key(), serial, start, start + life.lasts)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(usage(signs=True), critical=True)
-    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    builder = builder.add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+    )
     return _pair(builder.sign(key, hashes.SHA256()), key)
 
 
 def signed(wish: Wish, by: Pair, now: datetime) -> Pair:
     """It does not outlive who signs it. Raises BadPair where that cannot sign."""
     signer, signs = read(by)
-    key = rsa.generate_private_key(65537, 2048) if wish.rsa else ec.generate_private_key(ec.SECP256R1())
-    builder = x509.CertificateBuilder(subject(signer), subject(wish), key.public_key(), x509.random_serial_number())
-    builder = builder.not_valid_before(_start(wish.life, now)).not_valid_after(min(_start(wish.life, now) + wish.life.lasts, signer.not_valid_after_utc))
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    key = (
+        rsa.generate_private_key(65537, 2048)
+        if wish.rsa
+        else ec.generate_private_key(ec.SECP256R1())
+    )
+    builder = x509.CertificateBuilder(
+        subject(signer), subject(wish), key.public_key(), x509.random_serial_number()
+    )
+    builder = builder.not_valid_before(_start(wish.life, now)).not_valid_after(
+        min(_start(wish.life, now) + wish.life.lasts, signer.not_valid_after_utc)
+    )
+    builder = builder.add_extension(
+        x509.BasicConstraints(ca=False, path_length=None), critical=True
+    )
     builder = builder.add_extension(usage(enciphers=wish.rsa), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage(wish.usages), critical=False)
-    builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    builder = builder.add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+    )
     builder = builder.add_extension(_identifier(signer, signs), critical=False)
     if wish.names:
         builder = builder.add_extension(x509.SubjectAlternativeName(wish.names), critical=False)
@@ -106,7 +141,11 @@ def certificates(pem: bytes) -> list[x509.Certificate]:
     found: list[x509.Certificate] = []
     for block in pem.split(BEGIN.encode())[1:]:
         try:
-            found.append(x509.load_pem_x509_certificate(BEGIN.encode() + block.partition(END.encode())[0] + END.encode() + b"\n"))
+            found.append(
+                x509.load_pem_x509_certificate(
+                    BEGIN.encode() + block.partition(END.encode())[0] + END.encode() + b"\n"
+                )
+            )
         except ValueError:
             continue
     return found
@@ -114,7 +153,9 @@ def certificates(pem: bytes) -> list[x509.Certificate]:
 
 def bundle(*pems: bytes) -> bytes:
     """Each certificate once."""
-    return b"".join(_pem(each) for each in dict.fromkeys(each for pem in pems for each in certificates(pem)))
+    return b"".join(
+        _pem(each) for each in dict.fromkeys(each for pem in pems for each in certificates(pem))
+    )
 
 
 def der(pem: bytes) -> bytes:
@@ -143,7 +184,11 @@ def read(pair: Pair) -> tuple[x509.Certificate, Key]:
 
 
 def _public(key: object) -> bytes:
-    return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) if isinstance(key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey) else b""
+    return (
+        key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        if isinstance(key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey)
+        else b""
+    )
 
 
 def _start(life: Life, now: datetime) -> datetime:
@@ -155,8 +200,13 @@ def subject(of: Wish | x509.Certificate) -> x509.Name:
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         if isinstance(of, x509.Certificate):
             return of.subject
-        groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group, _validate=False) for group in of.groups]
-        return x509.Name([*groups, x509.NameAttribute(NameOID.COMMON_NAME, of.name, _validate=False)])
+        groups = [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, group, _validate=False)
+            for group in of.groups
+        ]
+        return x509.Name(
+            [*groups, x509.NameAttribute(NameOID.COMMON_NAME, of.name, _validate=False)]
+        )
 
 
 def usage(*, signs: bool = False, enciphers: bool = False) -> x509.KeyUsage:
@@ -184,7 +234,11 @@ def _identifier(signer: x509.Certificate, key: Key) -> x509.AuthorityKeyIdentifi
 
 def _pair(certificate: x509.Certificate, key: Key) -> Pair:
     """RSA in the form of old that HyperShift reads."""
-    form = PrivateFormat.TraditionalOpenSSL if isinstance(key, rsa.RSAPrivateKey) else PrivateFormat.PKCS8
+    form = (
+        PrivateFormat.TraditionalOpenSSL
+        if isinstance(key, rsa.RSAPrivateKey)
+        else PrivateFormat.PKCS8
+    )
     return Pair(_pem(certificate), key.private_bytes(Encoding.PEM, form, NoEncryption()))
 
 

@@ -38,7 +38,9 @@ from cwii_webhook.tally import Tally
 from cwii_webhook.tls import Certificates, Files, Terms, Unusable, terms
 
 KINDS = {(kind.group, kind.kind): kind for kind in (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)}
-NATIVE = frozenset({"iam.gke.io/gcp-service-account"})  # heard by cwii, and under no dialect's domain
+NATIVE = frozenset(
+    {"iam.gke.io/gcp-service-account"}
+)  # heard by cwii, and under no dialect's domain
 LOOK = 1.0  # seconds between two looks at what is still lacking
 MUTE = 5.0  # seconds until a machine that did not answer is asked again
 LOOPBACK = "127.0.0.1"
@@ -51,7 +53,9 @@ class Offered(Protocol):
 class Program:
     """As a sidecar, it takes what can be mended as a fault: it serves without what is missing, decides nothing, and tells why."""
 
-    def __init__(self, offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False) -> None:
+    def __init__(
+        self, offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False
+    ) -> None:
         self.sidecar = sidecar
         self.faults: list[str] = []
         self.lost = False  # the look at the cluster
@@ -62,8 +66,17 @@ class Program:
         self.sources = [source for each in self.offered for source in each.sources]
         self.environ = environ
         self.mute = self._machine()
-        alone = dict.fromkeys(source.place.ref for source in self.sources if isinstance(source.place, Key))
-        self.kinds = [*(kind for key, kind in KINDS.items() if any(key in each.kinds for each in self.offered)), *map(config_map, alone)]
+        alone = dict.fromkeys(
+            source.place.ref for source in self.sources if isinstance(source.place, Key)
+        )
+        self.kinds = [
+            *(
+                kind
+                for key, kind in KINDS.items()
+                if any(key in each.kinds for each in self.offered)
+            ),
+            *map(config_map, alone),
+        ]
         self.metrics = Metrics()
         self.log = Log(2, self.serving.log_level)
         self.tally = Tally(self.metrics, self.log)
@@ -71,8 +84,12 @@ class Program:
         resources = [kind.resource for kind in self.kinds]
         self.readiness = health.Readiness(self.metrics, "picture", "certificate")
         self.build = health.Build(self.metrics)
-        self.ages = self.metrics.gauge("cwii_picture_age_seconds", "Since a watch was last heard from.", max, kind=resources)
-        self.sizes = self.metrics.gauge("cwii_picture_objects", "Objects in the picture.", max, kind=resources)
+        self.ages = self.metrics.gauge(
+            "cwii_picture_age_seconds", "Since a watch was last heard from.", max, kind=resources
+        )
+        self.sizes = self.metrics.gauge(
+            "cwii_picture_objects", "Objects in the picture.", max, kind=resources
+        )
         self.way = _way(self.serving, environ)
         self.access = self._access()
         self.certificates = self._certificates()
@@ -88,14 +105,25 @@ class Program:
             self.log.warning(warning)
         for fault in filter(None, (*self.faults, self.mute)):
             self.log.error(fault)
-        ports = [each[0].getsockname()[1] if each else port for each, (_, port) in zip(sockets, self.places, strict=True)]
-        self.log.info("listening", paths=tuple(each.route.path for each in self.offered), ports=tuple(map(str, ports)))
+        ports = [
+            each[0].getsockname()[1] if each else port
+            for each, (_, port) in zip(sockets, self.places, strict=True)
+        ]
+        self.log.info(
+            "listening",
+            paths=tuple(each.route.path for each in self.offered),
+            ports=tuple(map(str, ports)),
+        )
 
         def work(number: int, leash: int | None) -> int:
             push = self.push if number == 0 else None  # for all: each reads the numbers of all
             with pulse.watched() as watch:
                 ended = push(self.serving.otlp, self.metrics) if push else None
-                server.run(lambda: self._worker([each[number] if each else None for each in sockets], leash, watch))
+                server.run(
+                    lambda: self._worker(
+                        [each[number] if each else None for each in sockets], leash, watch
+                    )
+                )
                 if ended:
                     ended()
             return int(self.lost)
@@ -112,15 +140,26 @@ class Program:
         debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
         return (self.serving.door, *self.serving.plain, *debugging)
 
-    async def _worker(self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Pulse) -> None:
+    async def _worker(
+        self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Pulse
+    ) -> None:
         self.build.tell()
         told = health.answers(self.readiness, self.metrics)
         look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
-        admission = Admission(routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told)
+        admission = Admission(
+            routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told
+        )
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
-        late = [self._late(door, place) for door, place in zip((first, *others), self.places, strict=True) if door.late]
-        looking = [asyncio.ensure_future(doing) for doing in (watch.beat(), look.run(), self._look(look, admission), self._ask(), *late)]
+        late = [
+            self._late(door, place)
+            for door, place in zip((first, *others), self.places, strict=True)
+            if door.late
+        ]
+        looking = [
+            asyncio.ensure_future(doing)
+            for doing in (watch.beat(), look.run(), self._look(look, admission), self._ask(), *late)
+        ]
         serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
@@ -143,20 +182,36 @@ class Program:
         if door.certificates:
             self.readiness.say("door", "")
 
-    def _doors(self, sockets: Sequence[socket.socket | None], admission: Handler, told: Handler, look: Look) -> list[Door]:
+    def _doors(
+        self, sockets: Sequence[socket.socket | None], admission: Handler, told: Handler, look: Look
+    ) -> list[Door]:
         """The one with TLS, and those without, which are counted by nobody."""
-        first = Door(sockets[0], admission, Connections(Limits(), self.tally, time.monotonic), self.tally, self.certificates)
+        first = Door(
+            sockets[0],
+            admission,
+            Connections(Limits(), self.tally, time.monotonic),
+            self.tally,
+            self.certificates,
+        )
         aside = Tally(Metrics(), self.log)
         answers = [told] * (len(sockets) - 1)
         if self.serving.debug_port is not None:
             answers[-1] = debug.handler({b"/debug/picture": lambda: _picture(look)})
         others = zip(sockets[1:], answers, strict=True)
-        return [first, *(Door(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside) for sock, answer in others)]
+        return [
+            first,
+            *(
+                Door(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside)
+                for sock, answer in others
+            ),
+        ]
 
     def _lost(self, task: asyncio.Task[None], serving: Server) -> None:
         """Whoever goes on without looking at the cluster answers with what was: better that another begins anew."""
         if not task.cancelled() and (error := task.exception()):
-            self.log.error("nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}")
+            self.log.error(
+                "nobody looks at the cluster any more", error=f"{type(error).__name__}: {error}"
+            )
             self.lost = True
             serving.stop()
 
@@ -180,7 +235,10 @@ class Program:
 
     def _anew(self, version: Version) -> list[Service]:
         """Only those that are made with a version: the others go on with what their sources said, which may stand there no more."""
-        return [anew if old.version else old for old, anew in zip(self.offered, self.again(version), strict=True)]
+        return [
+            anew if old.version else old
+            for old, anew in zip(self.offered, self.again(version), strict=True)
+        ]
 
     def _machine(self) -> str:
         """Why it has not said what it is, if that is heeded: asked for all processes, and without an answer nothing is decided."""
@@ -211,8 +269,17 @@ class Program:
                 self.log.info("the instance's metadata is known now")
 
     def _wants(self) -> Wants:
-        writes = any(delivery(str(each.told.values.get("gcp_delivery", ""))) == "config-map" for each in self.offered)
-        return Wants(self.kinds, _reads(self.offered), Bounds(self.serving.grace), writes, any(each.version for each in self.offered))
+        writes = any(
+            delivery(str(each.told.values.get("gcp_delivery", ""))) == "config-map"
+            for each in self.offered
+        )
+        return Wants(
+            self.kinds,
+            _reads(self.offered),
+            Bounds(self.serving.grace),
+            writes,
+            any(each.version for each in self.offered),
+        )
 
     def _fault(self, bad: Exception) -> None:
         if str(bad) not in self.faults:
@@ -229,7 +296,11 @@ class Program:
 
     def _certificates(self) -> Certificates:
         certificate, key = self.serving.pair
-        files = Files(Path(certificate), Path(key), Path(self.serving.client_ca) if self.serving.client_ca else None)
+        files = Files(
+            Path(certificate),
+            Path(key),
+            Path(self.serving.client_ca) if self.serving.client_ca else None,
+        )
         agreed = Terms()
         try:
             agreed = terms(self.serving.tls_min, self.serving.tls_ciphers)
@@ -237,7 +308,13 @@ class Program:
             if not self.sidecar:
                 raise
             self._fault(e)
-        return Certificates(files, agreed, lambda problem: self.log.error(problem) if problem else self.log.info("a certificate is served"))
+        return Certificates(
+            files,
+            agreed,
+            lambda problem: (
+                self.log.error(problem) if problem else self.log.info("a certificate is served")
+            ),
+        )
 
     def _push(self) -> Callable[[str, Metrics], Callable[[], None]] | None:
         if not self.serving.otlp:
@@ -245,7 +322,10 @@ class Program:
         try:
             from cwii_webhook.otlp import push  # noqa: PLC0415 - weighs as much as all the rest
         except ImportError:
-            missing = BadFlag("--otlp-endpoint needs more than is installed", "pip install 'cwii-webhook[otlp,server]'")
+            missing = BadFlag(
+                "--otlp-endpoint needs more than is installed",
+                "pip install 'cwii-webhook[otlp,server]'",
+            )
             if not self.sidecar:
                 raise missing from None
             self.log.error(str(missing))  # noqa: TRY400 - a sentence, and pods are none the worse for it
@@ -258,7 +338,8 @@ class Program:
             return bind(host, port, processes=count)
         except OSError as e:
             bad = BadFlag(
-                f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}", "name another with the flags for ports and addresses"
+                f"nobody can listen at {host or 'any address'}, port {port}: {e.strerror or e}",
+                "name another with the flags for ports and addresses",
             )
         if not self.sidecar:
             raise bad
@@ -282,12 +363,25 @@ def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
 
 def _picture(look: Look) -> str:
     ages, sizes = look.ages(), look.sizes()
-    return "\n".join([*(f"{kind}: {sizes[kind]} objects, heard of {age:.1f} s ago" for kind, age in ages.items()), *look.lacks(), *look.troubles()])
+    return "\n".join(
+        [
+            *(
+                f"{kind}: {sizes[kind]} objects, heard of {age:.1f} s ago"
+                for kind, age in ages.items()
+            ),
+            *look.lacks(),
+            *look.troubles(),
+        ]
+    )
 
 
 def _way(serving: Serving, environ: Mapping[str, str]) -> Way:
     def read() -> Access:
-        access = from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context) if serving.kubeconfig else in_cluster(environ, RealClock())
+        access = (
+            from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context)
+            if serving.kubeconfig
+            else in_cluster(environ, RealClock())
+        )
         access.namespace = environ.get("POD_NAMESPACE") or access.namespace
         if serving.api:
             own = access.server

@@ -71,7 +71,9 @@ def _end() -> None:
     """With a log of its own: another would first have to ask the loop."""
     try:
         stack = traceback.walk_stack(sys._current_frames()[threading.main_thread().ident or 0])  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - documented, for this
-        places = [f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}" for frame, line in stack]
+        places = [
+            f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}" for frame, line in stack
+        ]
         Log(STDERR).error("this hangs, and ends so that it is started again", at=tuple(places))
     finally:
         os._exit(1)

@@ -28,13 +28,20 @@ class Troubles:
     """Declared before there are several processes."""
 
     def __init__(self, metrics: Metrics, log: Log) -> None:
-        self.gauge = metrics.gauge("cwii_source_trouble", "1 if what is heeded besides annotations cannot be read.", max, source=NAMES)
+        self.gauge = metrics.gauge(
+            "cwii_source_trouble",
+            "1 if what is heeded besides annotations cannot be read.",
+            max,
+            source=NAMES,
+        )
         self.log = log
 
 
 class Reader:
     def __init__(self, sources: Sequence[Source], known: Known, troubles: Troubles) -> None:
-        self._all = [_Reading(source, known) for source in sources if not isinstance(source.place, Machine)]
+        self._all = [
+            _Reading(source, known) for source in sources if not isinstance(source.place, Machine)
+        ]
         self._troubles = troubles
 
     def look(self) -> None:
@@ -46,7 +53,9 @@ class Reader:
             if reading.problem and reading.problem != before:
                 self._troubles.log.warning(reading.problem, source=reading.source.name)
             elif not reading.problem:
-                self._troubles.log.info("what is heeded besides annotations was read", source=reading.source.name)
+                self._troubles.log.info(
+                    "what is heeded besides annotations was read", source=reading.source.name
+                )
             same = [each for each in self._all if each.source.name == reading.source.name]
             self._troubles.gauge.set(float(any(each.problem for each in same)), reading.source.name)
 

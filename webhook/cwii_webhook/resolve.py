@@ -20,7 +20,9 @@ from cwii_webhook.vocabulary.cwii import ALL, DOMAIN, HEARD
 from cwii_webhook.voices import Scope, Subject, Voice
 
 # Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
-GUESTS = frozenset({"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"})
+GUESTS = frozenset(
+    {"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"}
+)
 
 SPELLING = Spelling("cwii", DOMAIN, ALL, alone=True)
 PREFIX = SPELLING.prefix
@@ -45,21 +47,54 @@ _heard: Memo[Key, Said] = Memo()
 class Hearing:
     """What is looked up once for a pod, however many clouds it is for."""
 
-    __slots__ = ("containers", "env", "from_elsewhere", "namespace", "said", "voices", "volumes", "windows")
+    __slots__ = (
+        "containers",
+        "env",
+        "from_elsewhere",
+        "namespace",
+        "said",
+        "voices",
+        "volumes",
+        "windows",
+    )
 
     def __init__(self, subject: Subject) -> None:
         spec = subject.pod.spec
         self.namespace = subject.namespace
         every = list(_voices(subject))
         self.voices = tuple([voice for voice in every if not HEARD.isdisjoint(voice.annotations)])
-        if odd := [voice for voice in every if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)]:
+        if odd := [
+            voice
+            for voice in every
+            if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)
+        ]:
             subject.odd = tuple([told for voice in odd for told in SPELLING.told(voice)])
         self.windows = bool(self.voices) and on_windows(subject.pod)
-        self.containers = [container for container in subject.containers if container.name not in GUESTS] if self.voices else []
+        self.containers = (
+            [container for container in subject.containers if container.name not in GUESTS]
+            if self.voices
+            else []
+        )
         places = subject.places(GUESTS) if self.voices else ()
-        self.said = _said((self.namespace, self.windows, places, tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices])))
-        self.env = frozenset([variable.name for container in self.containers if container.env for variable in container.env])
-        self.from_elsewhere = [container.name for container in self.containers if container.env_from]
+        self.said = _said(
+            (
+                self.namespace,
+                self.windows,
+                places,
+                tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices]),
+            )
+        )
+        self.env = frozenset(
+            [
+                variable.name
+                for container in self.containers
+                if container.env
+                for variable in container.env
+            ]
+        )
+        self.from_elsewhere = [
+            container.name for container in self.containers if container.env_from
+        ]
         self.volumes = {volume.name: volume for volume in spec.volumes or ()}
 
 
@@ -71,7 +106,11 @@ def hearing(subject: Subject) -> Hearing:
 
 def _texts(voice: Voice) -> Texts:
     items = voice.annotations.items()
-    return tuple(items) if HEARD.issuperset(voice.annotations) else tuple([said for said in items if said[0] in HEARD])
+    return (
+        tuple(items)
+        if HEARD.issuperset(voice.annotations)
+        else tuple([said for said in items if said[0] in HEARD])
+    )
 
 
 def _said(key: Key) -> Said:
@@ -85,7 +124,10 @@ def _said(key: Key) -> Said:
 def _voices(subject: Subject) -> Iterator[Voice]:
     yield subject.itself()
     yield from owners.voices(subject)
-    account, space = subject.account(subject.pod.spec.service_account_name or "default"), subject.space()
+    account, space = (
+        subject.account(subject.pod.spec.service_account_name or "default"),
+        subject.space(),
+    )
     if account:
         yield account
     if space:
@@ -99,7 +141,9 @@ class Wishes:
 
     def __init__(self, heard: Hearing) -> None:
         self.hearing = heard
-        self.voices = [Voice(voice.scope, voice.ref, dict(_texts(voice))) for voice in heard.voices]  # origins keep them: no more than what is heard
+        self.voices = [
+            Voice(voice.scope, voice.ref, dict(_texts(voice))) for voice in heard.voices
+        ]  # origins keep them: no more than what is heard
         self.origins: list[Origin] = []
         self.warnings: list[str] = []
 
@@ -112,7 +156,9 @@ class Wishes:
                 if text in {"true", "false"}:
                     return self._kept(Origin(word.key, text, word.key, voice))
                 if text:
-                    self.warnings.append(f"{word.key} of {voice} is {shown(said)}, neither true nor false: it is passed over")
+                    self.warnings.append(
+                        f"{word.key} of {voice} is {shown(said)}, neither true nor false: it is passed over"
+                    )
         return None
 
     def text(self, word: Word, what: str) -> Origin | None:
@@ -138,15 +184,21 @@ class Wishes:
         origin = self.heard(word, "token expiration")
         if origin is None or not _WHOLE.fullmatch(origin.value):
             if origin:
-                self.warnings.append(f"{where(origin)} is {shown(origin.value)}, which is no number of seconds: {default} is used")
+                self.warnings.append(
+                    f"{where(origin)} is {shown(origin.value)}, which is no number of seconds: {default} is used"
+                )
             self.otherwise("token expiration", str(default))
             return default
         digits = origin.value.lstrip("+-").lstrip("0")
         seconds = 0 if origin.value.startswith("-") else int(digits[:40] or "0")
         if seconds > MOST:
-            raise Refused(f"{where(origin)} is {shown(origin.value)}, and no token may last so long: say {LEAST} to {MOST} seconds")
+            raise Refused(
+                f"{where(origin)} is {shown(origin.value)}, and no token may last so long: say {LEAST} to {MOST} seconds"
+            )
         if seconds < LEAST:
-            self.warnings.append(f"{where(origin)} is {origin.value}, and no token lasts less than {LEAST} seconds: {LEAST} is used")
+            self.warnings.append(
+                f"{where(origin)} is {origin.value}, and no token lasts less than {LEAST} seconds: {LEAST} is used"
+            )
         seconds = max(LEAST, seconds)
         self._kept(Origin(origin.what, str(seconds), origin.key, origin.voice))
         return seconds

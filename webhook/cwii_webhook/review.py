@@ -87,7 +87,9 @@ class Selector(Read, frozen=True):
 
 
 class NodeAffinity(Read, frozen=True):
-    required: Selector | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+    required: Selector | None = field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
 
 
 class Affinity(Read, frozen=True):
@@ -134,7 +136,9 @@ def containers(pod: Pod) -> Sequence[Container]:
 
 def names(containers: Sequence[Container]) -> frozenset[str]:
     """Of the variables that they set themselves."""
-    return frozenset([variable.name for container in containers if container.env for variable in container.env])
+    return frozenset(
+        [variable.name for container in containers if container.env for variable in container.env]
+    )
 
 
 class Kind(Read, frozen=True):
@@ -230,7 +234,11 @@ def _foreign(body: bytes) -> Review | None:
     asked = found.request
     if asked.kind.pod:
         return None
-    return Review(Request(asked.uid, asked.kind, asked.operation, None, asked.namespace, asked.name), found.api_version, found.kind)
+    return Review(
+        Request(asked.uid, asked.kind, asked.operation, None, asked.namespace, asked.name),
+        found.api_version,
+        found.kind,
+    )
 
 
 def encode(value: object) -> bytes:

@@ -30,7 +30,14 @@ class Drain(Struct, frozen=True):
 
 
 class Server:
-    def __init__(self, admission: Door, plain: Sequence[Door], readiness: Readiness, log: Log, drain: Drain | None = None) -> None:
+    def __init__(
+        self,
+        admission: Door,
+        plain: Sequence[Door],
+        readiness: Readiness,
+        log: Log,
+        drain: Drain | None = None,
+    ) -> None:
         self._admission = admission
         self._plain = plain
         self._readiness = readiness
@@ -69,11 +76,16 @@ class Server:
 
     async def _end(self) -> None:
         self._readiness.say("draining", "this one is shutting down")
-        self._log.info("draining: ready no more, and serving on until others have heard of it", seconds=self._drain.delay)
+        self._log.info(
+            "draining: ready no more, and serving on until others have heard of it",
+            seconds=self._drain.delay,
+        )
         room = self._admission.room
         await self._until(self._hurry.is_set, self._drain.delay)
         room.draining = True
-        await self._until(lambda: self._hurry.is_set() or room.quiet(self._drain.quiet), self._drain.limit)
+        await self._until(
+            lambda: self._hurry.is_set() or room.quiet(self._drain.quiet), self._drain.limit
+        )
         self._admission.hush()
         await asyncio.sleep(0.05)  # who was already let in by the kernel is accepted
         self._admission.close()
@@ -100,7 +112,11 @@ class Server:
         if certificates:
             certificates.refresh()
             self._readiness.say("certificate", certificates.state(time.time()))
-            self._admission.tally.certificate(certificates.ends, new=certificates.loads != self._loads, stray=bool(certificates.stray))
+            self._admission.tally.certificate(
+                certificates.ends,
+                new=certificates.loads != self._loads,
+                stray=bool(certificates.stray),
+            )
             self._loads = certificates.loads
         for door in (self._admission, *self._plain):
             door.room.sweep()

@@ -17,7 +17,13 @@ Quality = Literal["Guaranteed", "Burstable", "BestEffort"]
 Amounts = Mapping[str, str | int | float]
 
 _UNITS = (
-    {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(1000)}
+    {
+        "": Fraction(1),
+        "n": Fraction(1, 10**9),
+        "u": Fraction(1, 10**6),
+        "m": Fraction(1, 1000),
+        "k": Fraction(1000),
+    }
     | {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)}
     | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
 )
@@ -30,11 +36,21 @@ OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
 def quality(pod: Pod) -> Quality:
     """As the API server judges it: nothing of something is as good as nothing said."""
-    every = [pod.spec.resources] if shared(pod) else [c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
+    every = (
+        [pod.spec.resources]
+        if shared(pod)
+        else [
+            c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+        ]
+    )
     amounts = [(_counted(r and r.requests), _counted(r and r.limits)) for r in every]
     if not any(requests or limits for requests, limits in amounts):
         return "BestEffort"
-    return "Guaranteed" if all(_guaranteed(requests, limits) for requests, limits in amounts) else "Burstable"
+    return (
+        "Guaranteed"
+        if all(_guaranteed(requests, limits) for requests, limits in amounts)
+        else "Burstable"
+    )
 
 
 def shared(pod: Pod) -> bool:
@@ -57,18 +73,26 @@ def asking(pod: Pod) -> Asking:
         return Asking()
     every = [container.resources or Resources() for container in containers(pod)]
     limits = [name for name in _COUNTED if all(name in (said.limits or ()) for said in every)]
-    requests = [name for name in _COUNTED if all(name in (said.limits or ()) or name in (said.requests or ()) for said in every)]
+    requests = [
+        name
+        for name in _COUNTED
+        if all(name in (said.limits or ()) or name in (said.requests or ()) for said in every)
+    ]
     return Asking(tuple(requests), tuple(limits), quality(pod))
 
 
 def _counted(amounts: Amounts | None) -> Mapping[str, int]:
-    counted = {name: amount(amounts[name]) for name in _COUNTED if name in amounts} if amounts else {}
+    counted = (
+        {name: amount(amounts[name]) for name in _COUNTED if name in amounts} if amounts else {}
+    )
     return {name: number for name, number in counted.items() if number > 0}
 
 
 def _guaranteed(requests: Mapping[str, int], limits: Mapping[str, int]) -> bool:
     """What is not requested is requested as it is limited."""
-    return len(limits) == 2 and all(requests.get(name, limits[name]) == limits[name] for name in limits)
+    return len(limits) == 2 and all(
+        requests.get(name, limits[name]) == limits[name] for name in limits
+    )
 
 
 def amount(written: str | float) -> int:
@@ -82,15 +106,28 @@ def _amount(text: str) -> int:
     found = QUANTITY.pattern.fullmatch(text)
     if found is None:
         return 1
-    return ceil(Fraction(found[1]) * _UNITS[found[2] or ""] * (Fraction(10) ** int(found[3]) if found[3] else 1) / _UNITS["n"])
+    return ceil(
+        Fraction(found[1])
+        * _UNITS[found[2] or ""]
+        * (Fraction(10) ** int(found[3]) if found[3] else 1)
+        / _UNITS["n"]
+    )
 
 
 def least(asking: Asking, cpu: str, memory: str) -> dict[str, dict[str, object]]:
     """What a container of ours has to say so that the pod stays what it is and is taken as it was. What is not limited is requested as nothing."""
-    need: dict[str, str] = dict.fromkeys(_COUNTED, "0") if asking.quality == "BestEffort" else {"cpu": cpu, "memory": memory}
-    requests: dict[str, object] = {name: need[name] if name in asking.limits else "0" for name in asking.requests}
+    need: dict[str, str] = (
+        dict.fromkeys(_COUNTED, "0")
+        if asking.quality == "BestEffort"
+        else {"cpu": cpu, "memory": memory}
+    )
+    requests: dict[str, object] = {
+        name: need[name] if name in asking.limits else "0" for name in asking.requests
+    }
     limits: dict[str, object] = {name: need[name] for name in asking.limits}
-    return {key: amounts for key, amounts in (("requests", requests), ("limits", limits)) if amounts}
+    return {
+        key: amounts for key, amounts in (("requests", requests), ("limits", limits)) if amounts
+    }
 
 
 def ample(asking: Asking, cpu: str, memory: str) -> dict[str, dict[str, object]]:
@@ -98,12 +135,20 @@ def ample(asking: Asking, cpu: str, memory: str) -> dict[str, dict[str, object]]
     if asking.quality != "Burstable":
         return least(asking, cpu, memory)
     need: dict[str, object] = {"cpu": cpu, "memory": memory}
-    return {"requests": need, "limits": {name: need[name] for name in _COUNTED if name == "memory" or name in asking.limits}}
+    return {
+        "requests": need,
+        "limits": {
+            name: need[name] for name in _COUNTED if name == "memory" or name in asking.limits
+        },
+    }
 
 
 def common_user(pod: Pod) -> int | None:
     """The user that all containers of the pod's run as. One of another would cost the others their tokens: only a pod of one user gets them as its own."""
-    users = {user(c, pod.spec.security_context) for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))}
+    users = {
+        user(c, pod.spec.security_context)
+        for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    }
     return users.pop() if len(users) == 1 else None
 
 
@@ -123,12 +168,24 @@ def on_windows(pod: Pod) -> bool:
     spec = pod.spec
     if spec.os and spec.os.name:
         return for_windows(pod)
-    if spec.node_selector and any(spec.node_selector.get(label) == "windows" for label in OS_LABELS):
+    if spec.node_selector and any(
+        spec.node_selector.get(label) == "windows" for label in OS_LABELS
+    ):
         return True
-    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    required = (
+        spec.affinity.node_affinity.required
+        if spec.affinity and spec.affinity.node_affinity
+        else None
+    )
     terms = (required.node_selector_terms or []) if required else []
-    return bool(terms) and all(any(_windows(r) for r in term.match_expressions or ()) for term in terms)
+    return bool(terms) and all(
+        any(_windows(r) for r in term.match_expressions or ()) for term in terms
+    )
 
 
 def _windows(requirement: Requirement) -> bool:
-    return requirement.key in OS_LABELS and requirement.operator == "In" and requirement.values == ["windows"]
+    return (
+        requirement.key in OS_LABELS
+        and requirement.operator == "In"
+        and requirement.values == ["windows"]
+    )

@@ -13,7 +13,12 @@ from cwii_webhook.voices import Scope, Subject, Voice
 MOST = 4  # odd words of one voice that are told of
 LOOKED = 16  # at of those that a stranger may write
 ALIKE = 32  # that are compared with one
-BEARERS: Mapping[Scope, str] = {"pod": "the pod", "owner": "its owner", "account": "its ServiceAccount", "namespace": "its namespace"}
+BEARERS: Mapping[Scope, str] = {
+    "pod": "the pod",
+    "owner": "its owner",
+    "account": "its ServiceAccount",
+    "namespace": "its namespace",
+}
 SCOPES: tuple[Scope, ...] = tuple(BEARERS)
 
 _near: Memo[tuple[str, str], str] = Memo(256)
@@ -22,22 +27,41 @@ _near: Memo[tuple[str, str], str] = Memo(256)
 class Spelling:
     """In a domain that others have words in too, only what is nearly a word of the dialect's is told. `written` are those that it writes itself."""
 
-    def __init__(self, dialect: str, domain: str, words: Iterable[Word], *, written: Collection[str] = (), alone: bool = False) -> None:
+    def __init__(
+        self,
+        dialect: str,
+        domain: str,
+        words: Iterable[Word],
+        *,
+        written: Collection[str] = (),
+        alone: bool = False,
+    ) -> None:
         every = tuple(words)
         self.prefix = f"{domain}/"
         self._dialect, self._alone = dialect, alone
-        self._words = {word.key: word for word in every if not word.written and word.key.startswith(self.prefix)}
-        self._heard = {scope: frozenset([*(word.key for word in every if _heard(word, scope)), *written]) for scope in SCOPES}
+        self._words = {
+            word.key: word
+            for word in every
+            if not word.written and word.key.startswith(self.prefix)
+        }
+        self._heard = {
+            scope: frozenset([*(word.key for word in every if _heard(word, scope)), *written])
+            for scope in SCOPES
+        }
 
     def of(self, subject: Subject, account: Voice | None) -> tuple[str, ...]:
         """For a dialect that hears the pod and its ServiceAccount."""
         own, said = subject.pod.metadata.annotations, account and account.annotations
         pod = tuple(self.told(subject.itself())) if own and self._odd("pod", own) else ()
-        return (*pod, *self.told(account)) if account and said and self._odd("account", said) else pod
+        return (
+            (*pod, *self.told(account)) if account and said and self._odd("account", said) else pod
+        )
 
     def _odd(self, scope: Scope, annotations: Mapping[str, str]) -> bool:
         """Whether there may be something to tell: mostly there is not."""
-        return not self._heard[scope].issuperset(annotations) and self.prefix in "\n".join(annotations)
+        return not self._heard[scope].issuperset(annotations) and self.prefix in "\n".join(
+            annotations
+        )
 
     def told(self, voice: Voice) -> Iterator[str]:
         """Somebody means something by them."""
@@ -54,13 +78,20 @@ class Spelling:
         near = self._nearest(key)
         if near:
             return f"{shown(key)} of {voice} is no word of {self._dialect}'s: did you mean {near}?"
-        return f"{shown(key)} of {voice} is no word of {self._dialect}'s: see README for those that there are" if self._alone else ""
+        return (
+            f"{shown(key)} of {voice} is no word of {self._dialect}'s: see README for those that there are"
+            if self._alone
+            else ""
+        )
 
     def _nearest(self, key: str) -> str:
         asked = self.prefix, key
         known = _near.get(asked)
         if known is None:
-            known = nearest(key.removeprefix(self.prefix), [word.removeprefix(self.prefix) for word in self._words])
+            known = nearest(
+                key.removeprefix(self.prefix),
+                [word.removeprefix(self.prefix) for word in self._words],
+            )
             known = _near.keep(asked, self.prefix + known if known else "", len(key))
         return known
 

@@ -12,7 +12,12 @@ from msgspec import Struct
 
 from cwii_webhook import x509
 
-VERSIONS = {"1.0": ssl.TLSVersion.TLSv1, "1.1": ssl.TLSVersion.TLSv1_1, "1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+VERSIONS = {
+    "1.0": ssl.TLSVersion.TLSv1,
+    "1.1": ssl.TLSVersion.TLSv1_1,
+    "1.2": ssl.TLSVersion.TLSv1_2,
+    "1.3": ssl.TLSVersion.TLSv1_3,
+}
 # Of TLS 1.3, which has no others; Go has them always on.
 ALWAYS = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
 CERTIFICATE, KEY = b"-----BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
@@ -64,7 +69,9 @@ def _version(text: str) -> ssl.TLSVersion:
     if number != text and len(number) == 2:
         number = ".".join(number)
     if number not in VERSIONS:
-        raise Unusable(f"there is no TLS version {text}: say one of VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13, TLSv1.2, or 1.0 to 1.3")
+        raise Unusable(
+            f"there is no TLS version {text}: say one of VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13, TLSv1.2, or 1.0 to 1.3"
+        )
     return VERSIONS[number]
 
 
@@ -73,13 +80,23 @@ def _cipher(name: str) -> list[str]:
     found = re.fullmatch(r"TLS_(RSA|(?:EC)?DHE_(?:RSA|ECDSA))_WITH_([A-Z0-9_]+)", name)
     if found:
         exchange = "" if found[1] == "RSA" else found[1].replace("_", "-") + "-"
-        cipher = found[2].replace("3DES_EDE_CBC", "DES-CBC3").replace("_CBC", "").replace("AES_", "AES").replace("RC4_128", "RC4")
-        cipher = re.sub(r"CHACHA20_POLY1305(_SHA256)?", "CHACHA20-POLY1305", cipher).replace("_", "-")
+        cipher = (
+            found[2]
+            .replace("3DES_EDE_CBC", "DES-CBC3")
+            .replace("_CBC", "")
+            .replace("AES_", "AES")
+            .replace("RC4_128", "RC4")
+        )
+        cipher = re.sub(r"CHACHA20_POLY1305(_SHA256)?", "CHACHA20-POLY1305", cipher).replace(
+            "_", "-"
+        )
         if _known(exchange + cipher):
             return [exchange + cipher]
         if any(gone in name for gone in GONE):
             return []
-    raise Unusable(f"there is no cipher suite {name}: give Go's names, like TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, with commas between them")
+    raise Unusable(
+        f"there is no cipher suite {name}: give Go's names, like TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, with commas between them"
+    )
 
 
 def _known(cipher: str) -> bool:
@@ -93,12 +110,16 @@ def _known(cipher: str) -> bool:
 class Certificates:
     """The files, and what they were last good for. What is served goes on being served until something better can be loaded."""
 
-    def __init__(self, files: Files, terms: Terms, told: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, files: Files, terms: Terms, told: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.context: ssl.SSLContext | None = None
         self.problem = f"{files.certificate} has not been read yet"
         self.ends = 0.0  # seconds since 1970
         self.loads = 0
-        self.stray = ""  # why whoever trusts the authority beside it would not trust the certificate
+        self.stray = (
+            ""  # why whoever trusts the authority beside it would not trust the certificate
+        )
         self._files = files
         self._terms = terms
         self._told = told
@@ -110,7 +131,10 @@ class Certificates:
         if seen == self._seen and not self.problem:
             return
         try:
-            context, ends = context_of(self._files, self._terms), min(x509.ends(self._files.certificate.read_bytes()))
+            context, ends = (
+                context_of(self._files, self._terms),
+                min(x509.ends(self._files.certificate.read_bytes())),
+            )
         except (OSError, ValueError) as error:
             self._fail(error)
             return
@@ -129,7 +153,11 @@ class Certificates:
 
     def _fail(self, error: Exception) -> None:
         """Half of a replacement looks like this too, so it is tried again until it is good."""
-        reason = str(error) if isinstance(error, Unusable) else f"{self._files.certificate} cannot be used: {error}"
+        reason = (
+            str(error)
+            if isinstance(error, Unusable)
+            else f"{self._files.certificate} cannot be used: {error}"
+        )
         self._say(reason)
 
     def _say(self, problem: str) -> None:
@@ -147,7 +175,9 @@ def context_of(files: Files, terms: Terms) -> ssl.SSLContext:
         context.set_ciphers(":".join(terms.ciphers))
     context.set_alpn_protocols(["http/1.1"])  # an API server speaks no other to a Service
     try:
-        context.load_cert_chain(files.certificate, files.key, password=lambda: "")  # without one, OpenSSL would ask at the terminal
+        context.load_cert_chain(
+            files.certificate, files.key, password=lambda: ""
+        )  # without one, OpenSSL would ask at the terminal
     except ssl.SSLError as error:
         raise Unusable(
             f"{files.certificate} and {files.key} are no certificate with its key ({error.reason}): both must be PEM, and belong together"
@@ -157,7 +187,9 @@ def context_of(files: Files, terms: Terms) -> ssl.SSLContext:
         try:
             context.load_verify_locations(files.client_ca)
         except ssl.SSLError as error:
-            raise Unusable(f"{files.client_ca} holds no certificate of an authority: it must be PEM") from error
+            raise Unusable(
+                f"{files.client_ca} holds no certificate of an authority: it must be PEM"
+            ) from error
     return context
 
 
@@ -191,11 +223,18 @@ def _present(files: Files) -> None:
     """What `ssl` says of a file that is not there, or that is another, does not name it."""
     missing = [str(path) for path in files.all() if not path.exists()]
     if missing:
-        raise Unusable(f"there is no {' and no '.join(missing)}: put the file there, or name another; it is served as soon as it is there")
+        raise Unusable(
+            f"there is no {' and no '.join(missing)}: put the file there, or name another; it is served as soon as it is there"
+        )
     certificate, key = (path.read_bytes() for path in (files.certificate, files.key))
     if KEY in certificate and KEY not in key and CERTIFICATE in key:
-        raise Unusable(f"{files.certificate} holds a key, and {files.key} a certificate: swap the two")
-    for path, content, mark, what in ((files.certificate, certificate, CERTIFICATE, "certificate"), (files.key, key, KEY, "private key")):
+        raise Unusable(
+            f"{files.certificate} holds a key, and {files.key} a certificate: swap the two"
+        )
+    for path, content, mark, what in (
+        (files.certificate, certificate, CERTIFICATE, "certificate"),
+        (files.key, key, KEY, "private key"),
+    ):
         if mark not in content:
             raise Unusable(f"{path} holds no {what}: it must be PEM")
 

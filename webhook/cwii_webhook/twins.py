@@ -53,15 +53,28 @@ class Known(Struct, frozen=True):
 
     @property
     def weight(self) -> int:
-        voices = [len(key) + len(text) for _, seen in self.heard if seen for key, text in seen.annotations.items()]
-        return self.mould.weight + len(self.end) + len(b"".join(self.told.form.parts)) + 256 * len(self.heard) + sum(voices)
+        voices = [
+            len(key) + len(text)
+            for _, seen in self.heard
+            if seen
+            for key, text in seen.annotations.items()
+        ]
+        return (
+            self.mould.weight
+            + len(self.end)
+            + len(b"".join(self.told.form.parts))
+            + 256 * len(self.heard)
+            + sum(voices)
+        )
 
 
 class Twins:
     """Those of one route. What it heeds besides the cluster may change unseen: then each is decided anew."""
 
     def __init__(self, route: Route) -> None:
-        self._settled = not any(isinstance(mutator, Sourced) and mutator.sources for mutator in route.mutators)
+        self._settled = not any(
+            isinstance(mutator, Sourced) and mutator.sources for mutator in route.mutators
+        )
         self._known: Memo[Head, Known] = Memo(ROOM, 2 * LONG)
         self._misfits: dict[int, int] = {}  # of heads that came before
 
@@ -102,11 +115,17 @@ def _still(heard: Heard, picture: Picture) -> bool:
     return True
 
 
-def lasting(body: bytes, decision: Decision, heard: Heard, answer: bytes, told: Lasting) -> Known | None:
+def lasting(
+    body: bytes, decision: Decision, heard: Heard, answer: bytes, told: Lasting
+) -> Known | None:
     """None where anything of its own has come into what is said of it."""
     made = mould(body)
     begin, uid, end = answer.partition(body[UID])
     if made is None or not uid:
         return None
     said = encode((decision.ops, decision.warnings, decision.audit, decision.message))
-    return None if any(own in said for own in made.own_of(body)) else Known(made, heard, begin, end, told)
+    return (
+        None
+        if any(own in said for own in made.own_of(body))
+        else Known(made, heard, begin, end, told)
+    )

@@ -13,29 +13,54 @@ from cwii_webhook.settings.flags import Flag
 
 RENEW = "renew"
 USAGE = f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]], or cwii-webhook {RENEW} [FLAG ...]; --help behind one of them lists its flags"
-SETTINGS: Mapping[str, Struct] = {"cwii": cwii.Settings(), "eks": eks.Settings(), "azwi": azwi.Settings(), "gcpwif": gcpwif.Settings()}
+SETTINGS: Mapping[str, Struct] = {
+    "cwii": cwii.Settings(),
+    "eks": eks.Settings(),
+    "azwi": azwi.Settings(),
+    "gcpwif": gcpwif.Settings(),
+}
 WIDE = 110
 
 
 def usage(dialect: Dialect) -> str:
-    lines = [f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]", "", *_flags(dialect.flags, lambda flag: _default(dialect, flag))]
+    lines = [
+        f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]",
+        "",
+        *_flags(dialect.flags, lambda flag: _default(dialect, flag)),
+    ]
     left_out = sorted(flag.name for flag in dialect.flags if not flag.field)
     if left_out:
-        lines += ["", *textwrap.wrap("Taken, with a warning, and without a meaning here: " + ", ".join(f"--{name}" for name in left_out), WIDE)]
+        lines += [
+            "",
+            *textwrap.wrap(
+                "Taken, with a warning, and without a meaning here: "
+                + ", ".join(f"--{name}" for name in left_out),
+                WIDE,
+            ),
+        ]
     return "\n".join(lines)
 
 
 def renewing_usage() -> str:
     own = renewing.Settings()
     about = "Looks after the certificates of a webhook that runs: once, and then it ends. What is well stays as it is."
-    flags = _flags(renewing.FLAGS, lambda flag: str(getattr(own, flag.field)) if flag.kind == "share" else _shown(getattr(own, flag.field)))
+    flags = _flags(
+        renewing.FLAGS,
+        lambda flag: (
+            str(getattr(own, flag.field))
+            if flag.kind == "share"
+            else _shown(getattr(own, flag.field))
+        ),
+    )
     return "\n".join([f"Usage: cwii-webhook {RENEW} [FLAG ...]", "", about, "", *flags])
 
 
 def _flags(flags: Sequence[Flag], default: Callable[[Flag], str]) -> list[str]:
     lines: list[str] = []
     for flag in (flag for flag in flags if flag.field):
-        meaning = textwrap.wrap(_meaning(flag, default(flag)), WIDE, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        meaning = textwrap.wrap(
+            _meaning(flag, default(flag)), WIDE, initial_indent=" " * 8, subsequent_indent=" " * 8
+        )
         lines += [f"  --{flag.name}{_value(flag)}", *meaning]
     return lines
 
@@ -47,7 +72,13 @@ def _value(flag: Flag) -> str:
 
 
 def _meaning(flag: Flag, default: str) -> str:
-    return " ".join([flag.meaning, *([f"[{default}]"] if default else []), *([f"(${flag.env})"] if flag.env else [])])
+    return " ".join(
+        [
+            flag.meaning,
+            *([f"[{default}]"] if default else []),
+            *([f"(${flag.env})"] if flag.env else []),
+        ]
+    )
 
 
 def _default(dialect: Dialect, flag: Flag) -> str:

@@ -39,7 +39,9 @@ class Subject:
         self.namespace = request.namespace or pod.metadata.namespace or "default"
         self.picture = picture
         self.heard: object = None  # what one mutator found out and the next need not
-        self.odd: tuple[str, ...] = ()  # what a user would want to know of the voices, whatever is given
+        self.odd: tuple[
+            str, ...
+        ] = ()  # what a user would want to know of the voices, whatever is given
         self.containers = containers(pod)
         self._variables: frozenset[str] | None = None  # gathered for the first who asks
 
@@ -54,7 +56,13 @@ class Subject:
         every = _places(len(self.pod.spec.init_containers or ()), len(self.containers))
         if skipped.isdisjoint([container.name for container in self.containers]):
             return every
-        return tuple([place for place, container in zip(every, self.containers, strict=True) if container.name not in skipped])
+        return tuple(
+            [
+                place
+                for place, container in zip(every, self.containers, strict=True)
+                if container.name not in skipped
+            ]
+        )
 
     @property
     def ref(self) -> Ref:

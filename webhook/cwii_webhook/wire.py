@@ -10,7 +10,11 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 # As they are mostly written: whoever writes them in another way is understood too, a little later. What an API server sends besides means nothing here.
 WATCHED = {
     name: word
-    for words, word in (((b"content-type", b"Content-Type"), "type"), ((b"content-length", b"Content-Length"), "length"), ((b"expect", b"Expect"), "expect"))
+    for words, word in (
+        ((b"content-type", b"Content-Type"), "type"),
+        ((b"content-length", b"Content-Length"), "length"),
+        ((b"expect", b"Expect"), "expect"),
+    )
     for name in words
 } | dict.fromkeys((b"Host", b"User-Agent", b"Accept", b"Accept-Encoding"), "")
 REASONS = {
@@ -28,20 +32,37 @@ REASONS = {
     503: b"Service Unavailable",
 }
 _PLAIN = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-_AGAIN = ((b"retry-after", b"1"),)  # an API server tries again within its timeoutSeconds, and on another connection
+_AGAIN = (
+    (b"retry-after", b"1"),
+)  # an API server tries again within its timeoutSeconds, and on another connection
 
 
 def encoded(reply: Reply, method: bytes, *, keep: bool) -> bytes:
     body = reply.body
-    if keep and reply.status == 200 and reply.type == JSON and not reply.headers and method != b"HEAD":
+    if (
+        keep
+        and reply.status == 200
+        and reply.type == JSON
+        and not reply.headers
+        and method != b"HEAD"
+    ):
         return _PLAIN % len(body) + body
-    headers = ((b"content-type", reply.type), (b"content-length", b"%d" % len(body)), *reply.headers)
+    headers = (
+        (b"content-type", reply.type),
+        (b"content-length", b"%d" % len(body)),
+        *reply.headers,
+    )
     if reply.status == 503:
         headers += _AGAIN
     if not keep:
         headers += ((b"connection", b"close"),)
     head = b"".join(b"%s: %s\r\n" % header for header in headers)
-    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (reply.status, REASONS.get(reply.status, b""), head, b"" if method == b"HEAD" else body)
+    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (
+        reply.status,
+        REASONS.get(reply.status, b""),
+        head,
+        b"" if method == b"HEAD" else body,
+    )
 
 
 class _Certificate(TypedDict, total=False):

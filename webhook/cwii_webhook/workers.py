@@ -65,7 +65,9 @@ class _Keeper:
         while self._pids:
             pid, status = os.wait()
             number = self._pids.pop(pid, None)
-            if number is None:  # as the first process of a container, we are also told of others' children
+            if (
+                number is None
+            ):  # as the first process of a container, we are also told of others' children
                 continue
             self._metrics.forget(number)
             code = os.waitstatus_to_exitcode(status)

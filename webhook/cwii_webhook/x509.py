@@ -26,7 +26,10 @@ class Pair:
 def ends(pem: bytes) -> list[float]:
     """Of each certificate of a chain, in seconds since 1970."""
     blocks = pem.decode("ascii", "replace").split(BEGIN)[1:]
-    found = [_end(ssl.PEM_cert_to_DER_cert(BEGIN + block.partition(END)[0] + END + "\n")) for block in blocks]
+    found = [
+        _end(ssl.PEM_cert_to_DER_cert(BEGIN + block.partition(END)[0] + END + "\n"))
+        for block in blocks
+    ]
     if not found:
         raise ValueError("there is no certificate in it")
     return found
@@ -39,7 +42,13 @@ def _end(der: bytes) -> float:
         (_, tbs), *_ = _parts(certificate)
         fields = [field for field in _parts(tbs) if field[0] != VERSION]
         _, (kind, text) = _parts(fields[3][1])
-        return datetime.strptime(text.decode(), "%y%m%d%H%M%SZ" if kind == UTC_TIME else "%Y%m%d%H%M%SZ").replace(tzinfo=UTC).timestamp()
+        return (
+            datetime.strptime(
+                text.decode(), "%y%m%d%H%M%SZ" if kind == UTC_TIME else "%Y%m%d%H%M%SZ"
+            )
+            .replace(tzinfo=UTC)
+            .timestamp()
+        )
     except (IndexError, ValueError) as error:
         raise ValueError("there is no certificate in it that can be read") from error
 

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from cwiictl.clouds.aws.belief import believed, believers, exchanges
     from cwiictl.clouds.aws.clearance import leaving, permitted
     from cwiictl.clouds.aws.permissions import least
-    from cwiictl.clouds.aws.plan import brings, host, identities, standing, trusted, trusting, uploads, walk
+    from cwiictl.clouds.aws.plan import (
+        brings,
+        host,
+        identities,
+        standing,
+        trusted,
+        trusting,
+        uploads,
+        walk,
+    )
     from cwiictl.clouds.aws.recognition import recognised
     from cwiictl.clouds.aws.stores import Stores
     from cwiictl.clouds.aws.telling import bindings
@@ -56,7 +65,9 @@ FORMATS = ()
 TELLS = ("credentials", "cwii.dev/aws-", "eks.amazonaws.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling")
+__getattr__ = behind(
+    __name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling"
+)
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -17,7 +17,15 @@ def acting(things: Iterable[Resource[Any]], known: Known) -> Iterator[Acting]:
             have = known.get(thing)
             arn = have.arn if have else f"{thing.account.iam}role{thing.account.path}{thing.name}"
             parts = tuple(part.address for part in thing.parts)
-            yield Acting(thing.address, thing.workload.namespace, thing.workload.service_accounts, thing.name, arn, tuple(_powers(thing)), parts)
+            yield Acting(
+                thing.address,
+                thing.workload.namespace,
+                thing.workload.service_accounts,
+                thing.name,
+                arn,
+                tuple(_powers(thing)),
+                parts,
+            )
 
 
 def _powers(role: Role) -> Iterator[str]:
@@ -32,11 +40,22 @@ _NOTHING: Policy = {}
 def _power(statement: Mapping[str, Any]) -> str:
     but = {"Action": "", "NotAction": "all but ", "Resource": "", "NotResource": "all but "}
     actions, resources = (
-        "; ".join(f"{but[key]}{', '.join(_many(statement[key]))}" for key in (word, f"Not{word}") if key in statement) for word in ("Action", "Resource")
+        "; ".join(
+            f"{but[key]}{', '.join(_many(statement[key]))}"
+            for key in (word, f"Not{word}")
+            if key in statement
+        )
+        for word in ("Action", "Resource")
     )
     never = "never " if statement.get("Effect") == "Deny" else ""
-    return f"{never}{actions} on {resources}{', under conditions' if 'Condition' in statement else ''}"
+    return (
+        f"{never}{actions} on {resources}{', under conditions' if 'Condition' in statement else ''}"
+    )
 
 
 def _many(value: object) -> list[str]:
-    return [str(each) for each in cast("list[object]", value)] if isinstance(value, list) else [str(value)]
+    return (
+        [str(each) for each in cast("list[object]", value)]
+        if isinstance(value, list)
+        else [str(value)]
+    )

@@ -28,7 +28,13 @@ def believed(thing: Resource[Any], have: Any, expected: Expected) -> Iterator[Fi
             problem = _provider(thing, have, expected)
             yield from [Finding(thing.address, TRUST, "failed", problem, MEND)] if problem else []
         case Role() if have is None:
-            yield Finding(thing.address, TRUST, "failed", f"there is no role {thing.name}", "make it with create-all, or with create-identities")
+            yield Finding(
+                thing.address,
+                TRUST,
+                "failed",
+                f"there is no role {thing.name}",
+                "make it with create-all, or with create-identities",
+            )
         case Role():
             yield from _role(thing, have, expected.url)
         case _:
@@ -43,7 +49,14 @@ def exchanges(things: Iterable[Resource[Any]], found: Known) -> Iterator[Exchang
         if isinstance(thing, Role) and (have := found.get(thing)):
             audience = min(AWS[thing.workload.asker])
             for account in thing.workload.service_accounts:
-                yield Exchange(thing.address, (*providers, thing.address), thing.workload.namespace, account, audience, have.arn)
+                yield Exchange(
+                    thing.address,
+                    (*providers, thing.address),
+                    thing.workload.namespace,
+                    account,
+                    audience,
+                    have.arn,
+                )
 
 
 def _provider(thing: OidcProvider, have: OidcProviderState | None, expected: Expected) -> str:
@@ -53,7 +66,11 @@ def _provider(thing: OidcProvider, have: OidcProviderState | None, expected: Exp
     if have.url != expected.url:
         return f"the provider believes {not_(expected.url, [have.url])}"
     lacking = sorted(thing.audiences - have.audiences)
-    return f"the provider takes tokens for {not_(', '.join(lacking), have.audiences)}" if lacking else ""
+    return (
+        f"the provider takes tokens for {not_(', '.join(lacking), have.audiences)}"
+        if lacking
+        else ""
+    )
 
 
 def _role(thing: Role, have: RoleState, url: str) -> Iterator[Finding]:
@@ -61,12 +78,20 @@ def _role(thing: Role, have: RoleState, url: str) -> Iterator[Finding]:
     want = trust(provider, thing.workload)
     if have.trust == want:
         return
-    statements = [cast("dict[str, Any]", s) for s in _many(have.trust.get("Statement", ())) if isinstance(s, dict)]
+    statements = [
+        cast("dict[str, Any]", s)
+        for s in _many(have.trust.get("Statement", ()))
+        if isinstance(s, dict)
+    ]
     if problem := _problem(thing, statements, provider):
         yield Finding(thing.address, TRUST, "failed", problem, MEND)
     else:
         yield Finding(
-            thing.address, TRUST, "warning", "the role lets more in than was asked for, or asks more of them", f"{MEND}; status shows what is different"
+            thing.address,
+            TRUST,
+            "warning",
+            "the role lets more in than was asked for, or asks more of them",
+            f"{MEND}; status shows what is different",
         )
 
 
@@ -102,24 +127,38 @@ def _lacking(thing: Role, ours: list[Mapping[str, Any]], provider: str) -> str:
 
 def _others(conditions: Mapping[str, Any], issuer: str) -> set[str]:
     """Issuers whose claims are asked for: no token of ours has them."""
-    return {prefix for prefix, _, claim in (key.rpartition(":") for key in conditions) if claim in {"sub", "aud"}} - {issuer}
+    return {
+        prefix
+        for prefix, _, claim in (key.rpartition(":") for key in conditions)
+        if claim in {"sub", "aud"}
+    } - {issuer}
 
 
 def _granting(statements: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     for statement in statements:
         actions = [str(action).lower() for action in _many(statement.get("Action", ()))]
-        if statement.get("Effect") == "Allow" and any(fnmatchcase(ASSUME.lower(), action) for action in actions):
+        if statement.get("Effect") == "Allow" and any(
+            fnmatchcase(ASSUME.lower(), action) for action in actions
+        ):
             yield statement
 
 
 def _federated(statement: Mapping[str, Any]) -> set[str]:
     principal: object = statement.get("Principal")
-    return {str(who) for who in _many(cast("dict[str, Any]", principal).get("Federated", ()))} if isinstance(principal, dict) else set()
+    return (
+        {str(who) for who in _many(cast("dict[str, Any]", principal).get("Federated", ()))}
+        if isinstance(principal, dict)
+        else set()
+    )
 
 
 def _everybody(statement: Mapping[str, Any]) -> bool:
     principal: object = statement.get("Principal")
-    named = _many(cast("dict[str, Any]", principal).get("AWS", ())) if isinstance(principal, dict) else (principal,)
+    named = (
+        _many(cast("dict[str, Any]", principal).get("AWS", ()))
+        if isinstance(principal, dict)
+        else (principal,)
+    )
     return statement.get("Effect") == "Allow" and "*" in named
 
 

@@ -21,14 +21,31 @@ from cwiictl.engine.resource import Resource
 from cwiictl.issuer.documents import KeySet
 
 
-def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions | NamedPolicy]:
+def permitted(
+    stores: Stores, things: Sequence[Resource[Any]]
+) -> Iterator[Permissions | NamedPolicy]:
     """Asked for one thing of each kind: IAM judges by name, and ours are named alike. Which roles one may pass is often said of each."""
-    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
+    iam, s3 = (
+        f"arn:{stores.partition.name}:iam::{stores.account}:",
+        f"arn:{stores.partition.name}:s3:::",
+    )
     arns = {
-        "bucket": [f"{s3}{thing.name}" for thing in things if isinstance(thing, Bucket) and not thing.brought],
+        "bucket": [
+            f"{s3}{thing.name}"
+            for thing in things
+            if isinstance(thing, Bucket) and not thing.brought
+        ],
         "object": [f"{s3}{thing.name}" for thing in things if isinstance(thing, KeySet)],
-        "provider": [f"{iam}oidc-provider/{thing.name}" for thing in things if isinstance(thing, OidcProvider)],
-        "role": [thing.account.arn(thing.name) for thing in things if isinstance(thing, Role | MachineRole)],
+        "provider": [
+            f"{iam}oidc-provider/{thing.name}"
+            for thing in things
+            if isinstance(thing, OidcProvider)
+        ],
+        "role": [
+            thing.account.arn(thing.name)
+            for thing in things
+            if isinstance(thing, Role | MachineRole)
+        ],
         "profile": [thing.arn for thing in things if isinstance(thing, InstanceProfile)],
         "policy": [thing.arn for thing in things if isinstance(thing, ManagedPolicy)],
         "front": ["*" for thing in things if isinstance(thing, Distribution)],
@@ -36,23 +53,47 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     passed = tuple(thing.role.arn for thing in things if isinstance(thing, InstanceProfile))
     asked = tuple(making({**{kind: tuple(of[:1]) for kind, of in arns.items()}, "passed": passed}))
     kinds = (Bucket, OidcProvider, Role, MachineRole, InstanceProfile, ManagedPolicy, Distribution)
-    yield Permissions(stores.caller, stores.permissions(asked), stores.caller, tuple(thing for thing in things if isinstance(thing, kinds)))
-    named = {arn for thing in things if isinstance(thing, Role | MachineRole) for arn in (*thing.managed, thing.account.boundary) if arn}
+    yield Permissions(
+        stores.caller,
+        stores.permissions(asked),
+        stores.caller,
+        tuple(thing for thing in things if isinstance(thing, kinds)),
+    )
+    named = {
+        arn
+        for thing in things
+        if isinstance(thing, Role | MachineRole)
+        for arn in (*thing.managed, thing.account.boundary)
+        if arn
+    }
     yield from (NamedPolicy(arn, stores.named_policies) for arn in sorted(named))
 
 
 def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
     """Asked for one thing of each kind, as when they are made."""
-    first = {(thing.store.kind, thing.mark.hold == "owned"): thing.name for thing in reversed(things)}
-    asked = [grant for (kind, owned), name in first.items() for grant in _dropping(stores, kind, name, owned=owned)]
+    first = {
+        (thing.store.kind, thing.mark.hold == "owned"): thing.name for thing in reversed(things)
+    }
+    asked = [
+        grant
+        for (kind, owned), name in first.items()
+        for grant in _dropping(stores, kind, name, owned=owned)
+    ]
     return Leave(stores.caller, stores.permissions(tuple(asked)), stores.caller)
 
 
-FRONT = {"aws/distribution": "Distribution", "aws/origin-access": "AccessControl", "aws/origin-identity": "AccessIdentity"}  # and how its actions are called
+FRONT = {
+    "aws/distribution": "Distribution",
+    "aws/origin-access": "AccessControl",
+    "aws/origin-identity": "AccessIdentity",
+}  # and how its actions are called
 
 
 def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[Grant]:
-    iam, s3 = f"arn:{stores.partition.name}:iam::{stores.account}:", f"arn:{stores.partition.name}:s3:::"
+    iam, s3 = (
+        f"arn:{stores.partition.name}:iam::{stores.account}:",
+        f"arn:{stores.partition.name}:s3:::",
+    )
     if kind == stores.buckets.kind:
         yield Grant(dropping("bucket", owned=owned), (f"{s3}{name}",))
         yield Grant(dropping("object", owned=owned), (f"{s3}{name}/{JWKS}",))
@@ -67,4 +108,7 @@ def _dropping(stores: Stores, kind: str, name: str, *, owned: bool) -> Iterator[
     elif kind == stores.instance_profiles.kind:
         yield Grant(dropping("profile", owned=owned), (f"{iam}instance-profile/{name}",))
     elif kind in FRONT:
-        yield Grant(tuple(action for action in dropping("front", owned=owned) if FRONT[kind] in action), ("*",))
+        yield Grant(
+            tuple(action for action in dropping("front", owned=owned) if FRONT[kind] in action),
+            ("*",),
+        )

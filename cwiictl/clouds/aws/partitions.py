@@ -23,7 +23,12 @@ PARTITIONS = (
     Partition("aws-iso-b", "sc2s.sgov.gov", ("us-isob-",)),
     Partition("aws-iso-e", "cloud.adc-e.uk", ("eu-isoe-",)),
     Partition("aws-iso-f", "csp.hci.ic.gov", ("us-isof-",)),
-    Partition("aws", "amazonaws.com", ("af-", "ap-", "ca-", "eu-", "il-", "me-", "mx-", "sa-", "us-"), cloudfront=True),
+    Partition(
+        "aws",
+        "amazonaws.com",
+        ("af-", "ap-", "ca-", "eu-", "il-", "me-", "mx-", "sa-", "us-"),
+        cloudfront=True,
+    ),
 )
 
 
@@ -32,4 +37,6 @@ def partition(region: str) -> Partition:
     for candidate in PARTITIONS:
         if region.startswith(candidate.regions):
             return candidate
-    raise BadInput(f"AWS has no region {region!r}", remedy="give one such as us-east-1 with --region")
+    raise BadInput(
+        f"AWS has no region {region!r}", remedy="give one such as us-east-1 with --region"
+    )

@@ -13,13 +13,30 @@ from cwiictl.clouds.aws.spec import Spec
 from cwiictl.model import Cluster
 
 READ: Mapping[str, tuple[str, ...]] = {
-    "bucket": ("s3:GetBucketPolicy", "s3:GetBucketPublicAccessBlock", "s3:GetBucketTagging", "s3:ListBucket"),
+    "bucket": (
+        "s3:GetBucketPolicy",
+        "s3:GetBucketPublicAccessBlock",
+        "s3:GetBucketTagging",
+        "s3:ListBucket",
+    ),
     "object": ("s3:GetObject", "s3:GetObjectTagging"),
     "provider": ("iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"),
-    "role": ("iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies", "iam:ListRoleTags"),
+    "role": (
+        "iam:GetRole",
+        "iam:GetRolePolicy",
+        "iam:ListAttachedRolePolicies",
+        "iam:ListRolePolicies",
+        "iam:ListRoleTags",
+    ),
     "policy": ("iam:GetPolicy", "iam:GetPolicyVersion", "iam:ListPolicyTags"),
     "profile": ("iam:GetInstanceProfile",),
-    "account": ("iam:GetAccountAuthorizationDetails", "iam:ListInstanceProfiles", "iam:ListOpenIDConnectProviders", "iam:ListPolicies", "iam:ListRoles"),
+    "account": (
+        "iam:GetAccountAuthorizationDetails",
+        "iam:ListInstanceProfiles",
+        "iam:ListOpenIDConnectProviders",
+        "iam:ListPolicies",
+        "iam:ListRoles",
+    ),
     "front": (
         "cloudfront:ListCloudFrontOriginAccessIdentities",
         "cloudfront:ListDistributions",
@@ -29,7 +46,13 @@ READ: Mapping[str, tuple[str, ...]] = {
 }
 WRITE: Mapping[str, tuple[str, ...]] = {
     "account": ("iam:SimulatePrincipalPolicy",),
-    "bucket": ("s3:CreateBucket", "s3:PutBucketPolicy", "s3:PutBucketPublicAccessBlock", "s3:PutBucketTagging", "s3:TagResource"),
+    "bucket": (
+        "s3:CreateBucket",
+        "s3:PutBucketPolicy",
+        "s3:PutBucketPublicAccessBlock",
+        "s3:PutBucketTagging",
+        "s3:TagResource",
+    ),
     "object": ("s3:PutObject", "s3:PutObjectTagging"),
     "provider": (
         "iam:AddClientIDToOpenIDConnectProvider",
@@ -48,10 +71,21 @@ WRITE: Mapping[str, tuple[str, ...]] = {
         "iam:UpdateAssumeRolePolicy",
         "iam:UpdateRole",
     ),
-    "profile": ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile"),
+    "profile": (
+        "iam:AddRoleToInstanceProfile",
+        "iam:CreateInstanceProfile",
+        "iam:RemoveRoleFromInstanceProfile",
+        "iam:TagInstanceProfile",
+    ),
     "passed": ("iam:PassRole",),
     "named": ("iam:GetPolicy",),
-    "policy": ("iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:TagPolicy"),
+    "policy": (
+        "iam:CreatePolicy",
+        "iam:CreatePolicyVersion",
+        "iam:DeletePolicyVersion",
+        "iam:ListPolicyVersions",
+        "iam:TagPolicy",
+    ),
     "front": (
         "cloudfront:CreateDistribution",
         "cloudfront:CreateOriginAccessControl",
@@ -76,8 +110,17 @@ DROP: Mapping[str, tuple[str, ...]] = {
         "iam:ListInstanceProfilesForRole",
         "iam:UntagRole",
     ),
-    "profile": ("iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:UntagInstanceProfile"),
-    "policy": ("iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:ListPolicyVersions", "iam:UntagPolicy"),
+    "profile": (
+        "iam:DeleteInstanceProfile",
+        "iam:RemoveRoleFromInstanceProfile",
+        "iam:UntagInstanceProfile",
+    ),
+    "policy": (
+        "iam:DeletePolicy",
+        "iam:DeletePolicyVersion",
+        "iam:ListPolicyVersions",
+        "iam:UntagPolicy",
+    ),
     "front": (
         "cloudfront:DeleteCloudFrontOriginAccessIdentity",
         "cloudfront:DeleteDistribution",
@@ -94,7 +137,11 @@ DROP: Mapping[str, tuple[str, ...]] = {
 ROTATE: Mapping[str, tuple[str, ...]] = {"object": WRITE["object"]}
 
 # To whom roles are passed: who may pass them to any service can act as them in it.
-CONDITIONS: Mapping[str, Mapping[str, object]] = {"passed": {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}}
+CONDITIONS: Mapping[str, Mapping[str, object]] = {
+    "passed": {
+        "StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}
+    }
+}
 
 COMMANDS: Mapping[str, tuple[Mapping[str, tuple[str, ...]], ...]] = {
     "create": (READ, WRITE),
@@ -129,26 +176,41 @@ def making(kinds: Mapping[str, tuple[str, ...]]) -> Iterator[Grant]:
 
 def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
     """What taking down one of a kind needs; to let go of one is no more than to take our mark away."""
-    return tuple(action for action in DROP[kind] if ("Untag" in action or "Tagging" in action) != owned)
+    return tuple(
+        action for action in DROP[kind] if ("Untag" in action or "Tagging" in action) != owned
+    )
 
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Policy:
     asked = grants(command, spec, cluster)
-    return policy.canonical(*(policy.allow(grant.actions, Resource=list(grant.resources), Condition=grant.condition) for grant in asked))
+    return policy.canonical(
+        *(
+            policy.allow(grant.actions, Resource=list(grant.resources), Condition=grant.condition)
+            for grant in asked
+        )
+    )
 
 
 def _scopes(spec: Spec, cluster: Cluster, account: str) -> dict[str, tuple[str, ...]]:
     where = partition(spec.region)
-    iam, bucket = f"arn:{where.name}:iam::{account}:", f"arn:{where.name}:s3:::{spec.bucket or names.bucket(cluster)}"
+    iam, bucket = (
+        f"arn:{where.name}:iam::{account}:",
+        f"arn:{where.name}:s3:::{spec.bucket or names.bucket(cluster)}",
+    )
     scopes = {
         "bucket": (bucket,),
         "object": (f"{bucket}/{spec.folder}*",),
         "provider": (f"{iam}oidc-provider/*",),
         "role": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),
-        "passed": (f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",),  # to machines, by a profile
+        "passed": (
+            f"{iam}role{spec.path or '/'}{names.role_prefix(cluster.name)}*",
+        ),  # to machines, by a profile
         "profile": (f"{iam}instance-profile/{names.role_prefix(cluster.name)}*",),
         "policy": (f"{iam}policy/{names.role_prefix(cluster.name)}*",),
-        "named": (f"arn:{where.name}:iam::aws:policy/*", f"{iam}policy/*"),  # whether a policy is there that a role is to be given
+        "named": (
+            f"arn:{where.name}:iam::aws:policy/*",
+            f"{iam}policy/*",
+        ),  # whether a policy is there that a role is to be given
         "account": ("*",),
     }
     return {**scopes, **({"front": ("*",)} if where.cloudfront else {})}

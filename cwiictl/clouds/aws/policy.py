@@ -29,8 +29,17 @@ def read(document: Mapping[str, Any] | str) -> Policy:
     if not isinstance(policy, dict):
         return {"malformed": policy}
     members = cast("dict[str, Any]", policy)
-    kept = {key: value for key, value in members.items() if value not in ("", None) and key != "Statement"}
-    return {**kept, "Statement": sorted((_statement(s) for s in _list(members.get("Statement", []))), key=_text)}
+    kept = {
+        key: value
+        for key, value in members.items()
+        if value not in ("", None) and key != "Statement"
+    }
+    return {
+        **kept,
+        "Statement": sorted(
+            (_statement(s) for s in _list(members.get("Statement", []))), key=_text
+        ),
+    }
 
 
 def dump(policy: Policy) -> str:
@@ -41,7 +50,9 @@ def dump(policy: Policy) -> str:
 def _statement(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    statement = {key: part for key, part in cast("dict[str, Any]", value).items() if part not in ("", None)}
+    statement = {
+        key: part for key, part in cast("dict[str, Any]", value).items() if part not in ("", None)
+    }
     for key in SETS:
         if key in statement:
             statement[key] = _scalar(statement[key])
@@ -64,7 +75,10 @@ def _condition(value: object) -> object:
     if not isinstance(value, dict):
         return value
     operators = cast("dict[str, dict[str, Any]]", value)
-    return {operator: {key: _scalar([_word(v) for v in _list(values)]) for key, values in tests.items()} for operator, tests in operators.items()}
+    return {
+        operator: {key: _scalar([_word(v) for v in _list(values)]) for key, values in tests.items()}
+        for operator, tests in operators.items()
+    }
 
 
 def _word(value: object) -> object:
@@ -80,7 +94,13 @@ def _scalar(value: object) -> object:
 
 
 def _list(value: object) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else [value]
+    return (
+        cast("list[Any]", value)
+        if isinstance(value, list)
+        else list(cast("tuple[Any, ...]", value))
+        if isinstance(value, tuple)
+        else [value]
+    )
 
 
 def _text(value: object) -> str:

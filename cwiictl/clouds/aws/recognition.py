@@ -23,8 +23,15 @@ def recognised(_cluster: Cluster, _name: str, have: RoleState) -> tuple[Workload
 def _subjects(have: RoleState) -> Iterator[str]:
     """Of any issuer: whether it is the cluster's is judged later."""
     for statement in _many(have.trust.get("Statement")):
-        for tests in cast("Mapping[str, Mapping[str, Any]]", statement.get("Condition", {})).values():
-            yield from (str(value) for key, values in tests.items() if key.endswith(":sub") for value in _many(values))
+        for tests in cast(
+            "Mapping[str, Mapping[str, Any]]", statement.get("Condition", {})
+        ).values():
+            yield from (
+                str(value)
+                for key, values in tests.items()
+                if key.endswith(":sub")
+                for value in _many(values)
+            )
 
 
 def _many(value: object) -> list[Any]:

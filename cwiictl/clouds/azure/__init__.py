@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from cwiictl.clouds.azure.belief import believed, believers, exchanges
     from cwiictl.clouds.azure.clearance import leaving, permitted
     from cwiictl.clouds.azure.permissions import least
-    from cwiictl.clouds.azure.plan import brings, host, identities, standing, trusted, trusting, uploads, walk
+    from cwiictl.clouds.azure.plan import (
+        brings,
+        host,
+        identities,
+        standing,
+        trusted,
+        trusting,
+        uploads,
+        walk,
+    )
     from cwiictl.clouds.azure.recognition import recognised
     from cwiictl.clouds.azure.stores import Stores
     from cwiictl.clouds.azure.telling import bindings
@@ -57,7 +66,9 @@ FORMATS = (Format("aso", "Azure Service Operator", "cwiictl.clouds.azure.aso"),)
 TELLS = ("azure_", "cwii.dev/az-", "azure.workload.identity/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling")
+__getattr__ = behind(
+    __name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling"
+)
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -21,10 +21,21 @@ def acting(things: Iterable[Resource[Any]], known: Known) -> Iterator[Acting]:
             client = have.client_id if have and not known.vague(have.client_id) else ""
             parts = (roles.address, *((roles.own.address,) if roles.own else ())) if roles else ()
             powers = tuple(_powers(roles)) if roles else ()
-            yield Acting(thing.address, thing.workload.namespace, thing.workload.service_accounts, thing.title, client, powers, parts)
+            yield Acting(
+                thing.address,
+                thing.workload.namespace,
+                thing.workload.service_accounts,
+                thing.title,
+                client,
+                powers,
+                parts,
+            )
 
 
 def _powers(given: RoleAssignments) -> Iterator[str]:
     if given.own:
         yield f"{given.own.name} on {', '.join(sorted(given.own_scopes))}"
-    yield from sorted(f"{given.titles.get(grant.role) or f'the role {grant.role}'} on {grant.scope}" for grant in given.grants)
+    yield from sorted(
+        f"{given.titles.get(grant.role) or f'the role {grant.role}'} on {grant.scope}"
+        for grant in given.grants
+    )

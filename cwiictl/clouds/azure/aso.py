@@ -22,7 +22,11 @@ from cwiictl.model import Cluster
 
 CREDENTIAL_FROM = "serviceoperator.azure.com/credential-from"
 AUTHORIZATION = "authorization.azure.com"
-LEARNED = ("clientId", "principalId", "tenantId")  # of an identity, kept in a ConfigMap of its own once it is there
+LEARNED = (
+    "clientId",
+    "principalId",
+    "tenantId",
+)  # of an identity, kept in a ConfigMap of its own once it is there
 
 Object = dict[str, Any]
 
@@ -55,11 +59,36 @@ def unconnected(spec: Spec, cluster: Cluster, connected: Callable[[], Stores]) -
 
     def known(title: str) -> str:
         guid = ids.guid(title).lower()
-        return ids.role(ids.subscription(spec.subscription), guid) if GUID.fullmatch(guid) else connected().role(title)
+        return (
+            ids.role(ids.subscription(spec.subscription), guid)
+            if GUID.fullmatch(guid)
+            else connected().role(title)
+        )
 
-    own = {"account", "caller", "tenant", "environment", "doomed", "role", "role_titles", "close", "permissions"}
+    own = {
+        "account",
+        "caller",
+        "tenant",
+        "environment",
+        "doomed",
+        "role",
+        "role_titles",
+        "close",
+        "permissions",
+    }
     places: Any = {f.name: Nowhere(f"azure/{f.name}") for f in fields(Stores) if f.name not in own}
-    return Stores(spec.subscription, "", "", environment(spec.environment), "", known, {}, lambda: None, _asked, **places)
+    return Stores(
+        spec.subscription,
+        "",
+        "",
+        environment(spec.environment),
+        "",
+        known,
+        {},
+        lambda: None,
+        _asked,
+        **places,
+    )
 
 
 def _asked(_grants: object) -> Store[Any]:
@@ -71,23 +100,43 @@ def objects(plan: Plan, secret: str, template: Template) -> dict[str, list[Objec
     things, manner = tuple(plan.values()), Manner(secret, template)
     identities = [thing for thing in things if isinstance(thing, Identity)]
     groups = {each.group.name: each.group for each in identities if not each.group.named}
-    found = {f"resource-group-{group.name}.yaml": [_group(group, manner)] for group in groups.values()}
+    found = {
+        f"resource-group-{group.name}.yaml": [_group(group, manner)] for group in groups.values()
+    }
     given = {thing.identity.name: thing for thing in things if isinstance(thing, RoleAssignments)}
     for identity in identities:
-        found[f"{names.kubernetes(identity.title)}.yaml"] = [*_identity(identity, manner), *_roles(given[identity.name], manner)]
+        found[f"{names.kubernetes(identity.title)}.yaml"] = [
+            *_identity(identity, manner),
+            *_roles(given[identity.name], manner),
+        ]
     return found
 
 
 def _group(group: ResourceGroup, manner: Manner) -> Object:
-    return manner.object("resource-group", group.name, {"azureName": group.name, "location": group.region, "tags": names.tags(group.cluster)})
+    return manner.object(
+        "resource-group",
+        group.name,
+        {"azureName": group.name, "location": group.region, "tags": names.tags(group.cluster)},
+    )
 
 
 def _identity(identity: Identity, manner: Manner) -> Iterator[Object]:
     title, group = identity.title, identity.group
-    owner = {"armId": ids.group(identity.subscription.id, group.name)} if group.named else {"name": names.kubernetes(group.name)}
-    spec: Object = {"azureName": title, "location": identity.subscription.region, "owner": owner, "tags": names.tags(identity.cluster)}
+    owner = (
+        {"armId": ids.group(identity.subscription.id, group.name)}
+        if group.named
+        else {"name": names.kubernetes(group.name)}
+    )
+    spec: Object = {
+        "azureName": title,
+        "location": identity.subscription.region,
+        "owner": owner,
+        "tags": names.tags(identity.cluster),
+    }
     learned = {key: {"name": _config_map(identity), "key": key} for key in LEARNED}
-    yield manner.object("user-assigned-identity", title, {**spec, "operatorSpec": {"configMaps": learned}})
+    yield manner.object(
+        "user-assigned-identity", title, {**spec, "operatorSpec": {"configMaps": learned}}
+    )
     for subject, name in identity.entitled.items():
         trust = {"issuer": identity.home.text, "subject": subject, "audiences": [identity.audience]}
         named = {"azureName": name, "owner": {"name": names.kubernetes(title)}}
@@ -98,9 +147,15 @@ def _roles(given: RoleAssignments, manner: Manner) -> Iterator[Object]:
     if given.own:
         yield _role(given.own, given.identity, manner)
     for grant in sorted(given.grants, key=lambda each: (each.scope, each.role)):
-        yield _assignment(given.identity, grant, {"armId": ids.role(grant.scope, grant.role)}, manner)
+        yield _assignment(
+            given.identity, grant, {"armId": ids.role(grant.scope, grant.role)}, manner
+        )
     for scope in sorted(given.own_scopes if given.own else ()):
-        reference = {"group": AUTHORIZATION, "kind": "RoleDefinition", "name": names.kubernetes(given.identity.title)}
+        reference = {
+            "group": AUTHORIZATION,
+            "kind": "RoleDefinition",
+            "name": names.kubernetes(given.identity.title),
+        }
         yield _assignment(given.identity, Grant(scope, _guid(given.identity)), reference, manner)
 
 

@@ -29,14 +29,31 @@ def believed(thing: Resource[Any], have: Any, expected: Expected) -> Iterator[Fi
     if not isinstance(thing, Identity):
         return
     if have is None:
-        yield Finding(thing.address, TRUST, "failed", f"there is no identity {thing.title}", "make it with create-all, or with create-identities")
+        yield Finding(
+            thing.address,
+            TRUST,
+            "failed",
+            f"there is no identity {thing.title}",
+            "make it with create-all, or with create-identities",
+        )
         return
-    wanted = {Credential(expected.url, subject, thing.audience) for subject in thing.workload.subjects}
-    problems = [_unlike(each, have) for each in sorted(wanted - have.credentials, key=lambda each: each.subject)]
+    wanted = {
+        Credential(expected.url, subject, thing.audience) for subject in thing.workload.subjects
+    }
+    problems = [
+        _unlike(each, have)
+        for each in sorted(wanted - have.credentials, key=lambda each: each.subject)
+    ]
     if problems:
         yield Finding(thing.address, TRUST, "failed", problems[0], MEND)
     elif others := sorted(f"{each.subject} of {each.issuer}" for each in have.credentials - wanted):
-        yield Finding(thing.address, TRUST, "warning", f"the identity believes {', '.join(others)} too, for which nobody asked", MEND)
+        yield Finding(
+            thing.address,
+            TRUST,
+            "warning",
+            f"the identity believes {', '.join(others)} too, for which nobody asked",
+            MEND,
+        )
 
 
 def exchanges(things: Iterable[Resource[Any]], found: Known) -> Iterator[Exchange]:
@@ -45,7 +62,14 @@ def exchanges(things: Iterable[Resource[Any]], found: Known) -> Iterator[Exchang
         if isinstance(thing, Identity) and (have := found.get(thing)):
             client = Client(have.tenant_id, have.client_id)
             for account in thing.workload.service_accounts:
-                yield Exchange(thing.address, (thing.address,), thing.workload.namespace, account, thing.audience, client)
+                yield Exchange(
+                    thing.address,
+                    (thing.address,),
+                    thing.workload.namespace,
+                    account,
+                    thing.audience,
+                    client,
+                )
 
 
 def _unlike(want: Credential, have: IdentityState) -> str:
@@ -56,4 +80,6 @@ def _unlike(want: Credential, have: IdentityState) -> str:
         return f"the identity takes tokens of {want.subject} for {not_(want.audience, (each.audience for each in subjects))}"
     if others := [each for each in have.credentials if each.subject == want.subject]:
         return f"the identity believes the issuer {not_(want.issuer, (each.issuer for each in others))}"
-    return f"the identity believes {not_(want.subject, (each.subject for each in have.credentials))}"
+    return (
+        f"the identity believes {not_(want.subject, (each.subject for each in have.credentials))}"
+    )

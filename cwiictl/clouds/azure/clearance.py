@@ -24,19 +24,41 @@ def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permi
     whole = ids.subscription(stores.account)
     groups = tuple(thing for thing in things if isinstance(thing, ResourceGroup))
     if groups:
-        yield Permissions(f"{stores.caller} at {whole}", stores.permissions(tuple(making({"group": (whole,)}))), stores.caller, groups)
-    kinds = {"account": StorageAccount, "container": Container, "identity": Identity, "role": CustomRole, "assignment": RoleAssignments}
-    scopes = {kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)})) for kind, of in kinds.items()}
+        yield Permissions(
+            f"{stores.caller} at {whole}",
+            stores.permissions(tuple(making({"group": (whole,)}))),
+            stores.caller,
+            groups,
+        )
+    kinds = {
+        "account": StorageAccount,
+        "container": Container,
+        "identity": Identity,
+        "role": CustomRole,
+        "assignment": RoleAssignments,
+    }
+    scopes = {
+        kind: tuple(sorted({_place(thing, whole) for thing in things if isinstance(thing, of)}))
+        for kind, of in kinds.items()
+    }
     made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())))
     if made:
-        yield Permissions(stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made)
+        yield Permissions(
+            stores.caller, stores.permissions(tuple(making(scopes))), stores.caller, made
+        )
 
 
 def _place(thing: Resource[Any], whole: str) -> str:
     if isinstance(thing, RoleAssignments):
         scopes = sorted({grant.scope for grant in thing.grants} | thing.own_scopes)
         return scopes[0] if scopes else whole
-    group = thing.account.group if isinstance(thing, Container) else thing.group if isinstance(thing, StorageAccount | Identity) else None
+    group = (
+        thing.account.group
+        if isinstance(thing, Container)
+        else thing.group
+        if isinstance(thing, StorageAccount | Identity)
+        else None
+    )
     return f"{whole}/resourcegroups/{group.name}" if group else whole
 
 
@@ -51,13 +73,30 @@ def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
         stores.assignments.kind: "assignment",
     }
     found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
-    homes = {name: group for kind, thing in found if kind == "account" for group, _, name in [thing.name.partition("/")]}
-    asked = [Asked(dropping(kind, owned=thing.mark.hold == "owned"), _where(stores, kind, thing.name, homes)) for kind, thing in found if kind != "assignment"]
-    given = next((thing for kind, thing in found if kind == "assignment"), None)  # one speaks for all: each is a call
+    homes = {
+        name: group
+        for kind, thing in found
+        if kind == "account"
+        for group, _, name in [thing.name.partition("/")]
+    }
+    asked = [
+        Asked(
+            dropping(kind, owned=thing.mark.hold == "owned"),
+            _where(stores, kind, thing.name, homes),
+        )
+        for kind, thing in found
+        if kind != "assignment"
+    ]
+    given = next(
+        (thing for kind, thing in found if kind == "assignment"), None
+    )  # one speaks for all: each is a call
     if given:
         state = stores.assignments.get([given.name]).get(given.name)
         scopes = sorted(grant.scope for grant in state.grants) if state else []
-        asked += [Asked(dropping("assignment", owned=given.mark.hold == "owned"), scope) for scope in scopes[:1]]
+        asked += [
+            Asked(dropping("assignment", owned=given.mark.hold == "owned"), scope)
+            for scope in scopes[:1]
+        ]
     return Leave(stores.caller, stores.permissions(tuple(dict.fromkeys(asked))), stores.caller)
 
 

@@ -35,8 +35,18 @@ PUBLIC = "AzurePublicCloud"
 
 ENVIRONMENTS = (
     Environment(PUBLIC, "login.microsoftonline.com", "management.azure.com", "core.windows.net"),
-    Environment("AzureUSGovernmentCloud", "login.microsoftonline.us", "management.usgovcloudapi.net", "core.usgovcloudapi.net"),
-    Environment("AzureChinaCloud", "login.chinacloudapi.cn", "management.chinacloudapi.cn", "core.chinacloudapi.cn"),
+    Environment(
+        "AzureUSGovernmentCloud",
+        "login.microsoftonline.us",
+        "management.usgovcloudapi.net",
+        "core.usgovcloudapi.net",
+    ),
+    Environment(
+        "AzureChinaCloud",
+        "login.chinacloudapi.cn",
+        "management.chinacloudapi.cn",
+        "core.chinacloudapi.cn",
+    ),
 )
 
 
@@ -44,5 +54,8 @@ def environment(name: str) -> Environment:
     known = {each.name.lower(): each for each in ENVIRONMENTS}
     found = known.get((name or PUBLIC).lower())
     if found is None:
-        raise BadInput(f"Azure has no environment {name!r}", remedy=nearest(name, [each.name for each in ENVIRONMENTS], key="--azure-env "))
+        raise BadInput(
+            f"Azure has no environment {name!r}",
+            remedy=nearest(name, [each.name for each in ENVIRONMENTS], key="--azure-env "),
+        )
     return found

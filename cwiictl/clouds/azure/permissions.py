@@ -15,7 +15,11 @@ CREDENTIAL = f"{IDENTITY}/federatedIdentityCredentials"
 GROUP = "Microsoft.Resources/subscriptions/resourceGroups"
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 CONTAINER = f"{ACCOUNT}/blobServices/containers"
-SHELVES = ("fileServices/shares", "queueServices/queues", "tableServices/tables")  # what else may be in one
+SHELVES = (
+    "fileServices/shares",
+    "queueServices/queues",
+    "tableServices/tables",
+)  # what else may be in one
 BLOB = f"{CONTAINER}/blobs"  # of data: whoever lacks these lends them to themselves for the run
 ROLE = "Microsoft.Authorization/roleDefinitions"
 ASSIGNMENT = "Microsoft.Authorization/roleAssignments"
@@ -28,7 +32,9 @@ READ: Mapping[str, tuple[str, ...]] = {
     "role": (f"{ROLE}/read",),
     "assignment": (f"{ASSIGNMENT}/read",),
 }
-PLACE: Mapping[str, tuple[str, ...]] = {"region": ("Microsoft.Resources/subscriptions/locations/read",)}
+PLACE: Mapping[str, tuple[str, ...]] = {
+    "region": ("Microsoft.Resources/subscriptions/locations/read",)
+}
 WRITE: Mapping[str, tuple[str, ...]] = {
     "caller": ("Microsoft.Authorization/permissions/read",),
     "group": (f"{GROUP}/write",),
@@ -41,7 +47,11 @@ WRITE: Mapping[str, tuple[str, ...]] = {
 DROP: Mapping[str, tuple[str, ...]] = {
     "caller": WRITE["caller"],
     "group": (f"{GROUP}/write", f"{GROUP}/delete", f"{GROUP}/resources/read"),
-    "account": (f"{ACCOUNT}/write", f"{ACCOUNT}/delete", *(f"{ACCOUNT}/{shelf}/read" for shelf in SHELVES)),
+    "account": (
+        f"{ACCOUNT}/write",
+        f"{ACCOUNT}/delete",
+        *(f"{ACCOUNT}/{shelf}/read" for shelf in SHELVES),
+    ),
     "container": (f"{CONTAINER}/write", f"{CONTAINER}/delete"),
     "identity": (f"{IDENTITY}/write", f"{IDENTITY}/delete"),
     "role": (f"{ROLE}/write", f"{ROLE}/delete"),
@@ -82,7 +92,9 @@ def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Mapping[str, Any]:
     """As `az role definition create` takes it."""
-    actions = {action for granted in COMMANDS[command] for some in granted.values() for action in some}
+    actions = {
+        action for granted in COMMANDS[command] for some in granted.values() for action in some
+    }
     return {
         "Name": f"cwiictl {command} {cluster.name}",
         "IsCustom": True,
@@ -91,5 +103,12 @@ def least(command: str, spec: Spec, cluster: Cluster) -> Mapping[str, Any]:
         "NotActions": [],
         "DataActions": sorted(DATA[command]),
         "NotDataActions": [],
-        "AssignableScopes": list(dict.fromkeys([ids.subscription(spec.subscription), *(ids.subscription_of(scope) or scope for scope in spec.elsewhere)])),
+        "AssignableScopes": list(
+            dict.fromkeys(
+                [
+                    ids.subscription(spec.subscription),
+                    *(ids.subscription_of(scope) or scope for scope in spec.elsewhere),
+                ]
+            )
+        ),
     }

@@ -15,7 +15,9 @@ _HASHED = re.compile(r".+-[0-9a-f]{8}")
 def recognised(cluster: Cluster, name: str, have: IdentityState) -> tuple[Workload, Ask] | None:
     """Of the namespace that its name is of, as far as that can be read: nothing else of it says for whom it was made."""
     title = name.partition("/")[2]
-    workload = whose(each.subject for each in have.credentials if _fits(cluster, title, each.subject))
+    workload = whose(
+        each.subject for each in have.credentials if _fits(cluster, title, each.subject)
+    )
     return (workload, Ask(identity=title)) if workload else None
 
 

@@ -28,13 +28,33 @@ ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
 CONTAINER = re.compile(r"(?=.{3,63}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 ACTION = re.compile(r"\*|[\w.*-]+(/[\w.*-]+)+", re.ASCII)
 
-PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "delete", "permissions")
+PLACING = (
+    "create-identity-provider",
+    "create-identities",
+    "create-identity",
+    "create-all",
+    "status",
+    "verify",
+    "rotate-keys",
+    "delete",
+    "permissions",
+)
 ISSUING = ("create-identity-provider", "create-all", "status", "verify", "rotate-keys")
-IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "permissions")
+IDENTITIES = (
+    "create-identities",
+    "create-identity",
+    "create-all",
+    "status",
+    "verify",
+    "rotate-keys",
+    "permissions",
+)
 REQUESTS = ("create-identities", "create-all", "status", "verify", "rotate-keys")
 
 DNS, NETWORK = "dns_group", "network_group"
-EXTRA: Mapping[str, tuple[str, ...]] = {  # requests by name, whose roles hold in these groups too, where the user has them
+EXTRA: Mapping[
+    str, tuple[str, ...]
+] = {  # requests by name, whose roles hold in these groups too, where the user has them
     "openshift-ingress-azure": (DNS, NETWORK),
     "openshift-image-registry-azure": (NETWORK,),
     "openshift-machine-api-azure": (NETWORK,),
@@ -48,41 +68,115 @@ EXTRA: Mapping[str, tuple[str, ...]] = {  # requests by name, whose roles hold i
 class Spec:
     """Azure compares names without case, and so they are lower case here."""
 
-    region: str = spared(asked("--region", "Azure region of all that is made, such as eastus.", metavar="REGION", required=True), "delete", "permissions")
-    subscription: str = asked("--subscription-id", "Azure subscription to act in.", metavar="ID", required=True)
+    region: str = spared(
+        asked(
+            "--region",
+            "Azure region of all that is made, such as eastus.",
+            metavar="REGION",
+            required=True,
+        ),
+        "delete",
+        "permissions",
+    )
+    subscription: str = asked(
+        "--subscription-id", "Azure subscription to act in.", metavar="ID", required=True
+    )
     tenant: str = asked("--tenant-id", "Refuse to act in any other Entra tenant.", metavar="ID")
-    environment: str = asked("--azure-env", f"AzureUSGovernmentCloud or AzureChinaCloud.  [default: {PUBLIC}]", metavar="NAME")
-    group: str = asked("--oidc-resource-group-name", "Resource group of the issuer and the identities.  [default: NAME-oidc]", metavar="GROUP")
-    account: str = asked("--storage-account-name", "Storage account for the documents.  [default: made of --name]", metavar="NAME", of=PLACING)
-    container: str = asked("--blob-container-name", "Blob container for the documents.  [default: made of --name]", metavar="NAME", of=PLACING)
+    environment: str = asked(
+        "--azure-env",
+        f"AzureUSGovernmentCloud or AzureChinaCloud.  [default: {PUBLIC}]",
+        metavar="NAME",
+    )
+    group: str = asked(
+        "--oidc-resource-group-name",
+        "Resource group of the issuer and the identities.  [default: NAME-oidc]",
+        metavar="GROUP",
+    )
+    account: str = asked(
+        "--storage-account-name",
+        "Storage account for the documents.  [default: made of --name]",
+        metavar="NAME",
+        of=PLACING,
+    )
+    container: str = asked(
+        "--blob-container-name",
+        "Blob container for the documents.  [default: made of --name]",
+        metavar="NAME",
+        of=PLACING,
+    )
     private: bool = switched(
-        "--create-private-storage-account", "Let nobody read the documents anonymously: a host of your own, --issuer-url, serves them.", of=ISSUING
+        "--create-private-storage-account",
+        "Let nobody read the documents anonymously: a host of your own, --issuer-url, serves them.",
+        of=ISSUING,
     )
     installation: str = asked(
-        "--installation-resource-group-name", "Resource group that the cluster is installed in.  [default: NAME]", metavar="GROUP", of=IDENTITIES
+        "--installation-resource-group-name",
+        "Resource group that the cluster is installed in.  [default: NAME]",
+        metavar="GROUP",
+        of=IDENTITIES,
     )
-    dns_group: str = asked("--dnszone-resource-group-name", "Resource group of the DNS zone, for ingress.", metavar="GROUP", of=REQUESTS)
-    network_group: str = asked("--network-resource-group-name", "Resource group of an existing network.", metavar="GROUP", of=REQUESTS)
-    preserve: bool = switched("--preserve-existing-roles", "Leave the identities the roles that others have given them.", of=IDENTITIES)
+    dns_group: str = asked(
+        "--dnszone-resource-group-name",
+        "Resource group of the DNS zone, for ingress.",
+        metavar="GROUP",
+        of=REQUESTS,
+    )
+    network_group: str = asked(
+        "--network-resource-group-name",
+        "Resource group of an existing network.",
+        metavar="GROUP",
+        of=REQUESTS,
+    )
+    preserve: bool = switched(
+        "--preserve-existing-roles",
+        "Leave the identities the roles that others have given them.",
+        of=IDENTITIES,
+    )
     delete_group: bool = switched(
         "--delete-oidc-resource-group",
         "Drop the resource group too, if it is ours and all that is in it; and the installation's, if it is ours and empty.",
         of=("delete",),
     )
-    also: str = asked("--also", "Where else to look for role assignments of the cluster: ids of scopes.", metavar="SCOPE,...", of=("delete",))
+    also: str = asked(
+        "--also",
+        "Where else to look for role assignments of the cluster: ids of scopes.",
+        metavar="SCOPE,...",
+        of=("delete",),
+    )
 
     def __post_init__(self) -> None:
-        for name in ("subscription", "tenant", "group", "account", "container", "installation", DNS, NETWORK):
+        for name in (
+            "subscription",
+            "tenant",
+            "group",
+            "account",
+            "container",
+            "installation",
+            DNS,
+            NETWORK,
+        ):
             object.__setattr__(self, name, getattr(self, name).lower())
         object.__setattr__(self, "region", ids.region(self.region))
         object.__setattr__(self, "environment", environment(self.environment).name)
         _check_region(self.region)
-        _check("--subscription-id", self.subscription, GUID, "the id of a subscription", required=True)
+        _check(
+            "--subscription-id", self.subscription, GUID, "the id of a subscription", required=True
+        )
         _check("--tenant-id", self.tenant, GUID, "the id of a tenant")
-        _check("--storage-account-name", self.account, ACCOUNT, "a name of 3 to 24 letters and digits")
+        _check(
+            "--storage-account-name", self.account, ACCOUNT, "a name of 3 to 24 letters and digits"
+        )
         if names.withheld(self.account):
-            raise BadInput(f"--storage-account-name {self.account!r} holds a word that Azure keeps for itself", remedy="give another name")
-        _check("--blob-container-name", self.container, CONTAINER, "a name of 3 to 63 letters, digits and single '-'")
+            raise BadInput(
+                f"--storage-account-name {self.account!r} holds a word that Azure keeps for itself",
+                remedy="give another name",
+            )
+        _check(
+            "--blob-container-name",
+            self.container,
+            CONTAINER,
+            "a name of 3 to 63 letters, digits and single '-'",
+        )
         for flag, group in (
             ("--oidc-resource-group-name", self.group),
             ("--installation-resource-group-name", self.installation),
@@ -92,7 +186,10 @@ class Spec:
             _check(flag, group, GROUP, "the name of a resource group")
         for scope in self.elsewhere:
             if not ids.is_scope(scope):
-                raise BadInput(f"--also {scope} is not the id of a scope", remedy="write it like /subscriptions/ID/resourceGroups/NAME")
+                raise BadInput(
+                    f"--also {scope} is not the id of a scope",
+                    remedy="write it like /subscriptions/ID/resourceGroups/NAME",
+                )
 
     def home(self, cluster: Cluster) -> str:
         """The resource group of the issuer and the identities."""
@@ -114,13 +211,21 @@ class Spec:
 
 def _check_region(region: str) -> None:
     if AWS_REGION.fullmatch(region):
-        raise BadInput(f"--region {region!r} is written as AWS writes its regions", remedy="give one of Azure with --region, such as eastus")
+        raise BadInput(
+            f"--region {region!r} is written as AWS writes its regions",
+            remedy="give one of Azure with --region, such as eastus",
+        )
     _check("--region", region, REGION, "the name of a region", required=True)
 
 
-def _check(flag: str, value: str, pattern: re.Pattern[str], what: str, *, required: bool = False) -> None:
+def _check(
+    flag: str, value: str, pattern: re.Pattern[str], what: str, *, required: bool = False
+) -> None:
     if value and not pattern.fullmatch(value):
-        raise BadInput(f"{flag} {value!r} is not {what}", remedy=f"give {what}" if required else f"give {what}, or leave {flag} out")
+        raise BadInput(
+            f"{flag} {value!r} is not {what}",
+            remedy=f"give {what}" if required else f"give {what}, or leave {flag} out",
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +245,9 @@ class Ask:
     scopes: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()  # fields of the Spec: where else, if they are given
     identity: str = ""  # what it is called, if that is not left to us
-    credentials: Mapping[str, str] = field(default_factory=dict[str, str])  # what those of its ServiceAccounts are called, for which the same holds
+    credentials: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # what those of its ServiceAccounts are called, for which the same holds
     preserve: bool = False  # what others gave it stays
 
 
@@ -156,22 +263,47 @@ class _ProviderSpec(msgspec.Struct, rename="camel"):
 
 def ask(request: Request) -> Ask:
     """The roleBindings and permissions of a CredentialsRequest."""
-    refuse_misspelt(f"{request.source}: spec.providerSpec of {request.name}", request.spec, keys(_ProviderSpec))
+    refuse_misspelt(
+        f"{request.source}: spec.providerSpec of {request.name}", request.spec, keys(_ProviderSpec)
+    )
     try:
         spec = msgspec.convert(request.spec, _ProviderSpec)
     except msgspec.ValidationError as e:
-        raise BadInput(f"{request.source}: spec.providerSpec of {request.name}: {e}", remedy="write roleBindings with role, or permissions") from e
-    roles, told = tuple(Role(binding.role.strip()) for binding in spec.role_bindings), powers(request.source, spec.permissions, (), spec.data_permissions, ())
+        raise BadInput(
+            f"{request.source}: spec.providerSpec of {request.name}: {e}",
+            remedy="write roleBindings with role, or permissions",
+        ) from e
+    roles, told = (
+        tuple(Role(binding.role.strip()) for binding in spec.role_bindings),
+        powers(request.source, spec.permissions, (), spec.data_permissions, ()),
+    )
     if not (roles or told) or not all(role.title for role in roles):
-        raise BadInput(f"{request.source}: {request.name} asks Azure for nothing", remedy="give it roleBindings with a role each, or permissions")
+        raise BadInput(
+            f"{request.source}: {request.name} asks Azure for nothing",
+            remedy="give it roleBindings with a role each, or permissions",
+        )
     return Ask(tuple(dict.fromkeys(roles)), told, groups=EXTRA.get(request.name, ()))
 
 
-def powers(source: str, actions: Iterable[str], not_actions: Iterable[str], data: Iterable[str], not_data: Iterable[str]) -> Powers:
+def powers(
+    source: str,
+    actions: Iterable[str],
+    not_actions: Iterable[str],
+    data: Iterable[str],
+    not_data: Iterable[str],
+) -> Powers:
     found = Powers(*(frozenset(some) for some in (actions, not_actions, data, not_data)))
-    for action in sorted(found.actions | found.not_actions | found.data_actions | found.not_data_actions):
+    for action in sorted(
+        found.actions | found.not_actions | found.data_actions | found.not_data_actions
+    ):
         if not ACTION.fullmatch(action):
-            raise BadInput(f"{source}: {action!r} is not an action of Azure", remedy="write it like Microsoft.Storage/storageAccounts/read")
+            raise BadInput(
+                f"{source}: {action!r} is not an action of Azure",
+                remedy="write it like Microsoft.Storage/storageAccounts/read",
+            )
     if not found and (found.not_actions or found.not_data_actions):
-        raise BadInput(f"{source}: it forbids actions of a role that allows none", remedy="give permissions or dataPermissions")
+        raise BadInput(
+            f"{source}: it forbids actions of a role that allows none",
+            remedy="give permissions or dataPermissions",
+        )
     return found

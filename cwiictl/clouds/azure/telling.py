@@ -26,15 +26,34 @@ def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]
                 "azure_subscription_id": identity.subscription.id,
                 "azure_federated_token_file": identity.workload.token_path,
             }
-            yield Binding(identity.workload, "azure", data, _told(have.client_id, have.tenant_id, identity), LABELS if _heard(identity) else {})
+            yield Binding(
+                identity.workload,
+                "azure",
+                data,
+                _told(have.client_id, have.tenant_id, identity),
+                LABELS if _heard(identity) else {},
+            )
 
 
 def _told(client: str, tenant: str, identity: Identity) -> dict[str, str]:
     """In our webhook's words, and in those of Azure's own, whose tokens are never for whom a request's have to be."""
     where = identity.subscription.environment
-    ours = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": client, "cwii.dev/az-tenant-id": tenant, "cwii.dev/az-audience": identity.audience}
-    elsewhere = {} if where.name == PUBLIC else {"cwii.dev/az-authority-host": f"https://{where.authority}/"}
-    theirs = {"azure.workload.identity/client-id": client, "azure.workload.identity/tenant-id": tenant} if _heard(identity) else {}
+    ours = {
+        "cwii.dev/az-inject": "true",
+        "cwii.dev/az-client-id": client,
+        "cwii.dev/az-tenant-id": tenant,
+        "cwii.dev/az-audience": identity.audience,
+    }
+    elsewhere = (
+        {}
+        if where.name == PUBLIC
+        else {"cwii.dev/az-authority-host": f"https://{where.authority}/"}
+    )
+    theirs = (
+        {"azure.workload.identity/client-id": client, "azure.workload.identity/tenant-id": tenant}
+        if _heard(identity)
+        else {}
+    )
     return {**ours, **elsewhere, **theirs}
 
 

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from cwiictl.clouds.gcp.belief import believed, believers, exchanges
     from cwiictl.clouds.gcp.clearance import leaving, permitted
     from cwiictl.clouds.gcp.permissions import least
-    from cwiictl.clouds.gcp.plan import brings, host, identities, standing, trusted, trusting, uploads, walk
+    from cwiictl.clouds.gcp.plan import (
+        brings,
+        host,
+        identities,
+        standing,
+        trusted,
+        trusting,
+        uploads,
+        walk,
+    )
     from cwiictl.clouds.gcp.recognition import recognised
     from cwiictl.clouds.gcp.stores import Stores
     from cwiictl.clouds.gcp.telling import bindings
@@ -56,7 +65,9 @@ FORMATS = ()
 TELLS = ("service_account.json", "cwii.dev/gcp-", "cloud.google.com/")
 
 
-__getattr__ = behind(__name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling")
+__getattr__ = behind(
+    __name__, "plan", "permissions", "belief", "actors", "recognition", "clearance", "telling"
+)
 
 
 def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:

@@ -22,24 +22,51 @@ def acting(things: Iterable[Resource[Any]], known: Known) -> Iterator[Acting]:  
     for thing in every:
         if isinstance(thing, ServiceAccount):
             may = tuple(powers.get(thing.member, ()))
-            yield Acting(thing.address, thing.workload.namespace, thing.workload.service_accounts, thing.name, thing.email, may, seen.get(thing.member, ()))
+            yield Acting(
+                thing.address,
+                thing.workload.namespace,
+                thing.workload.service_accounts,
+                thing.name,
+                thing.email,
+                may,
+                seen.get(thing.member, ()),
+            )
         if isinstance(thing, Policy):
-            yield from (each for who in thing.principals if who.project.id == thing.name for each in _direct(who, powers, seen))
+            yield from (
+                each
+                for who in thing.principals
+                if who.project.id == thing.name
+                for each in _direct(who, powers, seen)
+            )
 
 
-def _direct(who: Principal, powers: dict[str, list[str]], seen: dict[str, tuple[str, ...]]) -> Iterator[Acting]:
+def _direct(
+    who: Principal, powers: dict[str, list[str]], seen: dict[str, tuple[str, ...]]
+) -> Iterator[Acting]:
     """There is no service account of Google's between."""
     for account, subject in zip(who.workload.service_accounts, who.workload.subjects, strict=True):
         member = ids.principal(who.project.number, who.project.pool, subject)
         place = f"gcp/principal/{who.workload.namespace}:{account}"
-        yield Acting(place, who.workload.namespace, (account,), SELF, member, tuple(powers.get(member, ())), seen.get(member, ()))
+        yield Acting(
+            place,
+            who.workload.namespace,
+            (account,),
+            SELF,
+            member,
+            tuple(powers.get(member, ())),
+            seen.get(member, ()),
+        )
 
 
 def _seen(things: Iterable[Resource[Any]]) -> dict[str, tuple[str, ...]]:
     """By member, the policies that grant it something."""
     found: dict[str, tuple[str, ...]] = {}
     for policy in things:
-        for member in dict.fromkeys(each.member for each in policy.granted) if isinstance(policy, Policy) else ():
+        for member in (
+            dict.fromkeys(each.member for each in policy.granted)
+            if isinstance(policy, Policy)
+            else ()
+        ):
             found[member] = (*found.get(member, ()), policy.address)
     return found
 
@@ -49,6 +76,12 @@ def _powers(things: Iterable[Resource[Any]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for policy in things:
         for each in policy.granted if isinstance(policy, Policy) else ():
-            role = f"{each.role.name} ({', '.join(sorted(each.role.permissions))})" if isinstance(each.role, CustomRole) else each.role
-            found.setdefault(each.member, []).append(f"{role} in {policy.name}{f' if {each.condition.title}' if each.condition else ''}")
+            role = (
+                f"{each.role.name} ({', '.join(sorted(each.role.permissions))})"
+                if isinstance(each.role, CustomRole)
+                else each.role
+            )
+            found.setdefault(each.member, []).append(
+                f"{role} in {policy.name}{f' if {each.condition.title}' if each.condition else ''}"
+            )
     return found

@@ -10,7 +10,11 @@ from cwiictl.clouds.gcp import ids
 from cwiictl.clouds.gcp.resources.policy import Policy, Principal
 from cwiictl.clouds.gcp.resources.pool import Pool, PoolState
 from cwiictl.clouds.gcp.resources.provider import SUBJECT, Provider, ProviderState
-from cwiictl.clouds.gcp.resources.service_account import Project, ServiceAccount, ServiceAccountState
+from cwiictl.clouds.gcp.resources.service_account import (
+    Project,
+    ServiceAccount,
+    ServiceAccountState,
+)
 from cwiictl.engine.resource import Known, Resource
 from cwiictl.issuer.documents import KeySet, KeySetState
 from cwiictl.model import Workload
@@ -32,9 +36,13 @@ class Way(NamedTuple):
 def believers(things: Iterable[Resource[Any]]) -> Iterator[Resource[Any]]:
     """Keys are believed here only where they were uploaded."""
     every = tuple(things)
-    uploaded = {thing.name for thing in every if isinstance(thing, Provider) and thing.keys == "uploaded"}
+    uploaded = {
+        thing.name for thing in every if isinstance(thing, Provider) and thing.keys == "uploaded"
+    }
     for thing in every:
-        if isinstance(thing, Pool | Provider | ServiceAccount) or (type(thing) is KeySet and thing.name in uploaded):
+        if isinstance(thing, Pool | Provider | ServiceAccount) or (
+            type(thing) is KeySet and thing.name in uploaded
+        ):
             yield thing
 
 
@@ -59,21 +67,45 @@ def believed(thing: Resource[Any], have: Any, expected: Expected) -> Iterator[Fi
 def exchanges(things: Iterable[Resource[Any]], found: Known) -> Iterator[Exchange]:
     """Of the service accounts that are there, one for each ServiceAccount; and those who need none."""
     every = tuple(things)
-    needs = tuple(thing.address for thing in believers(every) if not isinstance(thing, ServiceAccount))
+    needs = tuple(
+        thing.address for thing in believers(every) if not isinstance(thing, ServiceAccount)
+    )
     for thing in every:
         if isinstance(thing, ServiceAccount) and (have := found.get(thing)):
-            way, audience = Way(f"//{thing.project.named}", have.email), _audience(thing.workload, thing.project)
+            way, audience = (
+                Way(f"//{thing.project.named}", have.email),
+                _audience(thing.workload, thing.project),
+            )
             for account in thing.workload.service_accounts:
-                yield Exchange(thing.address, (*needs, thing.address), thing.workload.namespace, account, audience, way)
+                yield Exchange(
+                    thing.address,
+                    (*needs, thing.address),
+                    thing.workload.namespace,
+                    account,
+                    audience,
+                    way,
+                )
         if isinstance(thing, Policy):
-            yield from (each for who in thing.principals if who.project.id == thing.name for each in _direct(who, needs))
+            yield from (
+                each
+                for who in thing.principals
+                if who.project.id == thing.name
+                for each in _direct(who, needs)
+            )
 
 
 def _direct(who: Principal, needs: tuple[str, ...]) -> Iterator[Exchange]:
     """There is no service account of Google's between."""
     way, audience = Way(f"//{who.project.named}", ""), _audience(who.workload, who.project)
     for account in who.workload.service_accounts:
-        yield Exchange(f"gcp/principal/{who.workload.namespace}:{account}", needs, who.workload.namespace, account, audience, way)
+        yield Exchange(
+            f"gcp/principal/{who.workload.namespace}:{account}",
+            needs,
+            who.workload.namespace,
+            account,
+            audience,
+            way,
+        )
 
 
 def _audience(workload: Workload, project: Project) -> str:
@@ -83,12 +115,20 @@ def _audience(workload: Workload, project: Project) -> str:
 def _off(kind: str, name: str, have: PoolState | ProviderState | None) -> str:
     if have is None:
         return f"there is no {kind} {name}"
-    return f"the {kind} {name} is {'deleted' if have.deleted else 'disabled'}" if have.deleted or have.disabled else ""
+    return (
+        f"the {kind} {name} is {'deleted' if have.deleted else 'disabled'}"
+        if have.deleted or have.disabled
+        else ""
+    )
 
 
 def _crowded(thing: Pool, have: PoolState) -> str:
     strangers = have.strangers(thing.provider)
-    return f"the pool has the provider {strangers[0]} too: whoever that is could say to be any of the cluster's workloads" if strangers else ""
+    return (
+        f"the pool has the provider {strangers[0]} too: whoever that is could say to be any of the cluster's workloads"
+        if strangers
+        else ""
+    )
 
 
 def _provider(thing: Provider, have: ProviderState, expected: Expected) -> str:
@@ -97,9 +137,7 @@ def _provider(thing: Provider, have: ProviderState, expected: Expected) -> str:
     if lacking := sorted(thing.audiences - have.audiences):
         return f"the provider takes tokens for {not_(', '.join(lacking), have.audiences)}"
     if have.mapping.get("google.subject") != SUBJECT["google.subject"]:
-        return (
-            f"the provider makes {have.mapping.get('google.subject', 'nothing')} of a token's subject, and service accounts are for {SUBJECT['google.subject']}"
-        )
+        return f"the provider makes {have.mapping.get('google.subject', 'nothing')} of a token's subject, and service accounts are for {SUBJECT['google.subject']}"
     if have.condition:
         return f"the provider has the condition {have.condition}, for which nobody asked"
     if thing.keys == "issuer" and have.keys != "issuer":
@@ -124,6 +162,18 @@ def _who(member: str) -> str:
 
 def _keys(thing: KeySet, have: KeySetState | None, expected: Expected) -> Iterator[Finding]:
     if have is None or not have.published:
-        yield Finding(thing.address, KEY, "failed", have.malformed if have and have.malformed else "the provider has no keys", MEND)
+        yield Finding(
+            thing.address,
+            KEY,
+            "failed",
+            have.malformed if have and have.malformed else "the provider has no keys",
+            MEND,
+        )
     elif expected.key:
-        yield from published(thing.address, expected.key, have.published[0], f"the provider {thing.name}", have.rotation)
+        yield from published(
+            thing.address,
+            expected.key,
+            have.published[0],
+            f"the provider {thing.name}",
+            have.rotation,
+        )

@@ -21,16 +21,45 @@ from cwiictl.engine.resource import Resource
 
 def permitted(stores: Stores, things: Sequence[Resource[Any]]) -> Iterator[Permissions]:
     """Asked of each project, and of the cluster's at once. What is to be turned on, or is in a bucket of the user's own, is found by trying."""
-    kinds = {"bucket": Bucket, "pool": Pool, "provider": Provider, "account": ServiceAccount, "role": CustomRole, "policy": Policy}
-    made = tuple(thing for thing in things if isinstance(thing, tuple(kinds.values())) and not thing.brought)
+    kinds = {
+        "bucket": Bucket,
+        "pool": Pool,
+        "provider": Provider,
+        "account": ServiceAccount,
+        "role": CustomRole,
+        "policy": Policy,
+    }
+    made = tuple(
+        thing for thing in things if isinstance(thing, tuple(kinds.values())) and not thing.brought
+    )
     written, powers = WRITE["policy"], tuple(thing for thing in made if isinstance(thing, Policy))
-    here = tuple(thing for thing in made if not isinstance(thing, Policy) or thing.name == stores.account)
+    here = tuple(
+        thing for thing in made if not isinstance(thing, Policy) or thing.name == stores.account
+    )
     if here:
-        found = {kind: (stores.account,) for kind, of in kinds.items() if of in {type(thing) for thing in here}}
-        yield Permissions(stores.caller, stores.permissions(tuple(making(found))), stores.caller, here, tuple(each for each in powers if each in here), written)
+        found = {
+            kind: (stores.account,)
+            for kind, of in kinds.items()
+            if of in {type(thing) for thing in here}
+        }
+        yield Permissions(
+            stores.caller,
+            stores.permissions(tuple(making(found))),
+            stores.caller,
+            here,
+            tuple(each for each in powers if each in here),
+            written,
+        )
     for policy in (each for each in powers if each not in here):
         who = f"{stores.caller} at {policy.name}"
-        yield Permissions(who, stores.permissions(tuple(making({"policy": (policy.name,)}))), who, policy.members, (policy,), written)
+        yield Permissions(
+            who,
+            stores.permissions(tuple(making({"policy": (policy.name,)}))),
+            who,
+            policy.members,
+            (policy,),
+            written,
+        )
 
 
 def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
@@ -45,8 +74,24 @@ def leaving(stores: Stores, things: Sequence[Thing]) -> Leave:
         stores.policies.kind: "policy",
     }
     found = [(kinds[thing.store.kind], thing) for thing in things if thing.store.kind in kinds]
-    beyond = any(thing.store.kind == stores.policies.kind and thing.name != stores.account for thing in things)
-    places = ((kind, thing.name if thing.store.kind == stores.policies.kind else stores.account, thing.mark.hold == "owned") for kind, thing in found)
-    asked = (Asked(dropping(kind, owned=owned), place) for kind, place, owned in dict.fromkeys(places))
+    beyond = any(
+        thing.store.kind == stores.policies.kind and thing.name != stores.account
+        for thing in things
+    )
+    places = (
+        (
+            kind,
+            thing.name if thing.store.kind == stores.policies.kind else stores.account,
+            thing.mark.hold == "owned",
+        )
+        for kind, thing in found
+    )
+    asked = (
+        Asked(dropping(kind, owned=owned), place) for kind, place, owned in dict.fromkeys(places)
+    )
     told = (Asked(WITHDRAW, stores.account),) if beyond else ()
-    return Leave(stores.caller, stores.permissions((*told, *(each for each in asked if each.permissions))), stores.caller)
+    return Leave(
+        stores.caller,
+        stores.permissions((*told, *(each for each in asked if each.permissions))),
+        stores.caller,
+    )

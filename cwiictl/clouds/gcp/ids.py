@@ -47,7 +47,11 @@ def is_member(member: str, number: str, pool_: str) -> bool:
 def email(account: str, project: str) -> str:
     """Of a project that belongs to a domain (`example.com:project`) the two are turned round."""
     domain, colon, name = project.rpartition(":")
-    return f"{account}@{name}.{domain}.iam.gserviceaccount.com" if colon else f"{account}@{name}.iam.gserviceaccount.com"
+    return (
+        f"{account}@{name}.{domain}.iam.gserviceaccount.com"
+        if colon
+        else f"{account}@{name}.iam.gserviceaccount.com"
+    )
 
 
 def account(email_: str) -> str:

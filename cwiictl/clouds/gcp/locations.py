@@ -26,7 +26,11 @@ def located(location: str) -> None:
     if location in LOCATIONS:
         return
     near = difflib.get_close_matches(location, sorted(LOCATIONS), 1, 0.7)
-    meant = f"did you mean --region {near[0]}?" if near else "give one such as us, eu or europe-west1 with --region."
+    meant = (
+        f"did you mean --region {near[0]}?"
+        if near
+        else "give one such as us, eu or europe-west1 with --region."
+    )
     raise BadInput(
         f"Google Cloud Storage has no location {location!r}",
         remedy=f"{meant} If it is newer than this version, make the bucket there yourself, and name it with --gcs-bucket",

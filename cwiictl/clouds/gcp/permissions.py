@@ -33,7 +33,12 @@ WRITE: Mapping[str, tuple[str, ...]] = {
     "object": (f"{OBJECT}.create", f"{OBJECT}.delete"),  # what is written anew is deleted first
     "pool": (f"{POOL}.create", f"{POOL}.undelete", f"{POOL}.update"),
     "provider": (f"{PROVIDER}.create", f"{PROVIDER}.undelete", f"{PROVIDER}.update"),
-    "account": (f"{ACCOUNT}.create", f"{ACCOUNT}.enable", f"{ACCOUNT}.setIamPolicy", f"{ACCOUNT}.update"),
+    "account": (
+        f"{ACCOUNT}.create",
+        f"{ACCOUNT}.enable",
+        f"{ACCOUNT}.setIamPolicy",
+        f"{ACCOUNT}.update",
+    ),
     "role": (f"{ROLE}.create", f"{ROLE}.undelete", f"{ROLE}.update"),
     "policy": (f"{PROJECT}.setIamPolicy",),
 }
@@ -46,8 +51,14 @@ DROP: Mapping[str, tuple[str, ...]] = {
     "role": (f"{ROLE}.delete", f"{ROLE}.update"),
     "policy": (f"{PROJECT}.setIamPolicy",),
 }
-WITHDRAW = (f"{ACCOUNT}.update", f"{POOL}.update")  # to say no more that something has roles in another project
-ROTATE: Mapping[str, tuple[str, ...]] = {"object": WRITE["object"], "provider": (f"{PROVIDER}.update",)}
+WITHDRAW = (
+    f"{ACCOUNT}.update",
+    f"{POOL}.update",
+)  # to say no more that something has roles in another project
+ROTATE: Mapping[str, tuple[str, ...]] = {
+    "object": WRITE["object"],
+    "provider": (f"{PROVIDER}.update",),
+}
 ENABLE: Mapping[str, tuple[str, ...]] = {"api": (f"{API}.enable", "serviceusage.operations.get")}
 ASKED: Mapping[str, tuple[str, ...]] = {
     **WRITE,
@@ -73,7 +84,9 @@ class Grant:
 
 def making(kinds: Mapping[str, tuple[str, ...]]) -> Iterator[Grant]:
     """What making these kinds needs, in these very projects."""
-    yield from (Grant(ASKED[kind], project) for kind, projects in kinds.items() for project in projects)
+    yield from (
+        Grant(ASKED[kind], project) for kind, projects in kinds.items() for project in projects
+    )
 
 
 LEFT = (".update", ".setIamPolicy")  # what letting go of a thing takes: to write it
@@ -88,10 +101,14 @@ def dropping(kind: str, *, owned: bool) -> tuple[str, ...]:
 
 def least(command: str, spec: Spec, cluster: Cluster) -> Mapping[str, Any]:
     """As `gcloud iam roles create --file` takes it."""
-    sets = (*COMMANDS[command], ENABLE) if spec.enable and command == "create" else COMMANDS[command]
+    sets = (
+        (*COMMANDS[command], ENABLE) if spec.enable and command == "create" else COMMANDS[command]
+    )
     return {
         "title": f"cwiictl {command} {cluster.name}",
         "description": f"What cwiictl {command} needs for the cluster {cluster.name}.",
         "stage": "GA",
-        "includedPermissions": sorted({permission for granted in sets for some in granted.values() for permission in some}),
+        "includedPermissions": sorted(
+            {permission for granted in sets for some in granted.values() for permission in some}
+        ),
     }

@@ -48,11 +48,20 @@ def judged(spec: Spec, cluster: Cluster) -> None:
             " or give --workload-identity-pool and --workload-identity-provider",
         )
     if len(cluster.name) > LENGTH:
-        raise BadInput(f"the cluster name {cluster.name!r} is too long for a label", remedy=f"use at most {LENGTH} characters")
+        raise BadInput(
+            f"the cluster name {cluster.name!r} is too long for a label",
+            remedy=f"use at most {LENGTH} characters",
+        )
     if not spec.bucket and not BUCKET.fullmatch(names.bucket(cluster)):
-        raise BadInput(f"no bucket can be called {names.bucket(cluster)}", remedy="choose a --name without goog in it, or give --gcs-bucket")
+        raise BadInput(
+            f"no bucket can be called {names.bucket(cluster)}",
+            remedy="choose a --name without goog in it, or give --gcs-bucket",
+        )
     if len(cluster.tags) > LABELS:
-        raise BadInput(f"there are {len(cluster.tags)} tags, and Google Cloud takes {LABELS} labels beside ours", remedy="give fewer")
+        raise BadInput(
+            f"there are {len(cluster.tags)} tags, and Google Cloud takes {LABELS} labels beside ours",
+            remedy="give fewer",
+        )
     for key, value in cluster.tags.items():
         if not LABEL_KEY.fullmatch(key) or key == NO_LABEL[0] or key.startswith(NO_LABEL[1:]):
             raise BadInput(
@@ -60,7 +69,10 @@ def judged(spec: Spec, cluster: Cluster) -> None:
                 remedy="take at most 63 lower-case letters, digits, '-' and '_', begin with a letter, and with none of goog, cwii-dev_ and openshift-io_",
             )
         if not LABEL_VALUE.fullmatch(value):
-            raise BadInput(f"Google Cloud takes no label with the value {value}", remedy="take at most 63 lower-case letters, digits, '-' and '_'")
+            raise BadInput(
+                f"Google Cloud takes no label with the value {value}",
+                remedy="take at most 63 lower-case letters, digits, '-' and '_'",
+            )
 
 
 @dataclass
@@ -75,7 +87,11 @@ class _Given:
     def reached(self) -> frozenset[str]:
         """Where principals are given anything."""
         direct = {member for principal in self.principals for member in principal.members}
-        return frozenset(place for place, grants in self.granted.items() if any(grant.member in direct for grant in grants))
+        return frozenset(
+            place
+            for place, grants in self.granted.items()
+            if any(grant.member in direct for grant in grants)
+        )
 
 
 def brings(spec: Spec) -> bool:
@@ -94,12 +110,16 @@ def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hos
         return _unhosted(spec, cluster, stores, key, how)
     bucket = _bucket(spec, cluster, stores, how, None if spec.bucket else READABLE)
     home = Home(how.url or stores.universe.bucket(bucket.name))
-    discovery = Discovery(f"{bucket.name}/{names.DISCOVERY}", stores.documents, bucket, home, JWKS, cluster.name)
+    discovery = Discovery(
+        f"{bucket.name}/{names.DISCOVERY}", stores.documents, bucket, home, JWKS, cluster.name
+    )
     key_set = KeySet(f"{bucket.name}/{JWKS}", stores.key_sets, bucket, key, how.keys, cluster.name)
     return Issuer(home.text, how.web or stores.issuers, home, key, (discovery, key_set))
 
 
-def _unhosted(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
+def _unhosted(
+    spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting
+) -> Issuer:
     """Its bucket is made all the same, empty and closed: whoever had its name could be believed by others who trust the issuer."""
     if how.clouds:
         raise BadInput(
@@ -111,10 +131,22 @@ def _unhosted(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how
     return Unread(home.text, Nowhere(), home, key, () if how.url else (bucket,), keys=how.keys)
 
 
-def _bucket(spec: Spec, cluster: Cluster, stores: Stores, how: Hosting, access: Access | None) -> Bucket:
+def _bucket(
+    spec: Spec, cluster: Cluster, stores: Stores, how: Hosting, access: Access | None
+) -> Bucket:
     name = spec.bucket or names.bucket(cluster)
     apis = _apis(spec, stores, STORAGE)
-    return Bucket(name, stores.buckets, cluster, stores.number, spec.region, access, how.clouds, bool(how.url), apis)
+    return Bucket(
+        name,
+        stores.buckets,
+        cluster,
+        stores.number,
+        spec.region,
+        access,
+        how.clouds,
+        bool(how.url),
+        apis,
+    )
 
 
 def _apis(spec: Spec, stores: Stores, *services: str) -> tuple[Api, ...]:
@@ -122,7 +154,14 @@ def _apis(spec: Spec, stores: Stores, *services: str) -> tuple[Api, ...]:
 
 
 def _pool(spec: Spec, cluster: Cluster, stores: Stores) -> Pool:
-    return Pool(spec.pool_of(cluster), stores.pools, cluster, spec.provider_of(cluster), bool(spec.pool), _apis(spec, stores, *IDENTITIES))
+    return Pool(
+        spec.pool_of(cluster),
+        stores.pools,
+        cluster,
+        spec.provider_of(cluster),
+        bool(spec.pool),
+        _apis(spec, stores, *IDENTITIES),
+    )
 
 
 def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
@@ -137,7 +176,8 @@ def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
         )
     if url and url != have.issuer:
         raise BadInput(
-            f"the provider {name} believes {have.issuer}, and not {url}", remedy=f"say so with --issuer-url {have.issuer}, or leave --issuer-url out"
+            f"the provider {name} believes {have.issuer}, and not {url}",
+            remedy=f"say so with --issuer-url {have.issuer}, or leave --issuer-url out",
         )
     return Home(have.issuer)
 
@@ -145,72 +185,140 @@ def standing(spec: Spec, cluster: Cluster, stores: Stores, url: str) -> Home:
 trusted = standing  # whoever hosts the issuer, its provider says who is believed
 
 
-def trusting(spec: Spec, cluster: Cluster, stores: Stores, issuer: Issuer, askers: Collection[Asker]) -> Iterator[Resource[Any]]:  # noqa: ARG001 - whoever comes later asks the same provider
+def trusting(
+    spec: Spec,
+    cluster: Cluster,
+    stores: Stores,
+    issuer: Issuer,
+    askers: Collection[Asker],  # noqa: ARG001 - whoever comes later asks the same provider
+) -> Iterator[Resource[Any]]:
     """Believed for all audiences that anybody's tokens are for, and ever will be: no command that makes identities writes the provider."""
     pool = _pool(spec, cluster, stores)
     named = ids.provider(stores.number, pool.name, spec.provider_of(cluster))
-    audiences = frozenset(audience.format(provider=named) for asker in ASKERS for audience in GCP[asker])
+    audiences = frozenset(
+        audience.format(provider=named) for asker in ASKERS for audience in GCP[asker]
+    )
     place = f"{pool.name}/{spec.provider_of(cluster)}"
-    provider = Provider(place, stores.providers, cluster, pool, issuer, audiences, "uploaded" if spec.uploaded else "issuer")
+    provider = Provider(
+        place,
+        stores.providers,
+        cluster,
+        pool,
+        issuer,
+        audiences,
+        "uploaded" if spec.uploaded else "issuer",
+    )
     yield provider
-    keys = KeySet(place, stores.provider_keys, provider, issuer.key, _keys(issuer), cluster.name) if spec.uploaded else None
+    keys = (
+        KeySet(place, stores.provider_keys, provider, issuer.key, _keys(issuer), cluster.name)
+        if spec.uploaded
+        else None
+    )
     yield from (keys,) if keys else ()
     yield from _former(stores, cluster, issuer, place, keys)
 
 
-def _former(stores: Stores, cluster: Cluster, issuer: Issuer, place: str, keys: KeySet | None) -> Iterator[FormerKeys]:
+def _former(
+    stores: Stores, cluster: Cluster, issuer: Issuer, place: str, keys: KeySet | None
+) -> Iterator[FormerKeys]:
     """In the bucket, for the provider has them itself from now on; or in the provider, for they are published."""
     bucket = f"{names.bucket(cluster)}/{JWKS}"
-    published = next((thing for thing in issuer.behind if isinstance(thing, KeySet) and thing.store.kind == stores.key_sets.kind), None)
+    published = next(
+        (
+            thing
+            for thing in issuer.behind
+            if isinstance(thing, KeySet) and thing.store.kind == stores.key_sets.kind
+        ),
+        None,
+    )
     if keys and isinstance(issuer, Unread) and issuer.behind:
-        yield FormerKeys(bucket, stores.published_before, None, issuer.key, keys.keys, cluster.name, keys)
+        yield FormerKeys(
+            bucket, stores.published_before, None, issuer.key, keys.keys, cluster.name, keys
+        )
     elif published and not keys:
-        yield FormerKeys(place, stores.uploaded_before, None, issuer.key, published.keys, cluster.name, published)
+        yield FormerKeys(
+            place, stores.uploaded_before, None, issuer.key, published.keys, cluster.name, published
+        )
 
 
 def _keys(issuer: Issuer) -> Keys:
     """What may be done to the provider's keys is what may be done to those that are published."""
-    kept = issuer if isinstance(issuer, Unread) else next((thing for thing in issuer.behind if isinstance(thing, KeySet)), None)
+    kept = (
+        issuer
+        if isinstance(issuer, Unread)
+        else next((thing for thing in issuer.behind if isinstance(thing, KeySet)), None)
+    )
     return kept.keys if kept else "published"
 
 
-def identities(spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, Ask]], home: Home) -> Iterator[Resource[Any]]:  # noqa: ARG001 - the pool says whom it believes
+def identities(
+    spec: Spec,
+    cluster: Cluster,
+    stores: Stores,
+    asks: Iterable[tuple[Workload, Ask]],
+    home: Home,  # noqa: ARG001 - the pool says whom it believes
+) -> Iterator[Resource[Any]]:
     """And at the end what they may do: one policy for each project, written once for all of them."""
     pool, given = _pool(spec, cluster, stores), _Given({spec.project: []})
     place = f"{pool.name}/{pool.provider}"
     trust = (f"{stores.providers.kind}/{place}", f"{stores.provider_keys.kind}/{place}")
-    project = Project(spec.project, stores.number, pool.name, pool.provider, stores.universe, cluster.name, trust)
+    project = Project(
+        spec.project, stores.number, pool.name, pool.provider, stores.universe, cluster.name, trust
+    )
     for workload, asked in asks:
         _told_within_limits(workload)
-        who = Principal(workload, project) if asked.direct else _account(stores, workload, asked, pool, project)
+        who = (
+            Principal(workload, project)
+            if asked.direct
+            else _account(stores, workload, asked, pool, project)
+        )
         if isinstance(who, ServiceAccount):
             given.members.append(who)
             yield who
         else:
             given.principals.append(who)
-            yield from (Subject(ids.subject(member), stores.principals) for member in sorted(who.members))
+            yield from (
+                Subject(ids.subject(member), stores.principals) for member in sorted(who.members)
+            )
         for place, grant in _granted(spec, cluster, stores, who, asked):
             given.granted.setdefault(place, []).append(grant)
     if given.members or given.principals:
         yield from _policies(spec, stores, pool, given)
 
 
-def _account(stores: Stores, workload: Workload, asked: Ask, pool: Pool, project: Project) -> ServiceAccount:
+def _account(
+    stores: Stores, workload: Workload, asked: Ask, pool: Pool, project: Project
+) -> ServiceAccount:
     """Of a request the one that ccoctl made is found by its title, for its id says nothing."""
     key = asked.request or workload.title
-    title, name = names.account_title(pool.cluster, key), asked.account or names.service_account(pool.cluster, key)
+    title, name = (
+        names.account_title(pool.cluster, key),
+        asked.account or names.service_account(pool.cluster, key),
+    )
     scopes = frozenset(place for each in asked.roles for place in each.projects) - {project.id}
-    return ServiceAccount(stores.entitled(name, title) if asked.request else name, stores.service_accounts, workload, project, pool, title, scopes)
+    return ServiceAccount(
+        stores.entitled(name, title) if asked.request else name,
+        stores.service_accounts,
+        workload,
+        project,
+        pool,
+        title,
+        scopes,
+    )
 
 
-def _granted(spec: Spec, cluster: Cluster, stores: Stores, who: ServiceAccount | Principal, asked: Ask) -> Iterator[tuple[str, Granted]]:
+def _granted(
+    spec: Spec, cluster: Cluster, stores: Stores, who: ServiceAccount | Principal, asked: Ask
+) -> Iterator[tuple[str, Granted]]:
     """Each with its project. A custom role is the cluster's project's, and can be given in no other."""
     members = sorted(who.members) if isinstance(who, Principal) else [who.member]
     for each in asked.roles:
         places = each.projects or (spec.project,)
         _grantable(each.name, places, who.workload)
         name = stores.role(each.name)
-        yield from ((place, Granted(name, member, each.condition)) for place in places for member in members)
+        yield from (
+            (place, Granted(name, member, each.condition)) for place in places for member in members
+        )
     if asked.permissions:
         role = _custom_role(spec, cluster, stores, who.workload, asked)
         yield from ((spec.project, Granted(role, member)) for member in members)
@@ -227,14 +335,34 @@ def _grantable(role: str, places: Iterable[str], workload: Workload) -> None:
         )
 
 
-def _custom_role(spec: Spec, cluster: Cluster, stores: Stores, workload: Workload, asked: Ask) -> CustomRole:
+def _custom_role(
+    spec: Spec, cluster: Cluster, stores: Stores, workload: Workload, asked: Ask
+) -> CustomRole:
     """What is shared says the same of itself, whoever makes it."""
     apis, key = _apis(spec, stores, *IDENTITIES), asked.request or workload.title
     if spec.separate:
-        title, sentence = names.fit(f"{cluster.name} {key}", 100), f"Permissions of {names.fit(workload.title, 100)}."
-        return CustomRole(names.own_role(cluster, key), stores.custom_roles, title, sentence, asked.permissions, shared=False, apis=apis)
+        title, sentence = (
+            names.fit(f"{cluster.name} {key}", 100),
+            f"Permissions of {names.fit(workload.title, 100)}.",
+        )
+        return CustomRole(
+            names.own_role(cluster, key),
+            stores.custom_roles,
+            title,
+            sentence,
+            asked.permissions,
+            shared=False,
+            apis=apis,
+        )
     name = names.shared_role(asked.permissions)
-    return CustomRole(name, stores.custom_roles, f"cwiictl {name}", "Permissions of all who ask for just these.", asked.permissions, apis=apis)
+    return CustomRole(
+        name,
+        stores.custom_roles,
+        f"cwiictl {name}",
+        "Permissions of all who ask for just these.",
+        asked.permissions,
+        apis=apis,
+    )
 
 
 def _policies(spec: Spec, stores: Stores, pool: Pool, given: _Given) -> Iterator[Policy]:
@@ -242,9 +370,17 @@ def _policies(spec: Spec, stores: Stores, pool: Pool, given: _Given) -> Iterator
     apis, outside = _apis(spec, stores, *IDENTITIES), given.reached - {spec.project}
     reach = (Reach(pool.name, stores.reaches, pool, outside),) if outside else ()
     for place, grants in given.granted.items():
-        roles = {grant.role.name: grant.role for grant in grants if isinstance(grant.role, CustomRole)}
+        roles = {
+            grant.role.name: grant.role for grant in grants if isinstance(grant.role, CustomRole)
+        }
         before = reach if place in outside else (pool,) if given.principals else ()
-        told = (tuple(dict.fromkeys(grants)), tuple(given.members), tuple(roles.values()), before, tuple(given.principals))
+        told = (
+            tuple(dict.fromkeys(grants)),
+            tuple(given.members),
+            tuple(roles.values()),
+            before,
+            tuple(given.principals),
+        )
         yield Policy(place, stores.policies, *told, spec.exact, apis)
 
 
@@ -252,12 +388,24 @@ def _told_within_limits(workload: Workload) -> None:
     longest = max(workload.subjects, key=lambda subject: len(subject.encode()))
     if len(longest.encode()) > SUBJECT:
         where = workload.source or workload.title
-        raise BadInput(f"{where}: {longest} is longer than the {SUBJECT} bytes that Google takes of a subject", remedy="choose a shorter ServiceAccount's name")
+        raise BadInput(
+            f"{where}: {longest} is longer than the {SUBJECT} bytes that Google takes of a subject",
+            remedy="choose a shorter ServiceAccount's name",
+        )
 
 
 def walk(stores: Stores) -> Walk:
     """Roles come last, and so go first: one that is shared is found by who has it."""
     trusting_ = (stores.providers, stores.provider_keys, stores.service_accounts)
     using = (stores.principals, stores.policies, stores.custom_roles)
-    shared = {stores.policies.kind: "only what the cluster's members are granted in it: all else stays"}
-    return Walk((stores.buckets, stores.issuers), (stores.documents, stores.key_sets), trusting_, using, within=(stores.pools,), shared=shared)
+    shared = {
+        stores.policies.kind: "only what the cluster's members are granted in it: all else stays"
+    }
+    return Walk(
+        (stores.buckets, stores.issuers),
+        (stores.documents, stores.key_sets),
+        trusting_,
+        using,
+        within=(stores.pools,),
+        shared=shared,
+    )

@@ -13,7 +13,9 @@ from cwiictl.verify.holder import whose
 _TITLE = re.compile(r"Kubernetes identity for (?P<title>[^/ ]+/[^/ ]+)\.")
 
 
-def recognised(_cluster: Cluster, name: str, have: ServiceAccountState) -> tuple[Workload, Ask] | None:
+def recognised(
+    _cluster: Cluster, name: str, have: ServiceAccountState
+) -> tuple[Workload, Ask] | None:
     told = _TITLE.fullmatch(have.description)
     subjects = (f"system:serviceaccount:{ids.subject(member)}" for member in have.principals)
     workload = whose(subjects, told["title"] if told else "")

@@ -23,37 +23,103 @@ POOL = re.compile(r"(?!gcp-)[a-z][-a-z0-9]{3,31}")
 REGION = re.compile(r"[a-z][a-z0-9-]+")
 BUCKET = re.compile(r"(?!goog)(?!.*google)[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
 ROLE = re.compile(r"(?:(?:projects/[^/\s]+|organizations/[0-9]+)/)?roles/[\w.]+", re.ASCII)
-PERMISSION = re.compile(r"[a-z][a-z0-9-]*(\.googleapis\.com/[a-zA-Z]\w*\.|\.[a-zA-Z]\w*\.)[a-zA-Z]\w*", re.ASCII)
+PERMISSION = re.compile(
+    r"[a-z][a-z0-9-]*(\.googleapis\.com/[a-zA-Z]\w*\.|\.[a-zA-Z]\w*\.)[a-zA-Z]\w*", re.ASCII
+)
 
 HOSTED, UPLOADED = "public-bucket", "pool-jwk-file"  # ccoctl's words for where the keys are
 
-PLACING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "delete", "permissions")
-MAKING = ("create-identity-provider", "create-identities", "create-identity", "create-all", "permissions")
+PLACING = (
+    "create-identity-provider",
+    "create-identities",
+    "create-identity",
+    "create-all",
+    "status",
+    "verify",
+    "rotate-keys",
+    "delete",
+    "permissions",
+)
+MAKING = (
+    "create-identity-provider",
+    "create-identities",
+    "create-identity",
+    "create-all",
+    "permissions",
+)
 ISSUING = ("create-identity-provider", "create-all", "status", "verify", "rotate-keys")
-IDENTITIES = ("create-identities", "create-identity", "create-all", "status", "verify", "rotate-keys", "permissions")
+IDENTITIES = (
+    "create-identities",
+    "create-identity",
+    "create-all",
+    "status",
+    "verify",
+    "rotate-keys",
+    "permissions",
+)
 
 
 @dataclass(frozen=True)
 class Spec:
-    project: str = asked("--project", "Google Cloud project to act in: its id.", metavar="ID", required=True)
-    region: str = asked("--region", "Location of the bucket.  [default: us]", metavar="REGION", of=ISSUING)
-    pool: str = asked("--workload-identity-pool", "Workload identity pool of the cluster.  [default: NAME]", metavar="ID", of=PLACING)
-    provider: str = asked("--workload-identity-provider", "Provider in it that believes the issuer.  [default: NAME]", metavar="ID", of=PLACING)
+    project: str = asked(
+        "--project", "Google Cloud project to act in: its id.", metavar="ID", required=True
+    )
+    region: str = asked(
+        "--region", "Location of the bucket.  [default: us]", metavar="REGION", of=ISSUING
+    )
+    pool: str = asked(
+        "--workload-identity-pool",
+        "Workload identity pool of the cluster.  [default: NAME]",
+        metavar="ID",
+        of=PLACING,
+    )
+    provider: str = asked(
+        "--workload-identity-provider",
+        "Provider in it that believes the issuer.  [default: NAME]",
+        metavar="ID",
+        of=PLACING,
+    )
     key_storage: str = asked(
         "--key-storage-method",
         f"Where the public keys are: {HOSTED}, or {UPLOADED} for in the provider itself.  [default: {HOSTED}]",
         metavar="WHERE",
         of=PLACING,
     )
-    bucket: str = asked("--gcs-bucket", "Bucket of your own for the documents: nothing else of it is touched.", metavar="NAME", of=PLACING)
-    enable: bool = switched("--enable-apis", "Turn on the APIs of the project that are needed and off.", of=MAKING)
-    separate: bool = switched("--separate-roles", "A custom role for each workload, instead of one for all who ask for the same.", of=IDENTITIES)
-    exact: bool = switched("--exact-roles", "Take from the identities the roles that others have given them.", of=IDENTITIES)
-    domain: str = asked("--universe-domain", f"Domain of another of Google's universes.  [default: {PUBLIC}]", metavar="DOMAIN")
-    delete_roles: bool = switched(
-        "--delete-shared-roles", "Drop the custom roles too that it shares, where nobody else in the project's policy has them.", of=("delete",)
+    bucket: str = asked(
+        "--gcs-bucket",
+        "Bucket of your own for the documents: nothing else of it is touched.",
+        metavar="NAME",
+        of=PLACING,
     )
-    also: str = asked("--also", "Where else to look for roles of the cluster: ids of projects.", metavar="PROJECT,...", of=("delete",))
+    enable: bool = switched(
+        "--enable-apis", "Turn on the APIs of the project that are needed and off.", of=MAKING
+    )
+    separate: bool = switched(
+        "--separate-roles",
+        "A custom role for each workload, instead of one for all who ask for the same.",
+        of=IDENTITIES,
+    )
+    exact: bool = switched(
+        "--exact-roles",
+        "Take from the identities the roles that others have given them.",
+        of=IDENTITIES,
+    )
+    domain: str = asked(
+        "--universe-domain",
+        f"Domain of another of Google's universes.  [default: {PUBLIC}]",
+        metavar="DOMAIN",
+    )
+    delete_roles: bool = switched(
+        "--delete-shared-roles",
+        "Drop the custom roles too that it shares, where nobody else in the project's policy has them.",
+        of=("delete",),
+    )
+    also: str = asked(
+        "--also",
+        "Where else to look for roles of the cluster: ids of projects.",
+        metavar="PROJECT,...",
+        of=("delete",),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "region", self.region.lower() or "us")
@@ -63,7 +129,10 @@ class Spec:
             known = nearest(self.key_storage, (HOSTED, UPLOADED), key="--key-storage-method ")
             raise BadInput(f"--key-storage-method {self.key_storage!r} is not known", remedy=known)
         if self.uploaded and self.bucket:
-            raise BadInput(f"--gcs-bucket and --key-storage-method {UPLOADED} exclude one another", remedy="give the one that you mean")
+            raise BadInput(
+                f"--gcs-bucket and --key-storage-method {UPLOADED} exclude one another",
+                remedy="give the one that you mean",
+            )
         pool = "a name of 4 to 32 lower-case letters, digits and '-', beginning with a letter and not with gcp-"
         _check("--project", self.project, PROJECT, "the id of a project")
         _check("--region", self.region, REGION, "the location of a bucket")
@@ -94,7 +163,9 @@ class Spec:
 
 def _check(flag: str, value: str, pattern: re.Pattern[str], what: str) -> None:
     if value and not pattern.fullmatch(value):
-        raise BadInput(f"{flag} {value!r} is not {what}", remedy=f"give {what}, or leave {flag} out")
+        raise BadInput(
+            f"{flag} {value!r} is not {what}", remedy=f"give {what}, or leave {flag} out"
+        )
 
 
 @dataclass(frozen=True)
@@ -127,17 +198,27 @@ def ask(request: Request) -> Ask:
     try:
         spec = msgspec.convert(request.spec, _ProviderSpec)
     except msgspec.ValidationError as e:
-        raise BadInput(f"{request.source}: spec.providerSpec of {request.name}: {e}", remedy="write predefinedRoles, or permissions") from e
+        raise BadInput(
+            f"{request.source}: spec.providerSpec of {request.name}: {e}",
+            remedy="write predefinedRoles, or permissions",
+        ) from e
     found = tuple(Role(role(request.source, name)) for name in dict.fromkeys(spec.predefined_roles))
     granted = permissions(request.source, spec.permissions)
     if not (found or granted):
-        raise BadInput(f"{request.source}: {request.name} asks Google Cloud for nothing", remedy="give it predefinedRoles, or permissions")
+        raise BadInput(
+            f"{request.source}: {request.name} asks Google Cloud for nothing",
+            remedy="give it predefinedRoles, or permissions",
+        )
     return Ask(found, granted, request=request.name)
 
 
 def role(source: str, name: str) -> str:
     if not ROLE.fullmatch(name):
-        begun = f"did you mean roles/{name}?" if ROLE.fullmatch(f"roles/{name}") else "write it like roles/storage.objectViewer"
+        begun = (
+            f"did you mean roles/{name}?"
+            if ROLE.fullmatch(f"roles/{name}")
+            else "write it like roles/storage.objectViewer"
+        )
         raise BadInput(f"{source}: {name!r} is not the name of a role", remedy=begun)
     return name
 
@@ -147,6 +228,7 @@ def permissions(source: str, names: Iterable[str]) -> frozenset[str]:
     for name in sorted(found):
         if not PERMISSION.fullmatch(name):
             raise BadInput(
-                f"{source}: {name!r} is not a permission of Google Cloud", remedy="write it like storage.buckets.get; there is no * in a custom role"
+                f"{source}: {name!r} is not a permission of Google Cloud",
+                remedy="write it like storage.buckets.get; there is no * in a custom role",
             )
     return found

@@ -18,7 +18,11 @@ def bindings(things: Iterable[Resource[Any]], known: Known) -> Iterator[Binding]
         if isinstance(thing, ServiceAccount) and thing in known:
             yield _binding(thing.workload, thing.project, known[thing].email)
         if isinstance(thing, Policy) and thing in known:
-            yield from (_binding(each.workload, each.project, "") for each in thing.principals if thing.name == each.project.id)
+            yield from (
+                _binding(each.workload, each.project, "")
+                for each in thing.principals
+                if thing.name == each.project.id
+            )
 
 
 def _binding(workload: Workload, project: Project, email: str) -> Binding:
@@ -48,5 +52,8 @@ def _told(project: Project, email: str) -> dict[str, str]:
     ours = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//{project.named}"}
     if not email:
         return ours
-    theirs = {"cloud.google.com/workload-identity-provider": project.path, "cloud.google.com/service-account-email": email}
+    theirs = {
+        "cloud.google.com/workload-identity-provider": project.path,
+        "cloud.google.com/service-account-email": email,
+    }
     return {**ours, "cwii.dev/gcp-service-account": email, **theirs}

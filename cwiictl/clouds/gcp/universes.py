@@ -32,5 +32,8 @@ class Universe:
 
 def universe(domain: str) -> Universe:
     if domain and not DOMAIN.fullmatch(domain):
-        raise BadInput(f"--universe-domain {domain!r} is not a domain", remedy=f"give one such as {PUBLIC}, or leave --universe-domain out")
+        raise BadInput(
+            f"--universe-domain {domain!r} is not a domain",
+            remedy=f"give one such as {PUBLIC}, or leave --universe-domain out",
+        )
     return Universe(domain or PUBLIC)

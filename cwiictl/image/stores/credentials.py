@@ -37,7 +37,10 @@ class Credentials:
 
 def credentials(registry: str, environ: Mapping[str, str] = os.environ) -> Credentials | None:
     """None asks as anybody."""
-    file = Path(environ.get("DOCKER_CONFIG") or Path(environ.get("HOME") or Path.home()) / ".docker") / "config.json"
+    file = (
+        Path(environ.get("DOCKER_CONFIG") or Path(environ.get("HOME") or Path.home()) / ".docker")
+        / "config.json"
+    )
     settings = _settings(file)
     names = [_HUB_KEY, registry] if registry in HUB else [registry]
     return next((found for name in names if (found := _known(settings, name, file))), None)
@@ -50,7 +53,11 @@ def _known(settings: Mapping[str, Any], registry: str, file: Path) -> Credential
     entry = as_object(as_object(settings.get("auths")).get(registry))
     if isinstance(token := entry.get("identitytoken"), str) and token:
         return Credentials(_TOKEN, token)
-    return _opened(entry["auth"], registry, file) if isinstance(entry.get("auth"), str) and entry["auth"] else None
+    return (
+        _opened(entry["auth"], registry, file)
+        if isinstance(entry.get("auth"), str) and entry["auth"]
+        else None
+    )
 
 
 def _settings(file: Path) -> Mapping[str, Any]:
@@ -59,7 +66,10 @@ def _settings(file: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as e:
-        raise BadInput(f"docker's settings {file} cannot be read: {e}", remedy="mend the file, or name another folder in DOCKER_CONFIG") from e
+        raise BadInput(
+            f"docker's settings {file} cannot be read: {e}",
+            remedy="mend the file, or name another folder in DOCKER_CONFIG",
+        ) from e
     return as_object(found)
 
 
@@ -67,7 +77,10 @@ def _opened(text: str, registry: str, file: Path) -> Credentials:
     try:
         user, _, secret = base64.b64decode(text, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError) as e:
-        raise BadInput(f"what {file} holds for {registry} is no password in its form", remedy=f"log in again: docker login {registry}") from e
+        raise BadInput(
+            f"what {file} holds for {registry} is no password in its form",
+            remedy=f"log in again: docker login {registry}",
+        ) from e
     return Credentials(user, secret)
 
 
@@ -75,10 +88,23 @@ def _helped(helper: str, registry: str) -> Credentials | None:
     """What a helper does not know is not wrong: perhaps nothing is needed."""
     command = f"docker-credential-{helper}"
     try:
-        done = subprocess.run([command, "get"], input=registry, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            [command, "get"],
+            input=registry,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
         found: Any = json.loads(done.stdout) if done.returncode == 0 else None
         return Credentials(str(found["Username"]), str(found["Secret"])) if found else None
     except FileNotFoundError as e:
-        raise BadInput(f"docker's settings name the helper {command}, which is not on the PATH", remedy="install it, or log in without it") from e
+        raise BadInput(
+            f"docker's settings name the helper {command}, which is not on the PATH",
+            remedy="install it, or log in without it",
+        ) from e
     except (ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as e:
-        raise BadInput(f"the helper {command} says nothing that can be understood of {registry}", remedy=f"log in again: docker login {registry}") from e
+        raise BadInput(
+            f"the helper {command} says nothing that can be understood of {registry}",
+            remedy=f"log in again: docker login {registry}",
+        ) from e

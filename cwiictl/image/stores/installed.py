@@ -19,7 +19,10 @@ def version() -> str:
 def package() -> Tree:
     """With what scanners read of a distribution: its name and its version."""
     told = f"Metadata-Version: 2.1\nName: {DISTRIBUTION}\nVersion: {version()}\nLicense-Expression: Apache-2.0\n"
-    return {**dict(_files(resources.files(PACKAGE), PACKAGE)), f"{PACKAGE}-{version()}.dist-info/METADATA": File(told.encode())}
+    return {
+        **dict(_files(resources.files(PACKAGE), PACKAGE)),
+        f"{PACKAGE}-{version()}.dist-info/METADATA": File(told.encode()),
+    }
 
 
 def _files(folder: Traversable, path: str) -> Iterator[tuple[str, File]]:

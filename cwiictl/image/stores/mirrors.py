@@ -25,13 +25,21 @@ class Mirrors:
     def __init__(self, urls: Sequence[str], snapshot: str) -> None:
         self.urls = [url.rstrip("/") for url in urls]
         self.snapshot = snapshot
-        if strange := next((url for url in urls if not url.startswith(("https://", "http://"))), ""):
-            raise BadInput(f"--mirror {strange} is no address of a mirror", remedy="give one that begins with https://")
+        if strange := next(
+            (url for url in urls if not url.startswith(("https://", "http://"))), ""
+        ):
+            raise BadInput(
+                f"--mirror {strange} is no address of a mirror",
+                remedy="give one that begins with https://",
+            )
 
     def get(self, package: Package) -> bytes:
         """From the first that has these very bytes."""
         if not self.urls:
-            raise BadInput("no mirror of Debian is known: this machine has no apt to learn it from", remedy="name one with --mirror URL")
+            raise BadInput(
+                "no mirror of Debian is known: this machine has no apt to learn it from",
+                remedy="name one with --mirror URL",
+            )
         reasons: list[str] = []
         proxy = ""
         for url in self.urls:
@@ -54,7 +62,11 @@ class Mirrors:
 
 def configured(apt: Path = _APT) -> list[str]:
     """The mirrors that apt would ask, in its order; those of its main part first."""
-    found = [(url, components) for text in _texts(apt) for url, components in (*_lines(text), *_paragraphs(text))]
+    found = [
+        (url, components)
+        for text in _texts(apt)
+        for url, components in (*_lines(text), *_paragraphs(text))
+    ]
     return list(dict.fromkeys(url for url, components in found if "main" in components.split()))
 
 
@@ -65,14 +77,22 @@ def _texts(apt: Path) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterable[tuple[str, str]]:
-    return [(found["url"], found["components"]) for line in text.splitlines() if (found := _LINE.match(line.strip()))]
+    return [
+        (found["url"], found["components"])
+        for line in text.splitlines()
+        if (found := _LINE.match(line.strip()))
+    ]
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
     for paragraph in re.split(r"\n\s*\n", text):
         fields = {found["name"]: found["value"] for found in _FIELD.finditer(paragraph)}
         if "deb" in fields.get("Types", "").split() and fields.get("Enabled", "yes") != "no":
-            yield from ((url, fields.get("Components", "")) for url in fields.get("URIs", "").split() if url.startswith("http"))
+            yield from (
+                (url, fields.get("Components", ""))
+                for url in fields.get("URIs", "").split()
+                if url.startswith("http")
+            )
 
 
 def _fetched(url: str) -> bytes:
@@ -82,16 +102,26 @@ def _fetched(url: str) -> bytes:
 
 
 def _reason(e: Exception) -> str:
-    return f"answers {e.code}" if isinstance(e, urllib.error.HTTPError) else " ".join(str(getattr(e, "reason", e)).split())
+    return (
+        f"answers {e.code}"
+        if isinstance(e, urllib.error.HTTPError)
+        else " ".join(str(getattr(e, "reason", e)).split())
+    )
 
 
 def _refuses(e: Exception) -> bool:
     """Whoever it is that does: a proxy on the way answers in the mirror's place, or opens no tunnel to it."""
-    return (isinstance(e, urllib.error.HTTPError) and e.code in {403, 407}) or "Tunnel connection failed: 40" in _reason(e)
+    return (
+        isinstance(e, urllib.error.HTTPError) and e.code in {403, 407}
+    ) or "Tunnel connection failed: 40" in _reason(e)
 
 
 def _proxy(url: str) -> str:
     """On the way to it, by host and port alone: it may be addressed with a password."""
     way = urlsplit(url)
-    through = "" if urllib.request.proxy_bypass(way.hostname or "") else urllib.request.getproxies().get(way.scheme, "")
+    through = (
+        ""
+        if urllib.request.proxy_bypass(way.hostname or "")
+        else urllib.request.getproxies().get(way.scheme, "")
+    )
     return urlsplit(through).netloc.rpartition("@")[2]

@@ -10,7 +10,9 @@ from cwiictl.image.layout import INDEX, MANIFEST, Blob, Descriptor, Manifest, di
 from cwiictl.image.stores.answers import as_objects, parsed
 from cwiictl.image.stores.wire import Answer, Wire, told
 
-_REFUSED = "make the repository if it is not there; if the tag is not to be changed, choose another one"
+_REFUSED = (
+    "make the repository if it is not there; if the tag is not to be changed, choose another one"
+)
 _BROKEN = "run again; what has arrived is not sent again"
 
 
@@ -24,7 +26,10 @@ class Registry:
         """That we are let in, before anything is made for it."""
         answer = self.wire.ask("GET", "/v2/")
         if not answer.good:
-            raise Failed(f"{self.place.registry} does not speak as registries do: {told(answer)}", remedy="see that it is a registry of images")
+            raise Failed(
+                f"{self.place.registry} does not speak as registries do: {told(answer)}",
+                remedy="see that it is a registry of images",
+            )
 
     def put(self, manifest: Manifest) -> Answer | None:
         """All that it names, and then itself, under its digest. None if it was there."""
@@ -45,12 +50,18 @@ class Registry:
     def attach(self, referrer: Manifest, subject: str) -> None:
         """Where a registry does not list referrers by itself, a tag made of the digest does, and is kept by who pushes."""
         answer = self.put(referrer)
-        if (answer and "oci-subject" in answer.headers) or self.wire.ask("GET", f"{self.path}/referrers/{subject}").good:
+        if (answer and "oci-subject" in answer.headers) or self.wire.ask(
+            "GET", f"{self.path}/referrers/{subject}"
+        ).good:
             return
         name = subject.replace(":", "-")
         entries = self.listed(name, "manifests")
         if not any(entry.get("digest") == referrer.digest for entry in entries):
-            listing: Mapping[str, object] = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [*entries, referrer.blob.descriptor]}
+            listing: Mapping[str, object] = {
+                "schemaVersion": 2,
+                "mediaType": INDEX,
+                "manifests": [*entries, referrer.blob.descriptor],
+            }
             self._name(name, Blob(INDEX, dumped(listing)))
 
     def listed(self, name: str, key: str) -> Sequence[Descriptor]:
@@ -59,7 +70,9 @@ class Registry:
 
     def read(self, name: str) -> bytes | None:
         """The manifest of a tag."""
-        answer = self.wire.ask("GET", f"{self.path}/manifests/{name}", Accept=f"{INDEX}, {MANIFEST}")
+        answer = self.wire.ask(
+            "GET", f"{self.path}/manifests/{name}", Accept=f"{INDEX}, {MANIFEST}"
+        )
         if answer.code == 404:
             return None
         if not answer.good:
@@ -68,7 +81,13 @@ class Registry:
 
     def _has(self, path: str, kind: str = "*/*") -> bool:
         """To be sent elsewhere for it is to be told that it is there."""
-        return self.wire.ask("HEAD", f"{self.path}/{path}", Accept=kind).code in {200, 302, 303, 307, 308}
+        return self.wire.ask("HEAD", f"{self.path}/{path}", Accept=kind).code in {
+            200,
+            302,
+            303,
+            307,
+            308,
+        }
 
     def _upload(self, blob: Blob) -> None:
         if self._has(f"blobs/{blob.digest}"):
@@ -84,11 +103,16 @@ class Registry:
         self.writes += 1
 
     def _name(self, name: str, blob: Blob) -> Answer:
-        answer = self.wire.ask("PUT", f"{self.path}/manifests/{name}", blob.data, Content_Type=blob.kind)
+        answer = self.wire.ask(
+            "PUT", f"{self.path}/manifests/{name}", blob.data, Content_Type=blob.kind
+        )
         if answer.code != 201:
             raise self._failed(f"does not take {name}", answer)
         self.writes += 1
         return answer
 
     def _failed(self, what: str, answer: Answer) -> Failed:
-        return Failed(f"{self.place.place} {what}: {told(answer)}", remedy=_REFUSED if answer.refused else _BROKEN)
+        return Failed(
+            f"{self.place.place} {what}: {told(answer)}",
+            remedy=_REFUSED if answer.refused else _BROKEN,
+        )

@@ -53,12 +53,16 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 class Wire:
-    def __init__(self, reference: Reference, credentials: Credentials | None, *, plain: bool) -> None:
+    def __init__(
+        self, reference: Reference, credentials: Credentials | None, *, plain: bool
+    ) -> None:
         self.reference, self._credentials = reference, credentials
         self.url = f"{'http' if plain else 'https'}://{reference.host}"
         self._authorization = ""
         handlers = [_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
-        self._opener = urllib.request.build_opener(*handlers, *([urllib.request.ProxyHandler({})] if reference.loopback else []))
+        self._opener = urllib.request.build_opener(
+            *handlers, *([urllib.request.ProxyHandler({})] if reference.loopback else [])
+        )
 
     def ask(self, method: str, path: str, body: bytes | None = None, /, **headers: str) -> Answer:
         """`path` may be a whole address, as registries give for uploads."""
@@ -68,20 +72,44 @@ class Wire:
             self._authorize(answer)
             answer = self._patiently(method, url, body, headers)
         if answer.code in {401, 403}:
-            raise Denied(f"{self.reference.registry} does not let us {_verb(method)} in {self.reference.repository}: {told(answer)}", remedy=self._login())
+            raise Denied(
+                f"{self.reference.registry} does not let us {_verb(method)} in {self.reference.repository}: {told(answer)}",
+                remedy=self._login(),
+            )
         return answer
 
-    def _patiently(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    def _patiently(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
         for attempt in range(TRIES):
-            answer = self._once(method, url, body, {**headers, **({"Authorization": self._authorization} if self._authorization and self._ours(url) else {})})
+            answer = self._once(
+                method,
+                url,
+                body,
+                {
+                    **headers,
+                    **(
+                        {"Authorization": self._authorization}
+                        if self._authorization and self._ours(url)
+                        else {}
+                    ),
+                },
+            )
             if answer.code not in _BUSY or attempt == TRIES - 1:
                 return answer
             after = answer.headers.get("retry-after", "")
             time.sleep(min(float(after), 30) if after.isdigit() else 0.5 * 2**attempt)
         raise AssertionError
 
-    def _once(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-        request = urllib.request.Request(url, data=body, headers={key.replace("_", "-"): value for key, value in headers.items()}, method=method)  # noqa: S310
+    def _once(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        request = urllib.request.Request(  # noqa: S310
+            url,
+            data=body,
+            headers={key.replace("_", "-"): value for key, value in headers.items()},
+            method=method,
+        )
         try:
             answer = self._answered(request)
         except (OSError, http.client.HTTPException) as e:
@@ -101,11 +129,20 @@ class Wire:
     def _unreached(self, reason: object) -> Failed:
         registry = self.reference.host
         if isinstance(reason, ssl.SSLCertVerificationError):
-            return Failed(f"the certificate of {registry} is not believed: {reason.verify_message}", remedy="name further authorities with SSL_CERT_FILE")
+            return Failed(
+                f"the certificate of {registry} is not believed: {reason.verify_message}",
+                remedy="name further authorities with SSL_CERT_FILE",
+            )
         if isinstance(reason, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(reason):
-            return Failed(f"{registry} speaks no TLS", remedy="say --plain-http if it is on this machine's loopback; else have it serve https")
+            return Failed(
+                f"{registry} speaks no TLS",
+                remedy="say --plain-http if it is on this machine's loopback; else have it serve https",
+            )
         why = " ".join(str(getattr(reason, "strerror", None) or reason).split())
-        return Failed(f"{registry} cannot be reached: {why}", remedy="see that it can be reached from here, and run again")
+        return Failed(
+            f"{registry} cannot be reached: {why}",
+            remedy="see that it can be reached from here, and run again",
+        )
 
     # --- who we are ---
 
@@ -120,20 +157,37 @@ class Wire:
     def _token(self, words: Mapping[str, str]) -> str:
         """For what we came for, whatever the first refusal was about."""
         realm, known = words["realm"], self._credentials
-        if not realm.startswith("https://") and not (self.reference.loopback and _on_loopback(realm)):
+        if not realm.startswith("https://") and not (
+            self.reference.loopback and _on_loopback(realm)
+        ):
             problem = f"{self.reference.registry} would have us say who we are without encryption, at {_shown(realm)}"
             raise Denied(problem, remedy="have its tokens served over https")
-        asked = {"service": words.get("service", ""), "scope": f"repository:{self.reference.repository}:pull,push"}
+        asked = {
+            "service": words.get("service", ""),
+            "scope": f"repository:{self.reference.repository}:pull,push",
+        }
         if known and known.refresh:
-            form = urlencode({**asked, "grant_type": "refresh_token", "refresh_token": known.secret, "client_id": "cwiictl"}).encode()
-            answer = self._once("POST", realm, form, {"Content_Type": "application/x-www-form-urlencoded"})
+            form = urlencode(
+                {
+                    **asked,
+                    "grant_type": "refresh_token",
+                    "refresh_token": known.secret,
+                    "client_id": "cwiictl",
+                }
+            ).encode()
+            answer = self._once(
+                "POST", realm, form, {"Content_Type": "application/x-www-form-urlencoded"}
+            )
         else:
             query = f"{realm}{'&' if '?' in realm else '?'}{urlencode(asked)}"
             answer = self._once("GET", query, None, {"Authorization": known.basic} if known else {})
         given = parsed(answer.body if answer.good else b"")
         token = given.get("token") or given.get("access_token")
         if not isinstance(token, str):
-            raise Denied(f"{urlsplit(realm).hostname} gives no token for {self.reference.place}: {told(answer)}", remedy=self._login())
+            raise Denied(
+                f"{urlsplit(realm).hostname} gives no token for {self.reference.place}: {told(answer)}",
+                remedy=self._login(),
+            )
         return token
 
     def _ours(self, url: str) -> bool:

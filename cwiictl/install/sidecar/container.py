@@ -18,28 +18,44 @@ KUBECONFIG = f"{FILES['kubeconfig']}/kubeconfig"
 MODE = 0o444
 
 
-def container(sidecar: Sidecar, doors: Doors | None = None, resources: Mapping[str, Any] | None = None) -> Object:
+def container(
+    sidecar: Sidecar, doors: Doors | None = None, resources: Mapping[str, Any] | None = None
+) -> Object:
     """It waits for its files and for the API server by itself. `resources` are those that somebody has given it since."""
     at, words = doors or sidecar.flavour.doors, _words(sidecar)
     understood(sidecar.values, at, words)
-    own = {"requests": dict(sidecar.values.resources.requests), "limits": dict(sidecar.values.resources.limits)}
+    own = {
+        "requests": dict(sidecar.values.resources.requests),
+        "limits": dict(sidecar.values.resources.limits),
+    }
     return {
         "name": sidecar.flavour.name,
         "image": image(sidecar.values),
         "imagePullPolicy": "IfNotPresent",
         "args": command(sidecar.values, at, words),
-        "resources": dict(resources) if resources else {key: amounts for key, amounts in own.items() if amounts},
+        "resources": dict(resources)
+        if resources
+        else {key: amounts for key, amounts in own.items() if amounts},
         **_probes(sidecar, at),
         "securityContext": CLOSED,  # whose user it runs as is the pod's to say: a wrong one would be refused with all of the pod
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "volumeMounts": [{"name": _volume(sidecar, what), "mountPath": path, "readOnly": True} for what, path in FILES.items()],
+        "volumeMounts": [
+            {"name": _volume(sidecar, what), "mountPath": path, "readOnly": True}
+            for what, path in FILES.items()
+        ],
     }
 
 
 def volumes(sidecar: Sidecar) -> list[Object]:
     """Their absence is ours to bear, and holds up no API server."""
     secrets = {"certs": sidecar.serving, "kubeconfig": sidecar.kubeconfig}
-    return [{"name": _volume(sidecar, what), "secret": {"secretName": name, "defaultMode": MODE, "optional": True}} for what, name in secrets.items()]
+    return [
+        {
+            "name": _volume(sidecar, what),
+            "secret": {"secretName": name, "defaultMode": MODE, "optional": True},
+        }
+        for what, name in secrets.items()
+    ]
 
 
 def on_its_node(sidecar: Sidecar, folder: str) -> tuple[Object, list[Object]]:
@@ -50,8 +66,16 @@ def on_its_node(sidecar: Sidecar, folder: str) -> tuple[Object, list[Object]]:
     alone = replace(sidecar.flavour.doors, host="127.0.0.1")
     one = container(sidecar, alone)
     root: Object = {**CLOSED, "runAsUser": 0, "runAsGroup": 0}
-    mounted = [{"name": _volume(sidecar, "certs"), "hostPath": {"path": folder, "type": "DirectoryOrCreate"}}]
-    mounts = [{"name": _volume(sidecar, "certs"), "mountPath": path, "readOnly": True} for path in FILES.values()]
+    mounted = [
+        {
+            "name": _volume(sidecar, "certs"),
+            "hostPath": {"path": folder, "type": "DirectoryOrCreate"},
+        }
+    ]
+    mounts = [
+        {"name": _volume(sidecar, "certs"), "mountPath": path, "readOnly": True}
+        for path in FILES.values()
+    ]
     return {**one, "securityContext": root, "volumeMounts": mounts}, mounted
 
 
@@ -60,7 +84,12 @@ def _volume(sidecar: Sidecar, what: str) -> str:
 
 
 def _words(sidecar: Sidecar) -> tuple[str, ...]:
-    return ("--sidecar", f"--kubeconfig={KUBECONFIG}", *PROFILES[sidecar.profile], *sidecar.flavour.words)
+    return (
+        "--sidecar",
+        f"--kubeconfig={KUBECONFIG}",
+        *PROFILES[sidecar.profile],
+        *sidecar.flavour.words,
+    )
 
 
 def _probes(sidecar: Sidecar, doors: Doors) -> Object:
@@ -69,4 +98,8 @@ def _probes(sidecar: Sidecar, doors: Doors) -> Object:
     None that the API server's pod waits for, unless that is asked: it is not ready while one of its containers is not, and its hosted cluster has none.
     """
     ready = {"path": "/readyz", "port": doors.plain, **({"host": doors.host} if doors.host else {})}
-    return {"readinessProbe": {"httpGet": ready, "initialDelaySeconds": 5, "periodSeconds": 10}} if sidecar.readiness else {}
+    return (
+        {"readinessProbe": {"httpGet": ready, "initialDelaySeconds": 5, "periodSeconds": 10}}
+        if sidecar.readiness
+        else {}
+    )

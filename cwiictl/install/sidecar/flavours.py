@@ -27,7 +27,9 @@ class Flavour:
     further: Mapping[str, Any] | None = None  # of that entry
     audience: str = ""  # of AWS's tokens, where nobody says one
     words: tuple[str, ...] = ()
-    server: str = "https://localhost:{port}"  # HyperShift's certificate of an API server has that name
+    server: str = (
+        "https://localhost:{port}"  # HyperShift's certificate of an API server has that name
+    )
 
 
 def _doors(https: int, plain: int, metrics: int = 0) -> Doors:
@@ -73,10 +75,16 @@ FLAVOURS: Mapping[str, Flavour] = {
         "pod-identity-webhook.gcp.mutate.io",
         {"admissionReviewVersions": ["v1"]},
     ),
-    "cwii": Flavour("cwii-webhook", "cwii-system", "cwii-webhook", "cwii-webhook", _doors(9463, 9464)),
+    "cwii": Flavour(
+        "cwii-webhook", "cwii-system", "cwii-webhook", "cwii-webhook", _doors(9463, 9464)
+    ),
 }
 
-_ECDHE = [f"TLS_ECDHE_{kind}_WITH_{cipher}" for cipher in ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256") for kind in ("ECDSA", "RSA")]
+_ECDHE = [
+    f"TLS_ECDHE_{kind}_WITH_{cipher}"
+    for cipher in ("AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256")
+    for kind in ("ECDSA", "RSA")
+]
 PROFILES: Mapping[str, tuple[str, ...]] = {  # of OpenShift's tlsSecurityProfile
     "old": ("--tls-min-version=VersionTLS10",),
     "intermediate": ("--tls-min-version=VersionTLS12", f"--tls-cipher-suites={','.join(_ECDHE)}"),

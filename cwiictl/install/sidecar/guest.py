@@ -14,12 +14,23 @@ from cwiictl.install.rights import reading
 from cwiictl.install.served import EVERYTHING, Served
 from cwiictl.install.sidecar.sidecar import Sidecar
 
-_PODS: Object = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"], "scope": "Namespaced"}
+_PODS: Object = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE"],
+    "resources": ["pods"],
+    "scope": "Namespaced",
+}
 
 
 def guest(sidecar: Sidecar, authority: bytes, served: Served = EVERYTHING) -> tuple[Object, ...]:
     values = sidecar.guest(authority)
-    return (*reading(values), *priority(values, served), *policies(values, served), asked(sidecar, authority))
+    return (
+        *reading(values),
+        *priority(values, served),
+        *policies(values, served),
+        asked(sidecar, authority),
+    )
 
 
 def asked(sidecar: Sidecar, authority: bytes) -> Object:
@@ -35,7 +46,14 @@ def _entries(sidecar: Sidecar, entries: list[Object]) -> Iterator[Object]:
     if kind.dialect is None:
         for entry in entries:
             served = entry["clientConfig"]
-            yield {**entry, "clientConfig": {"url": _url(sidecar, served["service"]["path"]), "caBundle": served["caBundle"]}, "failurePolicy": "Ignore"}
+            yield {
+                **entry,
+                "clientConfig": {
+                    "url": _url(sidecar, served["service"]["path"]),
+                    "caBundle": served["caBundle"],
+                },
+                "failurePolicy": "Ignore",
+            }
         return
     bundle = entries[0]["clientConfig"]["caBundle"]
     yield {

@@ -16,7 +16,10 @@ NOTHING: Body = {}
 def patch(sidecar: Sidecar, resources: Body | None = None) -> Object:
     """For whoever applies it."""
     pulled = [{"name": name} for name in sidecar.values.image_pull_secrets]
-    spec: Object = {"containers": [container(sidecar, resources=resources)], "volumes": volumes(sidecar)}
+    spec: Object = {
+        "containers": [container(sidecar, resources=resources)],
+        "volumes": volumes(sidecar),
+    }
     template = {"spec": {**spec, **({"imagePullSecrets": pulled} if pulled else {})}}
     return {
         "apiVersion": APPS,
@@ -40,7 +43,10 @@ def strategic(part: Body) -> Object:
 
 def removal(sidecar: Sidecar) -> Object:
     """For a strategic merge patch that takes it out again. Secrets to pull images with stay, which may be others' too."""
-    spec = {"containers": [_gone(sidecar.flavour.name)], "volumes": [_gone(each["name"]) for each in volumes(sidecar)]}
+    spec = {
+        "containers": [_gone(sidecar.flavour.name)],
+        "volumes": [_gone(each["name"]) for each in volumes(sidecar)],
+    }
     return {"spec": {"template": {"spec": spec}}}
 
 
@@ -48,7 +54,10 @@ def merged(whole: Body, part: Body) -> Object:
     """A Deployment with that in it: what has one of the names is replaced where it stands, and everything else is as it was."""
     pod, ours = whole["spec"]["template"]["spec"], part["spec"]["template"]["spec"]
     spec = {**pod, **{key: _named(pod.get(key) or (), ours[key]) for key in ours}}
-    return {**whole, "spec": {**whole["spec"], "template": {**whole["spec"]["template"], "spec": spec}}}
+    return {
+        **whole,
+        "spec": {**whole["spec"], "template": {**whole["spec"]["template"], "spec": spec}},
+    }
 
 
 def sized(sidecar: Sidecar, deployment: Body) -> Body | None:

@@ -29,20 +29,36 @@ def secrets(sidecar: Sidecar, certified: Certified) -> list[Object]:
     kubeconfig = access(sidecar.flavour.server.format(port=sidecar.port), certified)
     return [
         _secret(sidecar, sidecar.serving, {**_files(certified.serving), CA: certified.authority}),
-        _secret(sidecar, sidecar.kubeconfig, {KUBECONFIG: kubeconfig, **_files(certified.client), CA: certified.authority}),
+        _secret(
+            sidecar,
+            sidecar.kubeconfig,
+            {KUBECONFIG: kubeconfig, **_files(certified.client), CA: certified.authority},
+        ),
     ]
 
 
 def access(server: str, certified: Certified, name: str = "") -> bytes:
     """As JSON, which is YAML, and which the webhook reads without a parser for that. `name` is another that the server's certificate has."""
-    cluster = {"server": server, "certificate-authority-data": _coded(certified.authority), **({"tls-server-name": name} if name else {})}
-    user = {"client-certificate-data": _coded(certified.client.certificate), "client-key-data": _coded(certified.client.key)}
+    cluster = {
+        "server": server,
+        "certificate-authority-data": _coded(certified.authority),
+        **({"tls-server-name": name} if name else {}),
+    }
+    user = {
+        "client-certificate-data": _coded(certified.client.certificate),
+        "client-key-data": _coded(certified.client.key),
+    }
     told = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "cluster", "cluster": cluster}],
         "users": [{"name": "admin", "user": user}],
-        "contexts": [{"name": "admin", "context": {"cluster": "cluster", "user": "admin", "namespace": "default"}}],
+        "contexts": [
+            {
+                "name": "admin",
+                "context": {"cluster": "cluster", "user": "admin", "namespace": "default"},
+            }
+        ],
         "current-context": "admin",
     }
     return json.dumps(told, indent=2).encode() + b"\n"
@@ -58,7 +74,14 @@ def read(secret: Mapping[str, Mapping[str, str]] | None) -> dict[str, bytes]:
 
 
 def _secret(sidecar: Sidecar, name: str, files: Mapping[str, bytes]) -> Object:
-    return body(sidecar.management, CORE, "Secret", name, type="Opaque", data={key: _coded(content) for key, content in files.items()})
+    return body(
+        sidecar.management,
+        CORE,
+        "Secret",
+        name,
+        type="Opaque",
+        data={key: _coded(content) for key, content in files.items()},
+    )
 
 
 def _files(pair: Pair) -> dict[str, bytes]:

@@ -44,12 +44,19 @@ class Sidecar:
 
     @property
     def management(self) -> Values:
-        return msgspec.structs.replace(self.values, name=self.flavour.name, namespace=self.namespace)
+        return msgspec.structs.replace(
+            self.values, name=self.flavour.name, namespace=self.namespace
+        )
 
     def guest(self, authority: bytes) -> Values:
         """`authority`: the certificates of the CA that the serving certificate is of."""
         files = Certificates(by="files", secret=self.serving, ca=authority.decode())
-        return msgspec.structs.replace(self.values, name=self.flavour.name, namespace=self.flavour.namespace, certificates=files)
+        return msgspec.structs.replace(
+            self.values,
+            name=self.flavour.name,
+            namespace=self.flavour.namespace,
+            certificates=files,
+        )
 
     @property
     def user(self) -> tuple[str, tuple[str, ...]]:
@@ -62,24 +69,43 @@ def sidecar(wanted: Sidecar) -> Sidecar:
     """Checked, and with what is so where nobody says otherwise."""
     values, kind = wanted.values, wanted.flavour
     if kind.dialect and values.dialects != (kind.dialect,):
-        raise BadInput(f"this flavour serves the dialect {kind.dialect} alone", remedy="leave dialects out, or say --flavour cwii to have several")
+        raise BadInput(
+            f"this flavour serves the dialect {kind.dialect} alone",
+            remedy="leave dialects out, or say --flavour cwii to have several",
+        )
     if values.require or values.failure_policy == "Fail":
         raise BadInput(
             "beside a kube-apiserver nobody is refused for want of the webhook: it begins with the API server, and not before",
             remedy="leave require and failurePolicy out",
         )
     if wanted.profile not in PROFILES:
-        raise BadInput(f"there is no TLS profile {wanted.profile!r}", remedy=f"use one of {', '.join(PROFILES)}")
-    aws = values.aws if values.aws.audience else msgspec.structs.replace(values.aws, audience=kind.audience)
+        raise BadInput(
+            f"there is no TLS profile {wanted.profile!r}",
+            remedy=f"use one of {', '.join(PROFILES)}",
+        )
+    aws = (
+        values.aws
+        if values.aws.audience
+        else msgspec.structs.replace(values.aws, audience=kind.audience)
+    )
     asked = values.resources if values.resources != Resources() else _RESOURCES
-    return replace(wanted, values=msgspec.structs.replace(values, aws=aws, resources=asked), port=PORT if wanted.port == HTTPS else wanted.port)
+    return replace(
+        wanted,
+        values=msgspec.structs.replace(values, aws=aws, resources=asked),
+        port=PORT if wanted.port == HTTPS else wanted.port,
+    )
 
 
 def flavour(name: str, https: int = 0, plain: int = 0) -> Flavour:
     """With other ports, if they are said: in a static pod they are its node's."""
     kind = FLAVOURS[name]
     own = kind.doors
-    return replace(kind, doors=replace(own, https=https or own.https, plain=plain or own.plain, metrics=plain or own.metrics))
+    return replace(
+        kind,
+        doors=replace(
+            own, https=https or own.https, plain=plain or own.plain, metrics=plain or own.metrics
+        ),
+    )
 
 
 def installation(flavour: str, namespace: str) -> str:
@@ -90,4 +116,8 @@ def installation(flavour: str, namespace: str) -> str:
 def parted(installation: str) -> tuple[str, str] | None:
     """The flavour and the namespace in such a name, if it is one; no namespace where it may have been shortened."""
     kind, _, namespace = installation.partition(".")
-    return (kind, namespace if len(installation) < LONGEST else "") if kind in FLAVOURS and namespace else None
+    return (
+        (kind, namespace if len(installation) < LONGEST else "")
+        if kind in FLAVOURS and namespace
+        else None
+    )

@@ -14,7 +14,11 @@ from cwiictl.install.sidecar.sidecar import Sidecar
 from cwiictl.manifests import Template
 
 SIDECAR, STATIC = "sidecar", "static-pod"
-SECRETS, GUEST, PATCH = f"{SIDECAR}/secrets.yaml", "guest.yaml", f"{SIDECAR}/kube-apiserver-patch.yaml"
+SECRETS, GUEST, PATCH = (
+    f"{SIDECAR}/secrets.yaml",
+    "guest.yaml",
+    f"{SIDECAR}/kube-apiserver-patch.yaml",
+)
 REMOVAL, WHOLE = f"{SIDECAR}/kube-apiserver-removal.yaml", f"{SIDECAR}/kube-apiserver.yaml"
 FILES = f"{STATIC}/files"
 PATCHED = f"{STATIC}/patches/kube-apiserver-webhook+strategic.yaml"  # as kubeadm knows of what it is, and how it is meant
@@ -22,7 +26,12 @@ SERVER = "https://127.0.0.1:{port}"
 SAN = "kubernetes"  # a name that kubeadm's certificate of an API server has on every node
 
 
-def sidecar_tree(sidecar: Sidecar, certified: Certified, template: Template, deployment: Mapping[str, Any] | None = None) -> dict[str, bytes]:
+def sidecar_tree(
+    sidecar: Sidecar,
+    certified: Certified,
+    template: Template,
+    deployment: Mapping[str, Any] | None = None,
+) -> dict[str, bytes]:
     """With a Deployment, as it is to be, too."""
     words = {"deployment": sidecar.deployment, "namespace": sidecar.namespace}
     part = patch(sidecar, sized(sidecar, deployment) if deployment else None)
@@ -50,5 +59,7 @@ def static_tree(sidecar: Sidecar, certified: Certified, template: Template) -> d
         **{f"{FILES}/{name}": content for name, content in files.items()},
         PATCHED: manifests.dump({"spec": behind({"containers": [container], "volumes": volumes})}),
         f"{STATIC}/{GUEST}": manifests.dump_all(guest(sidecar, certified.authority)),
-        f"{STATIC}/README.txt": template("sidecar/static-pod.txt").format_map({"folder": folder, "patch": PATCHED.rpartition("/")[2]}).encode(),
+        f"{STATIC}/README.txt": template("sidecar/static-pod.txt")
+        .format_map({"folder": folder, "patch": PATCHED.rpartition("/")[2]})
+        .encode(),
     }

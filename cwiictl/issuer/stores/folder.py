@@ -27,7 +27,11 @@ class _Files:
         return {}
 
     def _there(self, names: Collection[str]) -> dict[str, bytes]:
-        return {name: files.read(self.folder / name, "the issuer's document") for name in names if (self.folder / name).exists()}
+        return {
+            name: files.read(self.folder / name, "the issuer's document")
+            for name in names
+            if (self.folder / name).exists()
+        }
 
     def _write(self, name: str, text: bytes) -> None:
         files.write(self.folder, {name: files.Public(text)})
@@ -68,7 +72,9 @@ class FolderKeySets(_Files):
     def _read(self, name: str, text: bytes) -> KeySetState:
         word = files.found(self.folder / f"{name}{ROTATION}").decode(errors="replace").strip()
         where = f"{self.kind}/{name}"
-        return KeySetState.read(text, where, seen=hashlib.sha256(text + word.encode()).hexdigest()).saying(word, where)
+        return KeySetState.read(
+            text, where, seen=hashlib.sha256(text + word.encode()).hexdigest()
+        ).saying(word, where)
 
     def _say(self, name: str, word: str) -> None:
         """A file has no metadata: it lies beside, and nobody needs to serve it."""

@@ -40,15 +40,23 @@ class KeyPair:
         key = oidc.private_key(files.read(private, "the private key"), str(private))
         missing = frozenset(name for name in PAIR if not (self.folder / name).exists())
         self._same(key.kid, missing)
-        return dict.fromkeys(names_, KeyState.of(key, (missing & self.files) | self._open_to_others(missing)))
+        return dict.fromkeys(
+            names_, KeyState.of(key, (missing & self.files) | self._open_to_others(missing))
+        )
 
     def put(self, _name: str, _want: KeyState, have: KeyState | None, /) -> KeyState:
         if have is None:
             files.create(self.folder / names.PRIVATE_KEY, _new(self.bits))
         private = files.read(self.folder / names.PRIVATE_KEY, "the private key")
         key = oidc.private_key(private, names.PRIVATE_KEY)
-        tree = {names.PRIVATE_KEY: private, names.PUBLIC_KEY: files.Public(key.pem.encode()), names.INSTALLER_KEY: private}
-        files.write(self.folder, {name: content for name, content in tree.items() if name in self.files})  # of what is there, only the mode can change
+        tree = {
+            names.PRIVATE_KEY: private,
+            names.PUBLIC_KEY: files.Public(key.pem.encode()),
+            names.INSTALLER_KEY: private,
+        }
+        files.write(
+            self.folder, {name: content for name, content in tree.items() if name in self.files}
+        )  # of what is there, only the mode can change
         return KeyState.of(key)
 
     def drop(self, _name: str, /) -> None:
@@ -58,16 +66,34 @@ class KeyPair:
         return {}
 
     def _same(self, kid: str, missing: frozenset[str]) -> None:
-        private, public, copy = (self.folder / name for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY))
-        if names.PUBLIC_KEY not in missing and oidc.public_key(files.read(public, "the public key"), str(public)).kid != kid:
-            raise BadInput(f"{public} is not the public half of {private}", remedy="move away the one that is wrong; both are left as they are")
-        if names.INSTALLER_KEY not in missing and files.read(copy, "the installer's key") != files.read(private, "the private key"):
-            raise BadInput(f"{copy} is not a copy of {private}", remedy="move away the one that is wrong; both are left as they are")
+        private, public, copy = (
+            self.folder / name
+            for name in (names.PRIVATE_KEY, names.PUBLIC_KEY, names.INSTALLER_KEY)
+        )
+        if (
+            names.PUBLIC_KEY not in missing
+            and oidc.public_key(files.read(public, "the public key"), str(public)).kid != kid
+        ):
+            raise BadInput(
+                f"{public} is not the public half of {private}",
+                remedy="move away the one that is wrong; both are left as they are",
+            )
+        if names.INSTALLER_KEY not in missing and files.read(
+            copy, "the installer's key"
+        ) != files.read(private, "the private key"):
+            raise BadInput(
+                f"{copy} is not a copy of {private}",
+                remedy="move away the one that is wrong; both are left as they are",
+            )
 
     def _open_to_others(self, missing: frozenset[str]) -> frozenset[str]:
         """ccoctl leaves the private key readable for everybody."""
         secret = {names.PRIVATE_KEY, names.INSTALLER_KEY} - missing
-        return frozenset(f"{name} for its owner alone" for name in secret if os.name == "posix" and (self.folder / name).stat().st_mode & 0o077)
+        return frozenset(
+            f"{name} for its owner alone"
+            for name in secret
+            if os.name == "posix" and (self.folder / name).stat().st_mode & 0o077
+        )
 
     def _nothing_beside(self) -> None:
         for name in (names.INSTALLER_KEY, names.PUBLIC_KEY):
@@ -89,10 +115,16 @@ class PublicKey:
         self.path = path
 
     def get(self, names_: Collection[str], /) -> Mapping[str, KeyState]:
-        return dict.fromkeys(names_, KeyState.of(oidc.public_key(files.read(self.path, "the public key"), str(self.path))))
+        return dict.fromkeys(
+            names_,
+            KeyState.of(oidc.public_key(files.read(self.path, "the public key"), str(self.path))),
+        )
 
     def put(self, _name: str, _want: KeyState, _have: KeyState | None, /) -> KeyState:
-        raise BadInput(f"the public key {self.path} alone makes no pair", remedy="give the folder of the private key as --output-dir")
+        raise BadInput(
+            f"the public key {self.path} alone makes no pair",
+            remedy="give the folder of the private key as --output-dir",
+        )
 
     def drop(self, _name: str, /) -> None: ...
 
@@ -114,7 +146,10 @@ class ServedKeys:
         return dict.fromkeys(names_, KeyState.of(self.served.key, others=self.served.others))
 
     def put(self, _name: str, _want: KeyState, _have: KeyState | None, /) -> KeyState:
-        raise BadInput("the cluster's own keys make no pair", remedy="leave --issuer-from-cluster out to have a pair made")
+        raise BadInput(
+            "the cluster's own keys make no pair",
+            remedy="leave --issuer-from-cluster out to have a pair made",
+        )
 
     def drop(self, _name: str, /) -> None: ...
 
@@ -122,7 +157,9 @@ class ServedKeys:
         return {}
 
 
-Keys = KeyPair | PublicKey | ServedKeys  # where the cluster's key is: `files` of the output folder, and `private`, which is none where the cluster has its own
+Keys = (
+    KeyPair | PublicKey | ServedKeys
+)  # where the cluster's key is: `files` of the output folder, and `private`, which is none where the cluster has its own
 
 
 def _new(bits: int) -> bytes:

@@ -20,9 +20,13 @@ class KnownIssuers:
         self.urls = urls
 
     def get(self, clusters: Collection[str], /) -> Mapping[str, KnownIssuersState]:
-        return {cluster: KnownIssuersState(urls=frozenset(self.urls(cluster))) for cluster in clusters}
+        return {
+            cluster: KnownIssuersState(urls=frozenset(self.urls(cluster))) for cluster in clusters
+        }
 
-    def put(self, _cluster: str, _want: KnownIssuersState, have: KnownIssuersState | None, /) -> KnownIssuersState:
+    def put(
+        self, _cluster: str, _want: KnownIssuersState, have: KnownIssuersState | None, /
+    ) -> KnownIssuersState:
         """There is nothing to write: what trusts them has its own store."""
         return have or KnownIssuersState()
 

@@ -18,7 +18,11 @@ class Mint:
     """The key is read once: to sign with it takes long enough."""
 
     def __init__(self, key: bytes, source: str, issuer: str) -> None:
-        self.signer, self.kid, self.issuer = oidc.signer(key, source), oidc.private_key(key, source).kid, issuer
+        self.signer, self.kid, self.issuer = (
+            oidc.signer(key, source),
+            oidc.private_key(key, source).kid,
+            issuer,
+        )
 
     def token(self, namespace: str, account: str, audience: str, seconds: int) -> str:
         """Claims and header as the API server writes them, but for the pod that is not there."""
@@ -29,7 +33,10 @@ class Mint:
             "iat": now,
             "iss": self.issuer,
             "jti": str(uuid.uuid4()),
-            "kubernetes.io": {"namespace": namespace, "serviceaccount": {"name": account, "uid": str(uuid.uuid4())}},
+            "kubernetes.io": {
+                "namespace": namespace,
+                "serviceaccount": {"name": account, "uid": str(uuid.uuid4())},
+            },
             "nbf": now,
             "sub": f"system:serviceaccount:{namespace}:{account}",
         }

@@ -19,7 +19,9 @@ from urllib.parse import urlsplit
 from cwiictl.issuer.page import MOST, SECONDS, Page
 
 CHUNK = 1 << 16
-UNREACHED = re.compile(r"Tunnel connection failed: 50[234]\b")  # what a proxy says of a host that it cannot find or reach
+UNREACHED = re.compile(
+    r"Tunnel connection failed: 50[234]\b"
+)  # what a proxy says of a host that it cannot find or reach
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -44,7 +46,11 @@ class Pages:
         except urllib.error.HTTPError as e:
             with e:
                 return Page(url, e.code, _headers(e), ahead=_ahead(e))
-        except (OSError, http.client.HTTPException, ValueError) as e:  # the last of what is no URL, or none that HTTP can ask for
+        except (
+            OSError,
+            http.client.HTTPException,
+            ValueError,
+        ) as e:  # the last of what is no URL, or none that HTTP can ask for
             return _without(url, e)
 
     def publicly(self, url: str) -> Page:
@@ -54,7 +60,9 @@ class Pages:
 
     @cached_property
     def _opener(self) -> urllib.request.OpenerDirector:
-        return urllib.request.build_opener(_Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        return urllib.request.build_opener(
+            _Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        )
 
 
 def _whole(url: str, answer: Any, until: float) -> Page:
@@ -64,7 +72,9 @@ def _whole(url: str, answer: Any, until: float) -> Page:
         if len(text) > MOST:
             return Page(url, answer.status, headers, trouble="long", ahead=ahead)
         if time.monotonic() > until:
-            return Page(url, answer.status, headers, trouble="slow", why="its answer goes on", ahead=ahead)
+            return Page(
+                url, answer.status, headers, trouble="slow", why="its answer goes on", ahead=ahead
+            )
     return Page(url, answer.status, headers, bytes(text), ahead=ahead)
 
 
@@ -88,7 +98,11 @@ def _ahead(answer: Any) -> float | None:
     now, headers = time.time(), _headers(answer)
     age = headers.get("age", "")
     try:
-        return now - parsedate_to_datetime(headers["date"]).timestamp() - (float(age) if age.isdigit() else 0.0)
+        return (
+            now
+            - parsedate_to_datetime(headers["date"]).timestamp()
+            - (float(age) if age.isdigit() else 0.0)
+        )
     except (KeyError, ValueError):
         return None
 
@@ -99,7 +113,17 @@ def _private(url: str) -> str:
         host = urlsplit(url).hostname or ""
         if urllib.request.getproxies().get("https") and not urllib.request.proxy_bypass(host):
             return ""
-        found = {str(address[0]) for *_, address in socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)}
+        found = {
+            str(address[0])
+            for *_, address in socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+        }
     except (OSError, ValueError):
         return ""
-    return next((address for address in sorted(found) if not ipaddress.ip_address(address.partition("%")[0]).is_global), "")
+    return next(
+        (
+            address
+            for address in sorted(found)
+            if not ipaddress.ip_address(address.partition("%")[0]).is_global
+        ),
+        "",
+    )

@@ -26,7 +26,11 @@ class _Busy(NotYet):
 class Web:
     kind, bulk = "issuer", False
 
-    def __init__(self, patience: float = 300.0, remedy: str = "see that anybody may read it, over a certificate that clouds accept") -> None:
+    def __init__(
+        self,
+        patience: float = 300.0,
+        remedy: str = "see that anybody may read it, over a certificate that clouds accept",
+    ) -> None:
         self.patience, self.remedy = patience, remedy
         self._pages = Pages()
 
@@ -41,9 +45,14 @@ class Web:
         except NotYet as e:
             raise type(e)(e.problem, remedy=want.remedy or self.remedy) from e
         if state.url != want.url or not want.kids <= state.kids:
-            raise NotYet(f"{url} does not show what was published yet", remedy=want.remedy or self.remedy)
+            raise NotYet(
+                f"{url} does not show what was published yet", remedy=want.remedy or self.remedy
+            )
         if gone := want.gone(state.kids):
-            raise NotYet(f"{url} still shows the key {min(gone)}, which was taken away", remedy=want.remedy or self.remedy)
+            raise NotYet(
+                f"{url} still shows the key {min(gone)}, which was taken away",
+                remedy=want.remedy or self.remedy,
+            )
         return state
 
     def drop(self, _url: str, /) -> None: ...
@@ -91,15 +100,23 @@ class Web:
         page = self._pages.read(url)
         match page.trouble:
             case "insecure":
-                raise NotYet(f"{url} is not https, and no cloud would read it", remedy="serve the documents over https")
+                raise NotYet(
+                    f"{url} is not https, and no cloud would read it",
+                    remedy="serve the documents over https",
+                )
             case "distrusted":
-                raise Failed(f"the certificate of {url} is not believed: {page.why}", remedy="name further authorities with SSL_CERT_FILE")
+                raise Failed(
+                    f"the certificate of {url} is not believed: {page.why}",
+                    remedy="name further authorities with SSL_CERT_FILE",
+                )
             case "long":
                 raise NotYet(f"{url} is longer than {MOST} bytes", remedy=self.remedy)
             case "":
                 return self._answered(page)
             case _:
-                raise (_Absent if page.trouble == "absent" else NotYet)(f"{url} cannot be reached: {page.why}", remedy=self.remedy)
+                raise (_Absent if page.trouble == "absent" else NotYet)(
+                    f"{url} cannot be reached: {page.why}", remedy=self.remedy
+                )
 
     def _answered(self, page: Page) -> bytes:
         if page.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -110,4 +127,8 @@ class Web:
 def _answered(code: int) -> type[NotYet]:
     if code == HTTPStatus.NOT_FOUND:
         return _Absent
-    return _Busy if code == HTTPStatus.TOO_MANY_REQUESTS or code >= HTTPStatus.INTERNAL_SERVER_ERROR else NotYet
+    return (
+        _Busy
+        if code == HTTPStatus.TOO_MANY_REQUESTS or code >= HTTPStatus.INTERNAL_SERVER_ERROR
+        else NotYet
+    )

@@ -32,26 +32,47 @@ class Asked:
         return self.wire.find(self.kinds[kind].path(namespace, name))
 
     @told()
-    def list(self, kind: str, namespace: str = "", selector: str = "", fields: str = "", most: int = 0) -> list[Body]:
+    def list(
+        self, kind: str, namespace: str = "", selector: str = "", fields: str = "", most: int = 0
+    ) -> list[Body]:
         """Each says its kind, which the API server leaves out in a list."""
         of = self.kinds[kind]
-        found = islice(self.wire.list(of.path(namespace), selector, fields=fields, page=most or PAGE), most or None)
+        found = islice(
+            self.wire.list(of.path(namespace), selector, fields=fields, page=most or PAGE),
+            most or None,
+        )
         return [{**each, "apiVersion": of.api, "kind": of.name} for each in found]
 
     @told()
     def create(self, body: Body, *, dry: bool = False) -> Body:
         of = self.kinds.of(body)
-        query = {"fieldManager": MANAGER, "fieldValidation": "Strict", **({"dryRun": "All"} if dry else {})}
-        return self.wire.call("POST", of.path(body["metadata"].get("namespace", "")), query, dict(body))
+        query = {
+            "fieldManager": MANAGER,
+            "fieldValidation": "Strict",
+            **({"dryRun": "All"} if dry else {}),
+        }
+        return self.wire.call(
+            "POST", of.path(body["metadata"].get("namespace", "")), query, dict(body)
+        )
 
     @told()
     def patch(self, kind: str, namespace: str, name: str, part: Body, /) -> Body:
-        return self.wire.call("PATCH", self.kinds[kind].path(namespace, name), {"fieldManager": MANAGER, "fieldValidation": "Strict"}, dict(part), MERGE)
+        return self.wire.call(
+            "PATCH",
+            self.kinds[kind].path(namespace, name),
+            {"fieldManager": MANAGER, "fieldValidation": "Strict"},
+            dict(part),
+            MERGE,
+        )
 
     @told()
     def delete(self, kind: str, namespace: str, name: str, /) -> None:
         try:
-            self.wire.call("DELETE", self.kinds[kind].path(namespace, name), {"propagationPolicy": "Background"})
+            self.wire.call(
+                "DELETE",
+                self.kinds[kind].path(namespace, name),
+                {"propagationPolicy": "Background"},
+            )
         except Refused as e:
             if e.status != 404:
                 raise
@@ -59,12 +80,16 @@ class Asked:
     @told()
     def logs(self, namespace: str, pod: str, container: str = "", lines: int = 100) -> str:
         query = {"tailLines": str(lines), **({"container": container} if container else {})}
-        return self.wire.text("GET", f"{self.kinds['Pod'].path(namespace, pod)}/log", query, form=TEXT)
+        return self.wire.text(
+            "GET", f"{self.kinds['Pod'].path(namespace, pod)}/log", query, form=TEXT
+        )
 
     def answer(self, namespace: str, pod: str, port: int, path: str) -> str:
         """By way of the API server, which says itself whether it reaches the pod."""
         try:
-            return self.wire.text("GET", f"{self.kinds['Pod'].path(namespace, pod)}:{port}/proxy{path}", form=TEXT)
+            return self.wire.text(
+                "GET", f"{self.kinds['Pod'].path(namespace, pod)}:{port}/proxy{path}", form=TEXT
+            )
         except Refused as e:
             return "" if e.status == 403 else e.message
 
@@ -73,10 +98,15 @@ class Asked:
         spec = {"audiences": [audience] if audience else [], "expirationSeconds": seconds}
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         try:
-            answer = self.wire.call("POST", f"{self.kinds['ServiceAccount'].path(namespace, account)}/token", body=body)
+            answer = self.wire.call(
+                "POST", f"{self.kinds['ServiceAccount'].path(namespace, account)}/token", body=body
+            )
         except Refused as e:
             if e.status == 404:
-                raise Failed(f"there is no ServiceAccount {namespace}/{account}", remedy="make it, or name another") from e
+                raise Failed(
+                    f"there is no ServiceAccount {namespace}/{account}",
+                    remedy="make it, or name another",
+                ) from e
             raise
         return str(answer["status"]["token"])
 
@@ -92,7 +122,12 @@ class Asked:
     def through(self, namespace: str, pod: str, port: int, path: str, /) -> Answer:
         """A refusal is the pod's own, but for the one to have it passed on."""
         try:
-            return Answer(200, self.wire.text("GET", f"{self.kinds['Pod'].path(namespace, pod)}:{port}/proxy{path}", form=TEXT))
+            return Answer(
+                200,
+                self.wire.text(
+                    "GET", f"{self.kinds['Pod'].path(namespace, pod)}:{port}/proxy{path}", form=TEXT
+                ),
+            )
         except Refused as e:
             if e.status in {401, 403}:
                 raise
@@ -108,20 +143,42 @@ class Asked:
                 lacking.add(asked[key])
             return "read"
 
-        run(Job(dict.fromkeys(asked, ()), ask, patience=lambda _key: PATIENCE, verb="reading"), Pace(self.width)).checked()
+        run(
+            Job(dict.fromkeys(asked, ()), ask, patience=lambda _key: PATIENCE, verb="reading"),
+            Pace(self.width),
+        ).checked()
         return tuple(sorted(lacking))
 
     @told()
     def _may(self, right: Right, user: str) -> bool:
-        where = {"verb": right.verb, "group": right.group, "resource": right.resource, "namespace": right.namespace, "subresource": right.subresource}
-        spec: dict[str, Any] = {"resourceAttributes": {key: said for key, said in where.items() if said}, **(_somebody(user) if user else {})}
-        kind, path = ("SubjectAccessReview", REVIEWS_OF_OTHERS) if user else ("SelfSubjectAccessReview", REVIEWS)
-        answer = self.wire.call("POST", path, body={"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec})
+        where = {
+            "verb": right.verb,
+            "group": right.group,
+            "resource": right.resource,
+            "namespace": right.namespace,
+            "subresource": right.subresource,
+        }
+        spec: dict[str, Any] = {
+            "resourceAttributes": {key: said for key, said in where.items() if said},
+            **(_somebody(user) if user else {}),
+        }
+        kind, path = (
+            ("SubjectAccessReview", REVIEWS_OF_OTHERS)
+            if user
+            else ("SelfSubjectAccessReview", REVIEWS)
+        )
+        answer = self.wire.call(
+            "POST", path, body={"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+        )
         return bool(answer["status"].get("allowed"))
 
 
 def _somebody(user: str) -> dict[str, Any]:
     """A ServiceAccount with the groups that it has in its tokens."""
     space = user.removeprefix(ACCOUNTS).partition(":")[0]
-    groups = ["system:serviceaccounts", f"system:serviceaccounts:{space}"] if user.startswith(ACCOUNTS) else []
+    groups = (
+        ["system:serviceaccounts", f"system:serviceaccounts:{space}"]
+        if user.startswith(ACCOUNTS)
+        else []
+    )
     return {"user": user, "groups": [*groups, "system:authenticated"]}

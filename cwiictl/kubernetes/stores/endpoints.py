@@ -11,7 +11,9 @@ from cwiictl.kubernetes.place import Api
 from cwiictl.kubernetes.stores.asked import Asked
 from cwiictl.kubernetes.stores.wire import Wire
 
-NAME = "kubernetes.default.svc"  # which the certificate of every API server has, whatever its address
+NAME = (
+    "kubernetes.default.svc"  # which the certificate of every API server has, whatever its address
+)
 NOTHING: Mapping[str, Any] = {}
 SELECTOR = "kubernetes.io/service-name=kubernetes"
 
@@ -23,13 +25,25 @@ def endpoints(api: Api) -> dict[str, Asked]:
 
 def named(api: Api, addresses: Iterable[str]) -> dict[str, Asked]:
     asked = cast("Asked", api)
-    return {address: Asked(_at(asked.wire, address), asked.kinds, asked.width) for address in addresses}
+    return {
+        address: Asked(_at(asked.wire, address), asked.kinds, asked.width) for address in addresses
+    }
 
 
 def changed(api: Api) -> float | None:
     """When an API server came or went last: they note that in these, also of one that was killed, and write them at no other time. None if nobody does."""
-    notes = [[note["time"] for note in each["metadata"].get("managedFields", ()) if note.get("time")] for each in _slices(api)]
-    return max((datetime.fromisoformat(time).timestamp() for times in notes for time in times), default=None) if all(notes) else None
+    notes = [
+        [note["time"] for note in each["metadata"].get("managedFields", ()) if note.get("time")]
+        for each in _slices(api)
+    ]
+    return (
+        max(
+            (datetime.fromisoformat(time).timestamp() for times in notes for time in times),
+            default=None,
+        )
+        if all(notes)
+        else None
+    )
 
 
 def _slices(api: Api) -> list[Mapping[str, Any]]:
@@ -37,11 +51,17 @@ def _slices(api: Api) -> list[Mapping[str, Any]]:
 
 
 def _addresses(each: Mapping[str, Any]) -> Iterator[str]:
-    ports = [port["port"] for port in each.get("ports") or () if port.get("name") in {"https", "", None}]
+    ports = [
+        port["port"] for port in each.get("ports") or () if port.get("name") in {"https", "", None}
+    ]
     for endpoint in each.get("endpoints") or ():
         conditions: Mapping[str, Any] = endpoint.get("conditions") or NOTHING
         if conditions.get("ready") is not False:
-            yield from (f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip in endpoint["addresses"] for port in ports[:1])
+            yield from (
+                f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
+                for ip in endpoint["addresses"]
+                for port in ports[:1]
+            )
 
 
 def _at(wire: Wire, address: str) -> Wire:

@@ -26,10 +26,15 @@ class Namespaces(Objects):
         if mark is None:
             return
         looked = {kind.title: kind for kind in worth_a_look(self.kinds)}
-        items = [Item(kind, each) for kind in looked.values() for each in self.wire.list(kind.path(name), form=METADATA)]
+        items = [
+            Item(kind, each)
+            for kind in looked.values()
+            for each in self.wire.list(kind.path(name), form=METADATA)
+        ]
         if found := strangers(items, looked, mark.cluster):
             raise Conflict(
-                f"{self._address(name)} holds what is not ours: {few(found, 1)}", remedy="move it elsewhere or delete it, and run again: it would go with it"
+                f"{self._address(name)} holds what is not ours: {few(found, 1)}",
+                remedy="move it elsewhere or delete it, and run again: it would go with it",
             )
 
     @told()
@@ -37,5 +42,9 @@ class Namespaces(Objects):
         """Looked at once more: somebody may have put something in since. Deleted with pods in it, it would wait for half of the time that they may take."""
         self.inspect(name)
         if any(True for _ in self.wire.list(self.kinds["Pod"].path(name), form=METADATA)):
-            raise NotYet(f"{self._address(name)} has pods that come to their end", remedy="run again when they have", after=LOOK)
+            raise NotYet(
+                f"{self._address(name)} has pods that come to their end",
+                remedy="run again when they have",
+                after=LOOK,
+            )
         super().drop(name)

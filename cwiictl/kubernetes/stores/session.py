@@ -21,7 +21,9 @@ ANONYMOUS = "system:anonymous"
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
-def connect(kubeconfig: Path | None, context: str | None, width: int = 16, name: str = "", within: str = "") -> Place:
+def connect(
+    kubeconfig: Path | None, context: str | None, width: int = 16, name: str = "", within: str = ""
+) -> Place:
     configuration, chosen = configured(kubeconfig, context)
     wire = Wire(configuration, width)
     try:
@@ -37,20 +39,41 @@ def _place(wire: Wire, context: str, width: int, name: str, within: str) -> Plac
         version, caller = _version(wire), _caller(wire, context)
     except Refused as e:
         raise _stranger(wire, context, e) from e
-    kinds = Kinds(kind for path in ("/api", "/apis") for kind in discovered(wire.call("GET", path, form=DISCOVERY)))
+    kinds = Kinds(
+        kind
+        for path in ("/api", "/apis")
+        for kind in discovered(wire.call("GET", path, form=DISCOVERY))
+    )
     stores: dict[Kind, Objects] = {}
 
     def store(kind: Kind) -> Objects:
         if kind not in stores:
-            stores[kind] = Namespaces(wire, kind, kinds, place=name) if kind.title == NAMESPACE else Objects(wire, kind, place=name, within=within)
+            stores[kind] = (
+                Namespaces(wire, kind, kinds, place=name)
+                if kind.title == NAMESPACE
+                else Objects(wire, kind, place=name, within=within)
+            )
         return stores[kind]
 
-    return Place(wire.server, context, version, caller, kinds, store, Asked(wire, kinds, width), wire.close, name, within)
+    return Place(
+        wire.server,
+        context,
+        version,
+        caller,
+        kinds,
+        store,
+        Asked(wire, kinds, width),
+        wire.close,
+        name,
+        within,
+    )
 
 
 def _version(wire: Wire) -> str:
     told: Any = wire.call("GET", "/version")
-    version = tuple(int(re.sub(r"\D.*", "", str(told.get(part, ""))) or 0) for part in ("major", "minor"))
+    version = tuple(
+        int(re.sub(r"\D.*", "", str(told.get(part, ""))) or 0) for part in ("major", "minor")
+    )
     if version < OLDEST:
         raise BadInput(
             f"the cluster at {wire.server} is Kubernetes {told.get('gitVersion')}, and {'.'.join(map(str, OLDEST))} is the oldest that is supported",
@@ -61,7 +84,9 @@ def _version(wire: Wire) -> str:
 
 def _caller(wire: Wire, context: str) -> str:
     """Whoever cannot say who they are is told apart from who may do little: most answers to nobody look like a missing right."""
-    answer: Any = wire.call("POST", REVIEW, body={"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+    answer: Any = wire.call(
+        "POST", REVIEW, body={"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    )
     name = str(answer["status"]["userInfo"].get("username", ""))
     if name == ANONYMOUS:
         raise _nobody(context)
@@ -70,7 +95,10 @@ def _caller(wire: Wire, context: str) -> str:
 
 def _stranger(wire: Wire, context: str, e: Refused) -> Problem:
     if e.status == 401 and (ended := expired(wire.configuration)):
-        return BadInput(f"the client certificate of the context {context} has run out ({ended})", remedy="have it renewed, or log in again")
+        return BadInput(
+            f"the client certificate of the context {context} has run out ({ended})",
+            remedy="have it renewed, or log in again",
+        )
     return _nobody(context) if e.status == 403 and ANONYMOUS in e.message else answered(e)
 
 

@@ -25,7 +25,9 @@ class Objects:
 
     bulk = False
 
-    def __init__(self, wire: Wire, of: Kind, patience: float = 120.0, place: str = "", within: str = "") -> None:
+    def __init__(
+        self, wire: Wire, of: Kind, patience: float = 120.0, place: str = "", within: str = ""
+    ) -> None:
         self.wire, self.of, self.patience, self.within = wire, of, patience, within
         self.kind = f"k8s/{of.short}@{place}" if place else f"k8s/{of.short}"
 
@@ -44,14 +46,20 @@ class Objects:
                 return self._elsewhere(name, want)
             raise
         taking = have is not None and _taking(want, have)
-        if have and (standing := holders.conflict(self._address(name), made, have.live, taking=taking)):
+        if have and (
+            standing := holders.conflict(self._address(name), made, have.live, taking=taking)
+        ):
             raise standing
         return state(made)
 
     @told()
     def put(self, name: str, want: ObjectState, have: ObjectState | None, /) -> ObjectState:
         if have and have.owner and want.owner is None:
-            return state(self._withdraw(name, have) if have.owner.hold == "brought" else self._release(name, have, have.owner))
+            return state(
+                self._withdraw(name, have)
+                if have.owner.hold == "brought"
+                else self._release(name, have, have.owner)
+            )
         try:
             return state(self._apply(name, want, have))
         except Refused as e:
@@ -69,10 +77,17 @@ class Objects:
         if live is None:
             return
         if owner(live) is None:
-            raise Conflict(f"{self._address(name)} no longer bears our mark", remedy="leave it to whoever has taken it, or delete it with kubectl")
+            raise Conflict(
+                f"{self._address(name)} no longer bears our mark",
+                remedy="leave it to whoever has taken it, or delete it with kubectl",
+            )
         pinned = {"preconditions": _pins(live), "propagationPolicy": "Background"}
         try:
-            left = self.wire.call("DELETE", self.of.place(name), body={"apiVersion": "v1", "kind": "DeleteOptions", **pinned})
+            left = self.wire.call(
+                "DELETE",
+                self.of.place(name),
+                body={"apiVersion": "v1", "kind": "DeleteOptions", **pinned},
+            )
         except Refused as e:
             if e.status != 404:
                 raise
@@ -82,7 +97,9 @@ class Objects:
     @told()
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """Only what tells of them is read: Secrets keep theirs."""
-        found = self.wire.list(self.of.path(self.within), f"{names.INSTALLATION_KEY}={cluster}", METADATA)
+        found = self.wire.list(
+            self.of.path(self.within), f"{names.INSTALLATION_KEY}={cluster}", METADATA
+        )
         marks = {_name(live): owner(live) for live in found}
         return {name: mark for name, mark in marks.items() if mark and mark.cluster == cluster}
 
@@ -102,14 +119,26 @@ class Objects:
             remedy = "run again when it is gone; where who should take off a finalizer is gone itself, kubectl edit takes it off"
             raise NotYet(f"{self._address(name)} is being deleted{waits}", remedy=remedy)
 
-    def _apply(self, name: str, want: ObjectState, have: ObjectState | None, *, force: bool = False, dry: bool = False) -> dict[str, Any]:
+    def _apply(
+        self,
+        name: str,
+        want: ObjectState,
+        have: ObjectState | None,
+        *,
+        force: bool = False,
+        dry: bool = False,
+    ) -> dict[str, Any]:
         body = stated(want, have)
         pinned = {**body["metadata"], **(_pins(have.live) if have else NONE)}
-        return self.wire.apply(self.of.place(name), {**body, "metadata": pinned}, force=force, dry=dry)
+        return self.wire.apply(
+            self.of.place(name), {**body, "metadata": pinned}, force=force, dry=dry
+        )
 
     def _elsewhere(self, name: str, want: ObjectState) -> ObjectState:
         """What is in no Namespace yet nobody can show. That it is well formed one that is there can tell; who may be in that is a question of its own."""
-        there = replace(want, body={**want.body, "metadata": {**want.body["metadata"], "namespace": THERE}})
+        there = replace(
+            want, body={**want.body, "metadata": {**want.body["metadata"], "namespace": THERE}}
+        )
         try:
             self._apply(f"{THERE}/{name.rpartition('/')[2]}", there, None, force=True, dry=True)
         except Refused as e:
@@ -119,15 +148,34 @@ class Objects:
 
     def _release(self, name: str, have: ObjectState, mark: Mark) -> dict[str, Any]:
         """It stays as it is, and nothing of it is held by us any more: whoever applies it next has no quarrel with who has left."""
-        kept = [entry for entry in fields.entries(have.live) if entry.get("manager") != fields.MANAGER]
-        gone = {"labels": dict.fromkeys(names.labelled(mark)), "annotations": dict.fromkeys(names.annotated(mark))}
+        kept = [
+            entry for entry in fields.entries(have.live) if entry.get("manager") != fields.MANAGER
+        ]
+        gone = {
+            "labels": dict.fromkeys(names.labelled(mark)),
+            "annotations": dict.fromkeys(names.annotated(mark)),
+        }
         about = {**gone, "managedFields": kept or [{}], **_pins(have.live)}
-        return self.wire.call("PATCH", self.of.place(name), {"fieldManager": fields.MANAGER}, {"metadata": about}, MERGE)
+        return self.wire.call(
+            "PATCH",
+            self.of.place(name),
+            {"fieldManager": fields.MANAGER},
+            {"metadata": about},
+            MERGE,
+        )
 
     def _withdraw(self, name: str, have: ObjectState) -> dict[str, Any]:
         """From what is another's, of which a part was ours: whoever applies nothing takes away all that was theirs alone."""
-        named = {key: have.live["metadata"][key] for key in ("name", "namespace") if key in have.live["metadata"]}
-        body = {"apiVersion": have.live["apiVersion"], "kind": have.live["kind"], "metadata": {**named, **_pins(have.live)}}
+        named = {
+            key: have.live["metadata"][key]
+            for key in ("name", "namespace")
+            if key in have.live["metadata"]
+        }
+        body = {
+            "apiVersion": have.live["apiVersion"],
+            "kind": have.live["kind"],
+            "metadata": {**named, **_pins(have.live)},
+        }
         return self.wire.apply(self.of.place(name), body)
 
     def _address(self, name: str) -> str:
@@ -140,7 +188,9 @@ def _pins(live: Mapping[str, Any]) -> dict[str, str]:
 
 def _taking(want: ObjectState, have: ObjectState) -> bool:
     """It was another's until now."""
-    return want.owner is not None and (have.owner is None or have.owner.cluster != want.owner.cluster)
+    return want.owner is not None and (
+        have.owner is None or have.owner.cluster != want.owner.cluster
+    )
 
 
 def _name(live: Mapping[str, Any]) -> str:

@@ -23,13 +23,23 @@ from .sts import Sts
 
 _QUERY_FAULTS = {
     Fault.THROTTLED: Refusal(400, "Throttling", "Rate exceeded"),
-    Fault.UNAVAILABLE: Refusal(503, "ServiceUnavailable", "The request has failed due to a temporary failure of the server."),
-    Fault.BROKEN: Refusal(500, "InternalFailure", "The request processing has failed because of an unknown error, exception or failure."),
+    Fault.UNAVAILABLE: Refusal(
+        503,
+        "ServiceUnavailable",
+        "The request has failed due to a temporary failure of the server.",
+    ),
+    Fault.BROKEN: Refusal(
+        500,
+        "InternalFailure",
+        "The request processing has failed because of an unknown error, exception or failure.",
+    ),
 }
 _REST_FAULTS = {
     Fault.THROTTLED: Refusal(503, "SlowDown", "Please reduce your request rate."),
     Fault.UNAVAILABLE: Refusal(503, "ServiceUnavailable", "Service is unable to handle request."),
-    Fault.BROKEN: Refusal(500, "InternalError", "We encountered an internal error. Please try again."),
+    Fault.BROKEN: Refusal(
+        500, "InternalError", "We encountered an internal error. Please try again."
+    ),
 }
 _STRANGE = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 
@@ -73,7 +83,11 @@ class Aws:
             return
         with self._moto.lock:
             first = len(self._moto.roles(partition))
-            self._moto.add_roles([f"stranger-{number:05}" for number in range(first, first + count)], partition, _STRANGE)
+            self._moto.add_roles(
+                [f"stranger-{number:05}" for number in range(first, first + count)],
+                partition,
+                _STRANGE,
+            )
 
     def handle(self, request: Request) -> Response:
         address = read(request)
@@ -84,11 +98,21 @@ class Aws:
 
     def fault(self, request: Request, fault: Fault) -> Response:
         service = read(request).service
-        return _bodiless(request, refused(service, (_REST_FAULTS if service in {"s3", "s3control", "edge"} else _QUERY_FAULTS)[fault]))
+        return _bodiless(
+            request,
+            refused(
+                service,
+                (_REST_FAULTS if service in {"s3", "s3control", "edge"} else _QUERY_FAULTS)[fault],
+            ),
+        )
 
     def expired(self, request: Request) -> Response | None:
         service = read(request).service
-        return _bodiless(request, refused(service, keyring.expired(service))) if key_of(request) else None
+        return (
+            _bodiless(request, refused(service, keyring.expired(service)))
+            if key_of(request)
+            else None
+        )
 
     def reset(self) -> None:
         self._moto.reset()
@@ -116,7 +140,9 @@ class Aws:
 
     def _of_cloudfront(self, request: Request, address: Address) -> Response:
         self._signed(request, address)
-        if scope_of(request) != address.region:  # GovCloud's clients come to the world's host, where nobody knows their keys
+        if (
+            scope_of(request) != address.region
+        ):  # GovCloud's clients come to the world's host, where nobody knows their keys
             raise unknown("cloudfront", token=False)
         with self._moto.lock:
             return self._cloudfront.handle(request, address)
@@ -127,7 +153,9 @@ class Aws:
 
     def _signed(self, request: Request, address: Address) -> None:
         if not key_of(request):
-            raise Refusal(403, "MissingAuthenticationToken", "Request is missing Authentication Token")
+            raise Refusal(
+                403, "MissingAuthenticationToken", "Request is missing Authentication Token"
+            )
         self._keyring.caller(request, address.service)
 
     def _plain(self, request: Request, address: Address) -> Response:
@@ -139,4 +167,7 @@ def _bodiless(request: Request, response: Response) -> Response:
     """HEAD hears no reasons: clients have the status alone."""
     if request.method != "HEAD" or response.status < 400:
         return response
-    return Response(response.status, tuple(header for header in response.headers if header[0].lower() != "content-length"))
+    return Response(
+        response.status,
+        tuple(header for header in response.headers if header[0].lower() != "content-length"),
+    )

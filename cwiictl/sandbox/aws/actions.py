@@ -15,7 +15,13 @@ _BUCKET = {
     "notification": "BucketNotificationConfiguration", "replication": "BucketReplication", "accelerate": "BucketAccelerateConfiguration",
     "requestPayment": "BucketRequestPayment", "object-lock": "ObjectLockConfiguration",
 }  # fmt: skip
-_OBJECT = {"tagging": "ObjectTagging", "acl": "ObjectAcl", "retention": "ObjectRetention", "legal-hold": "ObjectLegalHold", "attributes": "ObjectAttributes"}
+_OBJECT = {
+    "tagging": "ObjectTagging",
+    "acl": "ObjectAcl",
+    "retention": "ObjectRetention",
+    "legal-hold": "ObjectLegalHold",
+    "attributes": "ObjectAttributes",
+}
 _CONTROL = {"publicAccessBlock": "PublicAccessBlock"}
 
 
@@ -35,7 +41,11 @@ def name(request: Request, address: Address) -> str:
 def mutating(action: str) -> bool:
     """Tokens of AssumeRole change nothing that anybody could see."""
     verb = action.partition(":")[2]
-    return not action.startswith("web:") and not verb.startswith(_READS) and verb not in {"GET", "HEAD", "OPTIONS"}
+    return (
+        not action.startswith("web:")
+        and not verb.startswith(_READS)
+        and verb not in {"GET", "HEAD", "OPTIONS"}
+    )
 
 
 def _query_action(request: Request) -> str:
@@ -44,7 +54,9 @@ def _query_action(request: Request) -> str:
 
 
 def _verb(method: str) -> str:
-    return {"GET": "Get", "HEAD": "Head", "PUT": "Put", "DELETE": "Delete", "POST": "Post"}.get(method, method.capitalize())
+    return {"GET": "Get", "HEAD": "Head", "PUT": "Put", "DELETE": "Delete", "POST": "Post"}.get(
+        method, method.capitalize()
+    )
 
 
 def _bucket(request: Request) -> str:
@@ -64,7 +76,9 @@ def _bucket(request: Request) -> str:
             if "list-type" in asked
             else "ListObjects"
         )
-    return {"PUT": "CreateBucket", "DELETE": "DeleteBucket", "HEAD": "HeadBucket"}.get(request.method, verb)
+    return {"PUT": "CreateBucket", "DELETE": "DeleteBucket", "HEAD": "HeadBucket"}.get(
+        request.method, verb
+    )
 
 
 def _object(request: Request) -> str:
@@ -73,7 +87,15 @@ def _object(request: Request) -> str:
         if word in asked:
             return f"{verb}{noun}"
     if "uploadId" in asked:
-        return {"PUT": "UploadPart", "POST": "CompleteMultipartUpload", "DELETE": "AbortMultipartUpload"}.get(request.method, "ListParts")
+        return {
+            "PUT": "UploadPart",
+            "POST": "CompleteMultipartUpload",
+            "DELETE": "AbortMultipartUpload",
+        }.get(request.method, "ListParts")
     if request.method == "POST":
         return "CreateMultipartUpload" if "uploads" in asked else "PostObject"
-    return "CopyObject" if request.method == "PUT" and request.header("x-amz-copy-source") else f"{verb}Object"
+    return (
+        "CopyObject"
+        if request.method == "PUT" and request.header("x-amz-copy-source")
+        else f"{verb}Object"
+    )

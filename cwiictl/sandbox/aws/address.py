@@ -11,7 +11,9 @@ from cwiictl.sandbox.exchange import Request
 from . import partitions
 from .partitions import Partition
 
-_S3 = re.compile(r"^(?:(?P<bucket>.+)\.)?s3(?:[.-](?P<fips>fips))?(?:\.dualstack)?(?:[.-](?P<region>[a-z0-9-]+))?$")
+_S3 = re.compile(
+    r"^(?:(?P<bucket>.+)\.)?s3(?:[.-](?P<fips>fips))?(?:\.dualstack)?(?:[.-](?P<region>[a-z0-9-]+))?$"
+)
 _CONTROL = re.compile(r"^(?P<account>\d{12})\.s3-control(?:\.dualstack)?\.(?P<region>[a-z0-9-]+)$")
 _OTHER = re.compile(r"^(?P<service>[a-z0-9-]+)(?:\.(?P<region>[a-z0-9-]+))?$")
 
@@ -42,10 +44,14 @@ def _regional(request: Request, partition: Partition, prefix: str) -> Address:
     if found := _CONTROL.match(prefix):
         return Address("s3control", found["region"], partition.name, account=found["account"])
     if (found := _S3.match(prefix)) and found["region"] not in {"control", "outposts"}:
-        return _s3(request, found["bucket"] or "", found["region"] or partition.home, partition.name)
+        return _s3(
+            request, found["bucket"] or "", found["region"] or partition.home, partition.name
+        )
     found = _OTHER.match(prefix)
     service, region = (found["service"], found["region"] or "") if found else (prefix, "")
-    return Address(service, region if region and region != "us-gov" else partition.home, partition.name)
+    return Address(
+        service, region if region and region != "us-gov" else partition.home, partition.name
+    )
 
 
 def _s3(request: Request, bucket: str, region: str, partition: str) -> Address:

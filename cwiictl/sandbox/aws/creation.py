@@ -19,19 +19,29 @@ class Wish:
 
 def taken() -> Refusal:
     sentence = "The bucket namespace is shared by all users of the system. Please select a different name and try again."
-    return Refusal(409, "BucketAlreadyExists", f"The requested bucket name is not available. {sentence}")
+    return Refusal(
+        409, "BucketAlreadyExists", f"The requested bucket name is not available. {sentence}"
+    )
 
 
 def wanted(bucket: str, body: bytes) -> Wish:
     if not _NAME.fullmatch(bucket):
-        raise Refusal(400, "InvalidBucketName", "The specified bucket is not valid.", BucketName=bucket)
+        raise Refusal(
+            400, "InvalidBucketName", "The specified bucket is not valid.", BucketName=bucket
+        )
     if not body.strip():
         return Wish()
     try:
         root = ET.fromstring(body)  # noqa: S314 - from our own client, and bounded
     except ET.ParseError as error:
-        raise Refusal(400, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema") from error
-    location = next((one.text or "" for one in root.iter() if _plain(one) == "LocationConstraint"), "")
+        raise Refusal(
+            400,
+            "MalformedXML",
+            "The XML you provided was not well-formed or did not validate against our published schema",
+        ) from error
+    location = next(
+        (one.text or "" for one in root.iter() if _plain(one) == "LocationConstraint"), ""
+    )
     tags = next((one for one in root.iter() if _plain(one) == "Tags"), None)
     return Wish(location, _tagging(tags) if tags is not None else b"")
 

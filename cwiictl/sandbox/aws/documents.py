@@ -15,7 +15,10 @@ INLINE_LIMIT = 10240
 _VERSIONS = {"2012-10-17", "2008-10-17"}
 _KEYS = {"Sid", "Effect", "Action", "NotAction", "Condition"}
 _ACTION = re.compile(r"\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+")
-_ASSUME = re.compile(r"sts:(AssumeRole\w*|TagSession|SetSourceIdentity|SetContext|\*|Assume[\w*]*|[\w*]*\*)", re.IGNORECASE)
+_ASSUME = re.compile(
+    r"sts:(AssumeRole\w*|TagSession|SetSourceIdentity|SetContext|\*|Assume[\w*]*|[\w*]*\*)",
+    re.IGNORECASE,
+)
 _FEDERATED = re.compile(r"arn:[\w-]+:iam::\d{12}:(oidc|saml)-provider/.+|[\w-]+(\.[\w-]+)+")
 _OPERATOR = re.compile(
     r"(For(All|Any)Values?:)?(String(Not)?(Equals(IgnoreCase)?|Like)|Arn(Not)?(Equals|Like)|(Numeric|Date)((Not)?Equals|(Less|Greater)Than(Equals)?)"
@@ -37,10 +40,14 @@ def check_trust(document: str) -> None:
         if "Principal" not in statement and "NotPrincipal" not in statement:
             raise malformed("Missing required field Principal")
         _check_principal(statement.get("Principal", statement.get("NotPrincipal")))
-        if not all(_ASSUME.fullmatch(str(action)) for action in listed(statement.get("Action", []))):
+        if not all(
+            _ASSUME.fullmatch(str(action)) for action in listed(statement.get("Action", []))
+        ):
             raise malformed("AssumeRole policy may only specify STS AssumeRole actions.")
     if size(document) > TRUST_LIMIT:
-        raise Refusal(409, "LimitExceeded", f"Cannot exceed quota for ACLSizePerRole: {TRUST_LIMIT}")
+        raise Refusal(
+            409, "LimitExceeded", f"Cannot exceed quota for ACLSizePerRole: {TRUST_LIMIT}"
+        )
 
 
 def check_inline(document: str) -> None:
@@ -56,7 +63,11 @@ def check_inline(document: str) -> None:
 def _statements(document: str, *, extra: set[str]) -> list[Mapping[str, Any]]:
     body = _parsed(document)
     found = listed(body.get("Statement", []))
-    if not found or body.get("Version", "2008-10-17") not in _VERSIONS or set(body) - {"Version", "Id", "Statement"}:
+    if (
+        not found
+        or body.get("Version", "2008-10-17") not in _VERSIONS
+        or set(body) - {"Version", "Id", "Statement"}
+    ):
         raise malformed("Syntax errors in policy.")
     checked = [_statement(one, _KEYS | extra) for one in found]
     names = [one["Sid"] for one in checked if one.get("Sid")]
@@ -83,7 +94,11 @@ def _statement(found: object, keys: set[str]) -> Mapping[str, Any]:
         raise malformed("Policy document should not specify a principal.")
     if "Resource" in statement and "Resource" not in keys:
         raise malformed("Has prohibited field Resource")
-    if set(statement) - keys or statement.get("Effect") not in {"Allow", "Deny"} or not _is_condition(statement.get("Condition", {})):
+    if (
+        set(statement) - keys
+        or statement.get("Effect") not in {"Allow", "Deny"}
+        or not _is_condition(statement.get("Condition", {}))
+    ):
         raise malformed("Syntax errors in policy.")
     _check_actions(listed(statement.get("Action", statement.get("NotAction", []))))
     return statement
@@ -91,14 +106,18 @@ def _statement(found: object, keys: set[str]) -> Mapping[str, Any]:
 
 def _is_condition(block: object) -> bool:
     found = cast("dict[str, object]", block) if isinstance(block, dict) else None
-    return found is not None and all(_OPERATOR.fullmatch(operator) and isinstance(keys, dict) for operator, keys in found.items())
+    return found is not None and all(
+        _OPERATOR.fullmatch(operator) and isinstance(keys, dict) for operator, keys in found.items()
+    )
 
 
 def _check_actions(actions: list[Any]) -> None:
     if not actions:
         raise malformed("Policy statement must contain actions.")
     if not all(isinstance(action, str) and _ACTION.fullmatch(action) for action in actions):
-        raise malformed("Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.")
+        raise malformed(
+            "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc."
+        )
 
 
 def _check_principal(principal: object) -> None:

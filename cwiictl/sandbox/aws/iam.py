@@ -43,7 +43,9 @@ class Iam:
             request = self._providers.with_thumbprint(request)
         with self._moto.lock:
             self._managed.make_known(action, form, address.partition)
-            return (self._read if action.startswith(_READS) else self._write)(action, request, address)
+            return (self._read if action.startswith(_READS) else self._write)(
+                action, request, address
+            )
 
     def role_by_arn(self, arn: str, partition: str) -> Role | None:
         """As STS sees it now."""
@@ -61,11 +63,20 @@ class Iam:
         own = self._listed(action, form, partition, roles)
         if own is not None:
             return done("iam", action, own)
-        now = {"open_id_providers": self._worlds.providers(partition), "managed_policies": self._worlds.policies(partition)}
-        with instead(self._moto.memory("iam", partition), roles={role.id: role for role in roles.values()}, **now):
+        now = {
+            "open_id_providers": self._worlds.providers(partition),
+            "managed_policies": self._worlds.policies(partition),
+        }
+        with instead(
+            self._moto.memory("iam", partition),
+            roles={role.id: role for role in roles.values()},
+            **now,
+        ):
             return self._moto.call(request, address)
 
-    def _listed(self, action: str, form: Form, partition: str, roles: dict[str, Role]) -> Tree | None:
+    def _listed(
+        self, action: str, form: Form, partition: str, roles: dict[str, Role]
+    ) -> Tree | None:
         if action == "ListRoles":
             return listings.roles(form, roles.values())
         if action == "GetAccountAuthorizationDetails":
@@ -86,7 +97,9 @@ class Iam:
         role = self._worlds.role(form.get("RoleName"), partition)
         if self._managed.attached(action, form, role):
             return done("iam", action)
-        response = self._providers.answer(action, form, partition) or self._moto.call(_whole(action, request, role), address)
+        response = self._providers.answer(action, form, partition) or self._moto.call(
+            _whole(action, request, role), address
+        )
         if response.status < 400:
             self._worlds.keep(before, form, partition)
         return response
@@ -98,9 +111,19 @@ class Iam:
             self._known(form, self._worlds.roles(partition))
         if action == "UpdateRole":
             check_duration(form)
-        if action == "CreateOpenIDConnectProvider" and provider_arn(form, partition) in self._moto.providers(partition):
-            raise Refusal(409, "EntityAlreadyExists", f"Provider with url {form['Url']} already exists.")
-        self._managed.check(action, form, self._worlds.policies(partition), self._worlds.role(form.get("RoleName"), partition), self._moto.roles(partition))
+        if action == "CreateOpenIDConnectProvider" and provider_arn(
+            form, partition
+        ) in self._moto.providers(partition):
+            raise Refusal(
+                409, "EntityAlreadyExists", f"Provider with url {form['Url']} already exists."
+            )
+        self._managed.check(
+            action,
+            form,
+            self._worlds.policies(partition),
+            self._worlds.role(form.get("RoleName"), partition),
+            self._moto.roles(partition),
+        )
         self._check_documents(action, form, partition)
 
     def _check_documents(self, action: str, form: Form, partition: str) -> None:
@@ -111,15 +134,25 @@ class Iam:
             check_inline(document)
             role = self._worlds.role(name, partition)
             others = {} if role is None else role.policies
-            if sum(map(size, (others | {form.get("PolicyName", ""): document}).values())) > INLINE_LIMIT:
-                raise Refusal(409, "LimitExceeded", f"Maximum policy size of {INLINE_LIMIT} bytes exceeded for role {name}")
+            if (
+                sum(map(size, (others | {form.get("PolicyName", ""): document}).values()))
+                > INLINE_LIMIT
+            ):
+                raise Refusal(
+                    409,
+                    "LimitExceeded",
+                    f"Maximum policy size of {INLINE_LIMIT} bytes exceeded for role {name}",
+                )
 
 
 def _whole(action: str, request: Request, role: Role | None) -> Request:
     """What an UpdateRole does not name stays as it is; moto would set it back."""
     if action != "UpdateRole" or role is None:
         return request
-    now = {"Description": role.description or "", "MaxSessionDuration": str(role.max_session_duration or 3600)}
+    now = {
+        "Description": role.description or "",
+        "MaxSessionDuration": str(role.max_session_duration or 3600),
+    }
     missing = {name: text for name, text in now.items() if name not in request.form}
     body = request.body + (f"&{urlencode(missing)}".encode() if missing else b"")
     return Request(request.method, request.host, request.path, request.query, request.headers, body)

@@ -45,12 +45,16 @@ def key_of(request: Request) -> str:
     """The access key that signed; empty for an anonymous request."""
     if found := _HEADER.search(request.header("Authorization")):
         return found[1] or found[2]
-    return request.asked.get("X-Amz-Credential", request.asked.get("AWSAccessKeyId", "")).partition("/")[0]
+    return request.asked.get("X-Amz-Credential", request.asked.get("AWSAccessKeyId", "")).partition(
+        "/"
+    )[0]
 
 
 def scope_of(request: Request) -> str:
     """The region for which a request was signed."""
-    found = _SCOPE.search(request.header("Authorization")) or _SCOPE.search(f"Credential={request.asked.get('X-Amz-Credential', '')}")
+    found = _SCOPE.search(request.header("Authorization")) or _SCOPE.search(
+        f"Credential={request.asked.get('X-Amz-Credential', '')}"
+    )
     return found[1] if found else ""
 
 
@@ -61,7 +65,14 @@ class Keyring:
         self._lock = threading.Lock()
 
     def issue(self, arn: str, user_id: str, seconds: int) -> Credentials:
-        credentials = Credentials(unique("ASIA"), secrets.token_urlsafe(30), secrets.token_urlsafe(180), self._clock() + seconds, arn, user_id)
+        credentials = Credentials(
+            unique("ASIA"),
+            secrets.token_urlsafe(30),
+            secrets.token_urlsafe(180),
+            self._clock() + seconds,
+            arn,
+            user_id,
+        )
         with self._lock:
             self._issued[credentials.key] = credentials
         return credentials
@@ -73,7 +84,9 @@ class Keyring:
     def caller(self, request: Request, service: str, partition: str = "aws") -> Credentials:
         """Whose credentials have signed; the service's own refusal when they are not the sandbox's. Its one user is in every partition."""
         found = self._issued.get(key_of(request))
-        if found is None or found.token != (request.header("x-amz-security-token") or request.asked.get("X-Amz-Security-Token", "")):
+        if found is None or found.token != (
+            request.header("x-amz-security-token") or request.asked.get("X-Amz-Security-Token", "")
+        ):
             raise unknown(service, token=found is not None)
         if found.expires is not None and found.expires <= self._clock():
             raise expired(service)
@@ -82,10 +95,16 @@ class Keyring:
 
 def unknown(service: str, *, token: bool) -> Refusal:
     if service not in {"s3", "s3control"}:
-        return Refusal(403, "InvalidClientTokenId", "The security token included in the request is invalid.")
+        return Refusal(
+            403, "InvalidClientTokenId", "The security token included in the request is invalid."
+        )
     if token:
         return Refusal(400, "InvalidToken", "The provided token is malformed or otherwise invalid.")
-    return Refusal(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.")
+    return Refusal(
+        403,
+        "InvalidAccessKeyId",
+        "The AWS Access Key Id you provided does not exist in our records.",
+    )
 
 
 def expired(service: str) -> Refusal:

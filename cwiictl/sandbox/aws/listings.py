@@ -40,16 +40,24 @@ def _opened(marker: str) -> str:
 def roles(form: Form, found: Iterable[Role]) -> Tree:
     """Without tags, policies and boundary."""
     prefix = form.get("PathPrefix", "/")
-    shown, rest = page(form, ((f"{role.path}{role.name}", role) for role in found if role.path.startswith(prefix)))
+    shown, rest = page(
+        form, ((f"{role.path}{role.name}", role) for role in found if role.path.startswith(prefix))
+    )
     return {"Roles": [_listed(role) for role in shown], **rest}
 
 
 def authorization(form: Form, found: Iterable[Role], policies: Mapping[str, Policy]) -> Tree:
     """Without the description and the duration of sessions. AWS's own policies are in it as far as they are attached."""
-    wanted = {text for key, text in form.items() if key.startswith("Filter.member.")} or {"Role", "LocalManagedPolicy", "AWSManagedPolicy"}
+    wanted = {text for key, text in form.items() if key.startswith("Filter.member.")} or {
+        "Role",
+        "LocalManagedPolicy",
+        "AWSManagedPolicy",
+    }
     members: list[tuple[str, tuple[str, Tree]]] = []
     if "Role" in wanted:
-        members += [(f"1{role.path}{role.name}", ("RoleDetailList", _detailed(role))) for role in found]
+        members += [
+            (f"1{role.path}{role.name}", ("RoleDetailList", _detailed(role))) for role in found
+        ]
     for arn, policy in policies.items():
         kind = "AWSManagedPolicy" if ":iam::aws:" in arn else "LocalManagedPolicy"
         if kind in wanted and (kind == "LocalManagedPolicy" or policy.attachment_count):
@@ -60,23 +68,48 @@ def authorization(form: Form, found: Iterable[Role], policies: Mapping[str, Poli
 
 
 def _named(role: Role) -> Tree:
-    own = {"Path": role.path, "RoleName": role.name, "RoleId": role.id, "Arn": role.arn, "CreateDate": _time(role.create_date)}
+    own = {
+        "Path": role.path,
+        "RoleName": role.name,
+        "RoleId": role.id,
+        "Arn": role.arn,
+        "CreateDate": _time(role.create_date),
+    }
     return {**own, "AssumeRolePolicyDocument": quote(role.assume_role_policy_document)}
 
 
 def _listed(role: Role) -> Tree:
     described: Tree = {"Description": role.description} if role.description else {}
-    return {**_named(role), **described, "MaxSessionDuration": str(role.max_session_duration or 3600)}
+    return {
+        **_named(role),
+        **described,
+        "MaxSessionDuration": str(role.max_session_duration or 3600),
+    }
 
 
 def _detailed(role: Role) -> Tree:
     boundary = role.permissions_boundary_arn
-    limited: Tree = {"PermissionsBoundary": {"PermissionsBoundaryType": "Policy", "PermissionsBoundaryArn": boundary}} if boundary else {}
+    limited: Tree = (
+        {
+            "PermissionsBoundary": {
+                "PermissionsBoundaryType": "Policy",
+                "PermissionsBoundaryArn": boundary,
+            }
+        }
+        if boundary
+        else {}
+    )
     return {
         **_named(role),
         "InstanceProfileList": [],
-        "RolePolicyList": [{"PolicyName": name, "PolicyDocument": quote(document)} for name, document in role.policies.items()],
-        "AttachedManagedPolicies": [{"PolicyName": policy.name, "PolicyArn": policy.arn} for policy in role.managed_policies.values()],
+        "RolePolicyList": [
+            {"PolicyName": name, "PolicyDocument": quote(document)}
+            for name, document in role.policies.items()
+        ],
+        "AttachedManagedPolicies": [
+            {"PolicyName": policy.name, "PolicyArn": policy.arn}
+            for policy in role.managed_policies.values()
+        ],
         **limited,
         "Tags": [{"Key": tag["Key"], "Value": tag["Value"]} for tag in role.tags],
         "RoleLastUsed": {},

@@ -57,10 +57,16 @@ class Memory:
         """A policy that AWS manages is there for everybody; moto has them all, and takes long over it when it is to show them all."""
         name = arn.rpartition("/")[2]
         found = self._managed.get(name)
-        if found and arn == f"arn:{partition}:iam::aws:policy{found['Path']}{name}" and arn not in self.policies(partition):
+        if (
+            found
+            and arn == f"arn:{partition}:iam::aws:policy{found['Path']}{name}"
+            and arn not in self.policies(partition)
+        ):
             from moto.iam.models import AWSManagedPolicy  # noqa: PLC0415 - slow to load: only where it is needed
 
-            self.policies(partition)[arn] = cast("Any", AWSManagedPolicy).from_data(name, ACCOUNT, _region(partition), found)
+            self.policies(partition)[arn] = cast("Any", AWSManagedPolicy).from_data(
+                name, ACCOUNT, _region(partition), found
+            )
 
     def know_all(self, partition: str) -> None:
         for name, found in self._managed.items():
@@ -73,8 +79,16 @@ class Memory:
         from moto.iam.utils import random_role_id  # noqa: PLC0415 - slow to load: only where it is needed
 
         for name in names:
-            fields: dict[str, Any] = {"path": "/", "permissions_boundary": None, "description": "somebody else's", "tags": [], "max_session_duration": "3600"}
-            made = cast("Any", MotoRole)(ACCOUNT, partition, cast("Any", random_role_id)(ACCOUNT), name, trust, **fields)
+            fields: dict[str, Any] = {
+                "path": "/",
+                "permissions_boundary": None,
+                "description": "somebody else's",
+                "tags": [],
+                "max_session_duration": "3600",
+            }
+            made = cast("Any", MotoRole)(
+                ACCOUNT, partition, cast("Any", random_role_id)(ACCOUNT), name, trust, **fields
+            )
             backend.roles[made.id] = made
 
     @cached_property
@@ -106,7 +120,9 @@ def _backends() -> Any:
     from moto.backends import get_backend  # noqa: PLC0415 - slow: only a sandbox that is started needs it
     from moto.core.base_backend import AccountSpecificBackend  # noqa: PLC0415 - slow to load: only where it is needed
 
-    cast("Any", AccountSpecificBackend).get_session()  # kept from now on, for services that are asked for later
+    cast(
+        "Any", AccountSpecificBackend
+    ).get_session()  # kept from now on, for services that are asked for later
     return cast("Any", get_backend)
 
 

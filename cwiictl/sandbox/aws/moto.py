@@ -16,7 +16,14 @@ from .address import Address
 from .memory import ACCOUNT, SERVICES, Memory
 
 # moto gives back the headers of an upload with the object, as if they were metadata
-_ECHOED = {"x-amz-content-sha256", "x-amz-sdk-checksum-algorithm", "x-amz-decoded-content-length", "x-amz-trailer", "x-amz-date", "x-amz-security-token"}
+_ECHOED = {
+    "x-amz-content-sha256",
+    "x-amz-sdk-checksum-algorithm",
+    "x-amz-decoded-content-length",
+    "x-amz-trailer",
+    "x-amz-date",
+    "x-amz-security-token",
+}
 
 
 class Moto(Memory):
@@ -30,9 +37,16 @@ class Moto(Memory):
         from moto.core.request import Request as MotoRequest  # noqa: PLC0415 - slow to load: only where it is needed
 
         host, path = _asked(request, address)
-        headers = {key: value for key, value in request.headers if key.lower() != "host"} | {"Host": host}
+        headers = {key: value for key, value in request.headers if key.lower() != "host"} | {
+            "Host": host
+        }
         url = f"https://{host}{path}"
-        asked = cast("Any", MotoRequest).from_primitives(request.method, f"{url}{'?' + request.query if request.query else ''}", headers, request.body)
+        asked = cast("Any", MotoRequest).from_primitives(
+            request.method,
+            f"{url}{'?' + request.query if request.query else ''}",
+            headers,
+            request.body,
+        )
         try:
             return _answer(self._handler(address, url)(asked, asked.raw_url, asked.headers))
         finally:
@@ -42,13 +56,17 @@ class Moto(Memory):
         if address.service == "s3":
             from moto.s3.responses import S3Response  # noqa: PLC0415 - slow to load: only where it is needed
 
-            return cast("Any", S3Response.key_dispatch if address.key else S3Response.bucket_dispatch)
+            return cast(
+                "Any", S3Response.key_dispatch if address.key else S3Response.bucket_dispatch
+            )
         backend = self._service(url)
         if isinstance(backend, Mapping):
             found = cast("Mapping[str, Any]", backend)[ACCOUNT]
             backend = found["us-east-1" if "us-east-1" in found else "aws"]
         handlers = cast("dict[str, Any]", backend.urls) if backend else {}
-        return next((handler for pattern, handler in handlers.items() if re.match(pattern, url)), _nobody)
+        return next(
+            (handler for pattern, handler in handlers.items() if re.match(pattern, url)), _nobody
+        )
 
     def _service(self, url: str) -> Any:
         """moto's service at this address, if its dependencies are installed here."""
@@ -80,10 +98,20 @@ def _asked(request: Request, address: Address) -> tuple[str, str]:
 
 
 def _nobody(*_: object) -> tuple[int, dict[str, str], str]:
-    return 501, {"Content-Type": "application/xml"}, "<Error><Code>NotImplemented</Code><Message>The sandbox does not have this service.</Message></Error>"
+    return (
+        501,
+        {"Content-Type": "application/xml"},
+        "<Error><Code>NotImplemented</Code><Message>The sandbox does not have this service.</Message></Error>",
+    )
 
 
 def _answer(raw: Any) -> Response:
     status, headers, body = raw
-    flat: Headers = tuple((str(key), str(value)) for key, value in dict(headers).items() if value is not None and str(key).lower() not in _ECHOED)
-    return Response(int(status), flat, body.encode() if isinstance(body, str) else bytes(body or b""))
+    flat: Headers = tuple(
+        (str(key), str(value))
+        for key, value in dict(headers).items()
+        if value is not None and str(key).lower() not in _ECHOED
+    )
+    return Response(
+        int(status), flat, body.encode() if isinstance(body, str) else bytes(body or b"")
+    )

@@ -18,8 +18,17 @@ class Partition:
 
 PARTITIONS = (
     Partition("aws-us-gov", ".amazonaws.com", "us-gov-west-1", "us-gov"),
-    Partition("aws", ".amazonaws.com", "us-east-1", "", "cloudfront.amazonaws.com", ".cloudfront.net"),
-    Partition("aws-cn", ".amazonaws.com.cn", "cn-north-1", "", "cloudfront.cn-northwest-1.amazonaws.com.cn", ".cloudfront.cn"),
+    Partition(
+        "aws", ".amazonaws.com", "us-east-1", "", "cloudfront.amazonaws.com", ".cloudfront.net"
+    ),
+    Partition(
+        "aws-cn",
+        ".amazonaws.com.cn",
+        "cn-north-1",
+        "",
+        "cloudfront.cn-northwest-1.amazonaws.com.cn",
+        ".cloudfront.cn",
+    ),
     Partition("aws-eusc", ".amazonaws.eu", "eusc-de-east-1"),
     Partition("aws-iso", ".c2s.ic.gov", "us-iso-east-1"),
     Partition("aws-iso-b", ".sc2s.sgov.gov", "us-isob-east-1"),
@@ -31,8 +40,15 @@ BY_NAME = {one.name: one for one in PARTITIONS}
 
 def of(host: str) -> Partition:
     """The partition of a host. GovCloud's regions share a suffix with those of all the world, so they are looked for in the name."""
-    found = [one for one in PARTITIONS if host.endswith(one.suffix) or (one.edge and host.endswith(one.edge))]
-    return next((one for one in found if one.regions and _names(host, one)), found[-1] if found else BY_NAME["aws"])
+    found = [
+        one
+        for one in PARTITIONS
+        if host.endswith(one.suffix) or (one.edge and host.endswith(one.edge))
+    ]
+    return next(
+        (one for one in found if one.regions and _names(host, one)),
+        found[-1] if found else BY_NAME["aws"],
+    )
 
 
 def _names(host: str, partition: Partition) -> bool:

@@ -22,13 +22,17 @@ class Past(Generic[T]):
     def keep(self, name: str, before: T | None) -> None:
         """Called before every write."""
         if self._faults.lag > 0:
-            self._kept.setdefault(name, []).append((self._faults.clock() + self._faults.lag, before))
+            self._kept.setdefault(name, []).append(
+                (self._faults.clock() + self._faults.lag, before)
+            )
 
     def seen(self, name: str, now: T | None) -> T | None:
         """What a reader sees of a thing that is `now`: the state before the oldest write that has not arrived yet."""
         if name not in self._kept:
             return now
-        waiting = [(due, state) for due, state in self._kept.get(name, ()) if due > self._faults.clock()]
+        waiting = [
+            (due, state) for due, state in self._kept.get(name, ()) if due > self._faults.clock()
+        ]
         self._kept[name] = waiting
         if not waiting:
             del self._kept[name]

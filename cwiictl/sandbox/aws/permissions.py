@@ -8,7 +8,12 @@ from . import actions
 from .address import Address
 from .keyring import key_of
 
-_FREE = {"sts:GetCallerIdentity", "sts:GetSessionToken", "sts:AssumeRoleWithWebIdentity", "sts:AssumeRoleWithSAML"}
+_FREE = {
+    "sts:GetCallerIdentity",
+    "sts:GetSessionToken",
+    "sts:AssumeRoleWithWebIdentity",
+    "sts:AssumeRoleWithSAML",
+}
 _OTHER = {
     "s3:ListBuckets": "s3:ListAllMyBuckets", "s3:HeadBucket": "s3:ListBucket", "s3:ListObjects": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket",
     "s3:ListObjectVersions": "s3:ListBucketVersions", "s3:ListMultipartUploads": "s3:ListBucketMultipartUploads",
@@ -29,7 +34,12 @@ _OTHER = {
     "s3control:DeletePublicAccessBlock": "s3:PutAccountPublicAccessBlock",
     "cloudfront:CreateDistributionWithTags": "cloudfront:CreateDistribution",
 }  # fmt: skip
-_TAGGING = {"OpenIDConnectProvider": "TagOpenIDConnectProvider", "Role": "TagRole", "Policy": "TagPolicy", "InstanceProfile": "TagInstanceProfile"}
+_TAGGING = {
+    "OpenIDConnectProvider": "TagOpenIDConnectProvider",
+    "Role": "TagRole",
+    "Policy": "TagPolicy",
+    "InstanceProfile": "TagInstanceProfile",
+}
 
 
 def needed(request: Request, address: Address) -> tuple[str, ...]:
@@ -56,5 +66,16 @@ def _besides(action: str, request: Request) -> tuple[str, ...]:
 
 def _with_entity(kind: str, request: Request) -> tuple[str, ...]:
     form = request.form
-    tagging = (f"iam:{_TAGGING[kind]}",) if kind in _TAGGING and any(key.startswith("Tags.member.") for key in form) else ()
-    return (*tagging, *(("iam:PutRolePermissionsBoundary",) if kind == "Role" and form.get("PermissionsBoundary") else ()))
+    tagging = (
+        (f"iam:{_TAGGING[kind]}",)
+        if kind in _TAGGING and any(key.startswith("Tags.member.") for key in form)
+        else ()
+    )
+    return (
+        *tagging,
+        *(
+            ("iam:PutRolePermissionsBoundary",)
+            if kind == "Role" and form.get("PermissionsBoundary")
+            else ()
+        ),
+    )

@@ -39,7 +39,11 @@ def allows(document: str | bytes, question: Question) -> bool:
 
 def allows_any(document: str | bytes, questions: list[Question]) -> bool:
     """The same for somebody with several names: what is said of one of them counts."""
-    effects = {one.get("Effect") for one in statements(document) if any(applies(one, question) for question in questions)}
+    effects = {
+        one.get("Effect")
+        for one in statements(document)
+        if any(applies(one, question) for question in questions)
+    }
     return "Allow" in effects and "Deny" not in effects
 
 
@@ -55,13 +59,17 @@ def applies(statement: Statement, question: Question) -> bool:
 def _principal(statement: Statement, question: Question) -> bool:
     if "Principal" in statement:
         return _names(statement["Principal"], *question.principal)
-    return "NotPrincipal" in statement and not _names(statement["NotPrincipal"], *question.principal)
+    return "NotPrincipal" in statement and not _names(
+        statement["NotPrincipal"], *question.principal
+    )
 
 
 def _names(principal: Any, kind: str, name: str) -> bool:
     if principal == "*":
         return True
-    found: Mapping[str, Any] = cast("Mapping[str, Any]", principal) if isinstance(principal, dict) else {}
+    found: Mapping[str, Any] = (
+        cast("Mapping[str, Any]", principal) if isinstance(principal, dict) else {}
+    )
     if kind in {"*", "AWS"} and "*" in listed(found.get("AWS", [])):
         return True
     return name != "" and name in listed(found.get(kind, []))
@@ -70,7 +78,9 @@ def _names(principal: Any, kind: str, name: str) -> bool:
 def _action(statement: Statement, action: str) -> bool:
     if "Action" in statement:
         return any(like(action.lower(), str(one).lower()) for one in listed(statement["Action"]))
-    return "NotAction" in statement and not any(like(action.lower(), str(one).lower()) for one in listed(statement["NotAction"]))
+    return "NotAction" in statement and not any(
+        like(action.lower(), str(one).lower()) for one in listed(statement["NotAction"])
+    )
 
 
 def _resource(statement: Statement, resource: str) -> bool:
@@ -78,7 +88,9 @@ def _resource(statement: Statement, resource: str) -> bool:
         return True
     if "Resource" in statement:
         return any(like(resource, str(one)) for one in listed(statement["Resource"]))
-    return "NotResource" in statement and not any(like(resource, str(one)) for one in listed(statement["NotResource"]))
+    return "NotResource" in statement and not any(
+        like(resource, str(one)) for one in listed(statement["NotResource"])
+    )
 
 
 def like(value: str, pattern: str) -> bool:
@@ -89,7 +101,11 @@ def like(value: str, pattern: str) -> bool:
 def conditions(block: Any, context: Context) -> bool:
     """Every key of every operator must hold; an operator that the sandbox does not know holds never."""
     found = cast("Mapping[str, Mapping[str, Any]]", block)
-    return all(_holds(operator, key, listed(wanted), context) for operator, keys in found.items() for key, wanted in keys.items())
+    return all(
+        _holds(operator, key, listed(wanted), context)
+        for operator, keys in found.items()
+        for key, wanted in keys.items()
+    )
 
 
 def _holds(operator: str, key: str, wanted: list[Any], context: Context) -> bool:

@@ -31,9 +31,16 @@ class Providers:
             raise Refusal(404, "NoSuchEntity", f"OpenIDConnect Provider not found for arn {arn}")
         clients = [one for one in provider.client_id_list if one != client]
         if action.startswith("Add"):
-            clients = [*provider.client_id_list, *([] if client in provider.client_id_list else [client])]
+            clients = [
+                *provider.client_id_list,
+                *([] if client in provider.client_id_list else [client]),
+            ]
         if len(clients) > _CLIENTS:
-            raise Refusal(409, "LimitExceeded", f"Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: {_CLIENTS}")
+            raise Refusal(
+                409,
+                "LimitExceeded",
+                f"Cannot exceed quota for ClientIdsPerOpenIdConnectProvider: {_CLIENTS}",
+            )
         provider.client_id_list = clients
         return done("iam", action)
 
@@ -48,9 +55,20 @@ class Providers:
         try:
             self._ground.web.reach(url.hostname, url.port or 443)
         except OSError as error:
-            raise Refusal(400, "OpenIdIdpCommunicationError", f"Could not reach {url.hostname} to get its certificate.") from error
+            raise Refusal(
+                400,
+                "OpenIdIdpCommunicationError",
+                f"Could not reach {url.hostname} to get its certificate.",
+            ) from error
         filled = f"&ThumbprintList.member.1={self._ground.thumbprint}".encode()
-        return Request(request.method, request.host, request.path, request.query, request.headers, request.body + filled)
+        return Request(
+            request.method,
+            request.host,
+            request.path,
+            request.query,
+            request.headers,
+            request.body + filled,
+        )
 
 
 def provider_arn(form: Form, partition: str) -> str:

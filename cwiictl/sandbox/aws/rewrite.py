@@ -6,14 +6,27 @@ import json
 from typing import Any, cast
 
 _TOP = ("Version", "Id", "Statement")
-_STATEMENT = ("Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition")
+_STATEMENT = (
+    "Sid",
+    "Effect",
+    "Principal",
+    "NotPrincipal",
+    "Action",
+    "NotAction",
+    "Resource",
+    "NotResource",
+    "Condition",
+)
 
 
 def rewritten(policy: bytes) -> bytes:
     document = cast("dict[str, Any]", json.loads(policy))
     found = document.get("Statement", [])
     members = cast("list[dict[str, Any]]", found if isinstance(found, list) else [found])
-    document["Statement"] = [_ordered({key: _collapsed(value) for key, value in one.items()}, _STATEMENT) for one in members]
+    document["Statement"] = [
+        _ordered({key: _collapsed(value) for key, value in one.items()}, _STATEMENT)
+        for one in members
+    ]
     return json.dumps(_ordered(document, _TOP), separators=(",", ":")).encode()
 
 

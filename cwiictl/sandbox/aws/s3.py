@@ -22,7 +22,9 @@ from .things import Bucket
 
 
 class S3:
-    def __init__(self, moto: Moto, keyring: Keyring, states: States, identities: Identities) -> None:
+    def __init__(
+        self, moto: Moto, keyring: Keyring, states: States, identities: Identities
+    ) -> None:
         self._moto = moto
         self._keyring = keyring
         self._states = states
@@ -34,8 +36,14 @@ class S3:
         if signed:
             self._keyring.caller(request, "s3")
         with self._moto.lock:
-            response = self._bucket(action, request, address, signed=signed) if address.bucket else self._list(request, address, signed=signed)
-        return response.but([("x-amz-request-id", secrets.token_hex(8).upper()), ("Server", "AmazonS3")])
+            response = (
+                self._bucket(action, request, address, signed=signed)
+                if address.bucket
+                else self._list(request, address, signed=signed)
+            )
+        return response.but(
+            [("x-amz-request-id", secrets.token_hex(8).upper()), ("Server", "AmazonS3")]
+        )
 
     def control(self, request: Request, address: Address) -> Response:
         """The account's own public access block."""
@@ -47,7 +55,9 @@ class S3:
                 response = self._moto.call(request, address)
                 self._states.keep_account(address.partition, before)
                 return response
-            with instead(account, public_access_block=self._states.account_block(address.partition)):
+            with instead(
+                account, public_access_block=self._states.account_block(address.partition)
+            ):
                 return self._moto.call(request, address)
 
     def _list(self, request: Request, address: Address, *, signed: bool) -> Response:
@@ -57,12 +67,21 @@ class S3:
 
     def _bucket(self, action: str, request: Request, address: Address, *, signed: bool) -> Response:
         if address.bucket in self._states.strangers:
-            raise taken() if action == "CreateBucket" and signed else Refusal(403, "AccessDenied", "Access Denied")
+            raise (
+                taken()
+                if action == "CreateBucket" and signed
+                else Refusal(403, "AccessDenied", "Access Denied")
+            )
         bucket = self._moto.buckets(address.partition).get(address.bucket)
         if action == "CreateBucket" and signed:
             return self._create(request, address, bucket)
         if bucket is None:
-            raise Refusal(404, "NoSuchBucket", "The specified bucket does not exist", BucketName=address.bucket)
+            raise Refusal(
+                404,
+                "NoSuchBucket",
+                "The specified bucket does not exist",
+                BucketName=address.bucket,
+            )
         _check_region(request, address, bucket)
         if not signed:
             self._states.check(action, address, bucket)
@@ -71,15 +90,24 @@ class S3:
 
     def _known(self, action: str, request: Request, address: Address, bucket: Bucket) -> Response:
         if action == "PutBucketPolicy":
-            with self._states.as_seen(bucket, address.partition):  # a block that was just lifted still blocks for a while
+            with self._states.as_seen(
+                bucket, address.partition
+            ):  # a block that was just lifted still blocks for a while
                 blocks = (bucket.public_access_block, self._states.account_block(address.partition))
             check_policy(bucket.name, address.partition, request.body, blocks)
             check_principals(request.body, self._identities(address.partition))
-        if action in {"PutBucketPolicy", "DeleteBucketPolicy", "PutPublicAccessBlock", "DeletePublicAccessBlock"}:
+        if action in {
+            "PutBucketPolicy",
+            "DeleteBucketPolicy",
+            "PutPublicAccessBlock",
+            "DeletePublicAccessBlock",
+        }:
             return self._change(request, address, bucket)
         with self._states.as_seen(bucket, address.partition):
             if action == "GetBucketPolicy" and bucket.policy is not None:
-                return Response(200, (("Content-Type", "application/json"),), rewritten(bucket.policy))
+                return Response(
+                    200, (("Content-Type", "application/json"),), rewritten(bucket.policy)
+                )
             return self._moto.call(request, address)
 
     def _change(self, request: Request, address: Address, bucket: Bucket) -> Response:
@@ -94,16 +122,25 @@ class S3:
     def _create(self, request: Request, address: Address, bucket: Bucket | None) -> Response:
         wish = wanted(address.bucket, request.body)
         if wish.location and wish.location not in self._moto.regions(address.partition):
-            raise Refusal(400, "InvalidLocationConstraint", "The specified location-constraint is not valid", LocationConstraint=wish.location)
+            raise Refusal(
+                400,
+                "InvalidLocationConstraint",
+                "The specified location-constraint is not valid",
+                LocationConstraint=wish.location,
+            )
         response = self._moto.call(request, address)
         if response.status < 400 and bucket is None:
-            self._moto.buckets(address.partition)[address.bucket].public_access_block = self._moto.block()
+            self._moto.buckets(address.partition)[
+                address.bucket
+            ].public_access_block = self._moto.block()
             if wish.tagging:
                 self._tag(request, address, wish.tagging)
         return response
 
     def _tag(self, request: Request, address: Address, tags: bytes) -> None:
-        headers = tuple(header for header in request.headers if header[0].lower() in {"authorization", "host"})
+        headers = tuple(
+            header for header in request.headers if header[0].lower() in {"authorization", "host"}
+        )
         asked = Request("PUT", request.host, request.path, "tagging", headers, tags)
         response = self._moto.call(asked, address)
         if response.status >= 400:
@@ -116,4 +153,11 @@ def _check_region(request: Request, address: Address, bucket: Bucket) -> None:
     if address.region != bucket.region_name and f".{address.region}." in f".{request.host}":
         sentence = "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint."
         endpoint = f"{bucket.name}.s3.{bucket.region_name}{BY_NAME[address.partition].suffix}"
-        raise Refusal(301, "PermanentRedirect", sentence, Endpoint=endpoint, Bucket=bucket.name, Region=bucket.region_name)
+        raise Refusal(
+            301,
+            "PermanentRedirect",
+            sentence,
+            Endpoint=endpoint,
+            Bucket=bucket.name,
+            Region=bucket.region_name,
+        )

@@ -17,7 +17,12 @@ from .public import ANYBODY, Openness, Reader
 from .things import Block, Bucket
 
 State = tuple[bytes | None, Block | None]
-_PERMISSION = {"HeadObject": "GetObject", "HeadBucket": "ListBucket", "ListObjects": "ListBucket", "ListObjectsV2": "ListBucket"}
+_PERMISSION = {
+    "HeadObject": "GetObject",
+    "HeadBucket": "ListBucket",
+    "ListObjects": "ListBucket",
+    "ListObjectsV2": "ListBucket",
+}
 
 
 class States:
@@ -47,15 +52,23 @@ class States:
         with instead(bucket, policy=policy, public_access_block=block):
             yield
 
-    def check(self, action: str, address: Address, bucket: Bucket, reader: Reader = ANYBODY) -> None:
+    def check(
+        self, action: str, address: Address, bucket: Bucket, reader: Reader = ANYBODY
+    ) -> None:
         """S3's refusal for a reader whom the policy does not let in. It does not tell strangers what is missing either."""
         policy, block = self._of(bucket, address.partition)
         openness = Openness(policy, (block, self.account_block(address.partition)))
         own = f"arn:{address.partition}:s3:::{bucket.name}"
         permission = _PERMISSION.get(action, action)
-        if not openness.allows(f"s3:{permission}", f"{own}/{address.name}" if address.key else own, reader):
+        if not openness.allows(
+            f"s3:{permission}", f"{own}/{address.name}" if address.key else own, reader
+        ):
             raise Refusal(403, "AccessDenied", "Access Denied")
-        if permission == "GetObject" and address.name not in bucket.keys and not openness.allows("s3:ListBucket", own, reader):
+        if (
+            permission == "GetObject"
+            and address.name not in bucket.keys
+            and not openness.allows("s3:ListBucket", own, reader)
+        ):
             raise Refusal(403, "AccessDenied", "Access Denied")
 
     def _of(self, bucket: Bucket, partition: str) -> State:
@@ -71,4 +84,11 @@ class States:
 def as_ours(request: Request, address: Address) -> Request:
     """moto has rules of its own for anonymous readers; by now it is decided that this one may."""
     credential = f"AWS4-HMAC-SHA256 Credential={KEY}/20000101/{address.region}/s3/aws4_request, SignedHeaders=host, Signature=0"
-    return Request(request.method, request.host, request.path, request.query, (*request.headers, ("Authorization", credential)), request.body)
+    return Request(
+        request.method,
+        request.host,
+        request.path,
+        request.query,
+        (*request.headers, ("Authorization", credential)),
+        request.body,
+    )

@@ -37,7 +37,10 @@ class Worlds:
             past.forget()
 
     def roles(self, partition: str) -> dict[str, Role]:
-        return _within(partition, self._roles.world({role.arn: role for role in self._memory.roles(partition).values()}))
+        return _within(
+            partition,
+            self._roles.world({role.arn: role for role in self._memory.roles(partition).values()}),
+        )
 
     def providers(self, partition: str) -> dict[str, Provider]:
         return _within(partition, self._providers.world(self._memory.providers(partition)))
@@ -49,9 +52,14 @@ class Worlds:
         return self._providers.seen(arn, self._memory.providers(partition).get(arn))
 
     def before(self, form: Form, partition: str) -> Before:
-        role, provider = self.role(form.get("RoleName"), partition), self._memory.providers(partition).get(provider_arn(form, partition))
+        role, provider = (
+            self.role(form.get("RoleName"), partition),
+            self._memory.providers(partition).get(provider_arn(form, partition)),
+        )
         policy = self._memory.policies(partition).get(policy_arn(form, partition))
-        return Before(role and snapshot(role), provider and snapshot(provider), policy and snapshot(policy))
+        return Before(
+            role and snapshot(role), provider and snapshot(provider), policy and snapshot(policy)
+        )
 
     def keep(self, before: Before, form: Form, partition: str) -> None:
         role = self.role(form.get("RoleName"), partition) or before.role
@@ -64,7 +72,9 @@ class Worlds:
 
     def role(self, name: str | None, partition: str) -> Role | None:
         """As it is, whatever readers see."""
-        return next((role for role in self._memory.roles(partition).values() if role.name == name), None)
+        return next(
+            (role for role in self._memory.roles(partition).values() if role.name == name), None
+        )
 
 
 def policy_arn(form: Form, partition: str) -> str:

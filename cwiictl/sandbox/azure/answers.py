@@ -21,7 +21,11 @@ class Refusal(Exception):
 
 
 def json_response(status: int, value: object, headers: Iterable[tuple[str, str]] = ()) -> Response:
-    return Response(status, (("Content-Type", "application/json; charset=utf-8"), *_traced(), *headers), json.dumps(value).encode())
+    return Response(
+        status,
+        (("Content-Type", "application/json; charset=utf-8"), *_traced(), *headers),
+        json.dumps(value).encode(),
+    )
 
 
 def empty(status: int, headers: Iterable[tuple[str, str]] = ()) -> Response:
@@ -30,7 +34,9 @@ def empty(status: int, headers: Iterable[tuple[str, str]] = ()) -> Response:
 
 def arm_error(refusal: Refusal) -> Response:
     envelope: Mapping[str, object] = {"error": {"code": refusal.code, "message": refusal.message}}
-    return json_response(refusal.status, envelope, (("x-ms-failure-cause", "gateway"), *refusal.headers))
+    return json_response(
+        refusal.status, envelope, (("x-ms-failure-cause", "gateway"), *refusal.headers)
+    )
 
 
 def _traced() -> Headers:

@@ -22,7 +22,12 @@ class Cloud:
 CLOUDS = (
     Cloud(
         "AzureCloud",
-        ("login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"),
+        (
+            "login.microsoftonline.com",
+            "login.windows.net",
+            "login.microsoft.com",
+            "sts.windows.net",
+        ),
         "management.azure.com",
         ("https://management.azure.com", "https://management.core.windows.net"),
         "core.windows.net",

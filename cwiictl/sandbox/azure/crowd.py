@@ -23,9 +23,24 @@ def settle(world: World, count: int, location: str) -> None:
 
 
 def _add(world: World, name: str, location: str) -> None:
-    one = Identity(f"{GROUP}/providers/{KIND}/{name}", name, str(uuid.uuid4()), str(uuid.uuid4()), TENANT, _BORN, location=location)
+    one = Identity(
+        f"{GROUP}/providers/{KIND}/{name}",
+        name,
+        str(uuid.uuid4()),
+        str(uuid.uuid4()),
+        TENANT,
+        _BORN,
+        location=location,
+    )
     world.identities[one.id.lower()] = one
     world.principals[one.principal] = Principal(one.principal, "ServicePrincipal", _BORN)
-    times = {"createdOn": stamp(_BORN), "updatedOn": stamp(_BORN), "createdBy": None, "updatedBy": None}
+    times = {
+        "createdOn": stamp(_BORN),
+        "updatedOn": stamp(_BORN),
+        "createdBy": None,
+        "updatedBy": None,
+    }
     path = f"{GROUP}/providers/Microsoft.Authorization/roleAssignments/{uuid.uuid4()}"
-    world.assignments[path.lower()] = Assignment(path, GROUP, _READER, one.principal, _BORN, {"principalType": "ServicePrincipal", **times})
+    world.assignments[path.lower()] = Assignment(
+        path, GROUP, _READER, one.principal, _BORN, {"principalType": "ServicePrincipal", **times}
+    )

@@ -20,7 +20,9 @@ _BY_KIND = {"serviceprincipals": "ServicePrincipal", "users": "User", "groups": 
 _QUOTED = re.compile(r"'([^']*)'")
 _FAULTS = {
     Fault.THROTTLED: Refusal(429, "TooManyRequests", "Too many requests.", (("Retry-After", "1"),)),
-    Fault.UNAVAILABLE: Refusal(503, "serviceNotAvailable", "The service is temporarily unavailable."),
+    Fault.UNAVAILABLE: Refusal(
+        503, "serviceNotAvailable", "The service is temporarily unavailable."
+    ),
     Fault.BROKEN: Refusal(500, "generalException", "An unspecified error has occurred."),
 }
 
@@ -75,33 +77,70 @@ class Graph:
             return _listed([one for one in self._everybody() if one["id"] in asked])
         if request.method != "GET" or kind not in {*_BY_KIND, "directoryobjects"}:
             raise Refusal(400, "BadRequest", f"Resource not found for the segment '{kind}'.")
-        rows = [one for one in self._everybody() if kind == "directoryobjects" or one["@odata.type"].lower().endswith(f".{_BY_KIND[kind].lower()}")]
-        return _one(rows, name) if name else _listed(_filtered(rows, request.asked.get("$filter", "")))
+        rows = [
+            one
+            for one in self._everybody()
+            if kind == "directoryobjects"
+            or one["@odata.type"].lower().endswith(f".{_BY_KIND[kind].lower()}")
+        ]
+        return (
+            _one(rows, name) if name else _listed(_filtered(rows, request.asked.get("$filter", "")))
+        )
 
     def _everybody(self) -> list[dict[str, Any]]:
-        identities = {one.principal: (one.client, one.name) for one in self._world.identities.values()}
+        identities = {
+            one.principal: (one.client, one.name) for one in self._world.identities.values()
+        }
         known = {OPERATOR: (CLIENT, "sandbox-operator"), **identities}
-        return [_shown(one, *known.get(one.id, ("", one.id))) for one in self._world.principals.values() if self._world.old(one.born)]
+        return [
+            _shown(one, *known.get(one.id, ("", one.id)))
+            for one in self._world.principals.values()
+            if self._world.old(one.born)
+        ]
 
 
 def _path(request: Request) -> list[str]:
     """Without the version; `servicePrincipals(appId='…')` is another way to say which."""
-    parts = [part for part in unquote(request.path).lower().replace("(", "/").replace(")", "").split("/") if part]
+    parts = [
+        part
+        for part in unquote(request.path).lower().replace("(", "/").replace(")", "").split("/")
+        if part
+    ]
     return parts[1:]
 
 
 def _shown(one: Principal, client: str, name: str) -> dict[str, Any]:
-    own: dict[str, Any] = {"@odata.type": f"#microsoft.graph.{one.kind[0].lower()}{one.kind[1:]}", "id": one.id, "displayName": name}
+    own: dict[str, Any] = {
+        "@odata.type": f"#microsoft.graph.{one.kind[0].lower()}{one.kind[1:]}",
+        "id": one.id,
+        "displayName": name,
+    }
     if one.kind != "ServicePrincipal":
-        return own | {"userPrincipalName": f"{one.id}@sandbox.onmicrosoft.com"} if one.kind == "User" else own
+        return (
+            own | {"userPrincipalName": f"{one.id}@sandbox.onmicrosoft.com"}
+            if one.kind == "User"
+            else own
+        )
     kind = "Application" if one.id == OPERATOR else "ManagedIdentity"
-    return {**own, "appId": client, "servicePrincipalNames": [client], "servicePrincipalType": kind, "appOwnerOrganizationId": TENANT}
+    return {
+        **own,
+        "appId": client,
+        "servicePrincipalNames": [client],
+        "servicePrincipalType": kind,
+        "appOwnerOrganizationId": TENANT,
+    }
 
 
 def _filtered(rows: list[dict[str, Any]], asked: str) -> list[dict[str, Any]]:
     """Whatever name is compared: what is quoted is an id, an application's id or a display name."""
     words = {word.lower() for word in _QUOTED.findall(asked)}
-    return [one for one in rows if not asked or words & {str(value).lower() for value in one.values()} or words & {*one.get("servicePrincipalNames", ())}]
+    return [
+        one
+        for one in rows
+        if not asked
+        or words & {str(value).lower() for value in one.values()}
+        or words & {*one.get("servicePrincipalNames", ())}
+    ]
 
 
 def _one(rows: list[dict[str, Any]], name: str) -> Response:

@@ -14,11 +14,19 @@ Permission = Mapping[str, Any]  # actions, notActions, dataActions, notDataActio
 
 def may(world: World, principal: str, action: str, scope: str, deny: Collection[str]) -> bool:
     """Whether somebody may do this with data: owners may not."""
-    return not denied(action, deny) and any(_allows(one, action, "dataActions", "notDataActions") for one in permissions(world, principal, scope))
+    return not denied(action, deny) and any(
+        _allows(one, action, "dataActions", "notDataActions")
+        for one in permissions(world, principal, scope)
+    )
 
 
-def may_manage(world: World, principal: str, action: str, scope: str, deny: Collection[str]) -> bool:
-    return not denied(action, deny) and any(_allows(one, action, "actions", "notActions") for one in permissions(world, principal, scope))
+def may_manage(
+    world: World, principal: str, action: str, scope: str, deny: Collection[str]
+) -> bool:
+    return not denied(action, deny) and any(
+        _allows(one, action, "actions", "notActions")
+        for one in permissions(world, principal, scope)
+    )
 
 
 def permissions(world: World, principal: str, scope: str) -> Iterator[Permission]:
@@ -39,7 +47,9 @@ def denied(action: str, deny: Collection[str]) -> bool:
 
 
 def _allows(permission: Permission, action: str, given: str, taken: str) -> bool:
-    return _matches(action, permission.get(given, ())) and not _matches(action, permission.get(taken, ()))
+    return _matches(action, permission.get(given, ())) and not _matches(
+        action, permission.get(taken, ())
+    )
 
 
 def _matches(action: str, patterns: Iterable[str]) -> bool:

@@ -13,7 +13,12 @@ CREATED = "2015-02-02T21:55:09.8806423Z"
 _BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 _CONTAINERS = "Microsoft.Storage/storageAccounts/blobServices/containers"
 _DELEGATE = "Microsoft.Storage/storageAccounts/blobServices/generateUserDelegationKey/action"
-_ASSIGN = ("Microsoft.Authorization/roleAssignments/write", "Microsoft.Authorization/roleAssignments/delete", "*/read", "Microsoft.Support/*")
+_ASSIGN = (
+    "Microsoft.Authorization/roleAssignments/write",
+    "Microsoft.Authorization/roleAssignments/delete",
+    "*/read",
+    "Microsoft.Support/*",
+)
 _READS = (
     "Microsoft.Authorization/*/read", "Microsoft.Insights/alertRules/*", "Microsoft.ResourceHealth/availabilityStatuses/read",
     "Microsoft.Resources/deployments/*",
@@ -21,8 +26,18 @@ _READS = (
 )  # fmt: skip
 _NET = "Microsoft.Network"
 _STORAGE = "Microsoft.Storage/storageAccounts"
-_DISKS = ("Microsoft.Compute/disks/*", "Microsoft.Compute/snapshots/*", "Microsoft.Compute/virtualMachines/read", "Microsoft.Compute/virtualMachines/write")
-_BALANCING = (f"{_NET}/loadBalancers/*", f"{_NET}/publicIPAddresses/*", f"{_NET}/networkSecurityGroups/*", f"{_NET}/virtualNetworks/subnets/join/action")
+_DISKS = (
+    "Microsoft.Compute/disks/*",
+    "Microsoft.Compute/snapshots/*",
+    "Microsoft.Compute/virtualMachines/read",
+    "Microsoft.Compute/virtualMachines/write",
+)
+_BALANCING = (
+    f"{_NET}/loadBalancers/*",
+    f"{_NET}/publicIPAddresses/*",
+    f"{_NET}/networkSecurityGroups/*",
+    f"{_NET}/virtualNetworks/subnets/join/action",
+)
 
 
 def _role(
@@ -31,7 +46,12 @@ def _role(
     data: tuple[str, ...] = (),
     but: tuple[str, ...] = (),
 ) -> Mapping[str, Any]:
-    permission = {"actions": list(actions), "notActions": list(but), "dataActions": list(data), "notDataActions": []}
+    permission = {
+        "actions": list(actions),
+        "notActions": list(but),
+        "dataActions": list(data),
+        "notDataActions": [],
+    }
     return {
         "roleName": name, "type": "BuiltInRole", "description": f"{name} (built in)", "assignableScopes": ["/"], "permissions": [permission],
         "createdOn": CREATED, "updatedOn": CREATED, "createdBy": None, "updatedBy": None,

@@ -24,5 +24,18 @@ def settle(world: World) -> None:
 
 def _owner(scope: str) -> Assignment:
     name = uuid.uuid5(uuid.NAMESPACE_URL, scope)
-    details = {"principalType": "ServicePrincipal", "createdOn": _MADE, "updatedOn": _MADE, "createdBy": None, "updatedBy": None}
-    return Assignment(f"{scope}/providers/Microsoft.Authorization/roleAssignments/{name}", scope, OWNER, OPERATOR, LONG_AGO, details)
+    details = {
+        "principalType": "ServicePrincipal",
+        "createdOn": _MADE,
+        "updatedOn": _MADE,
+        "createdBy": None,
+        "updatedBy": None,
+    }
+    return Assignment(
+        f"{scope}/providers/Microsoft.Authorization/roleAssignments/{name}",
+        scope,
+        OWNER,
+        OPERATOR,
+        LONG_AGO,
+        details,
+    )

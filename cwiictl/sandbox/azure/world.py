@@ -12,8 +12,12 @@ TENANT = "72f988bf-0000-4000-8000-2d7cd011db47"
 SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"  # of the same tenant and the same operator
 CLIENT = "aaaaaaaa-0000-4000-8000-000000000001"  # the operator's own application
-OPERATOR = "bbbbbbbb-0000-4000-8000-000000000001"  # its object id: who the operator is to role assignments
-PERSON = "bbbbbbbb-0000-4000-8000-000000000002"  # somebody else of the tenant, who may do nothing yet
+OPERATOR = (
+    "bbbbbbbb-0000-4000-8000-000000000001"  # its object id: who the operator is to role assignments
+)
+PERSON = (
+    "bbbbbbbb-0000-4000-8000-000000000002"  # somebody else of the tenant, who may do nothing yet
+)
 SECRET = "sandbox-client-secret"  # noqa: S105 - opens nothing but this sandbox
 
 Public = Literal["None", "Blob", "Container"]
@@ -71,7 +75,9 @@ class Account:
     id: str
     name: str
     suffix: str  # of its hosts: core.windows.net, …
-    properties: dict[str, Any]  # as ARM shows them: allowBlobPublicAccess, allowSharedKeyAccess, publicNetworkAccess, minimumTlsVersion, …
+    properties: dict[
+        str, Any
+    ]  # as ARM shows them: allowBlobPublicAccess, allowSharedKeyAccess, publicNetworkAccess, minimumTlsVersion, …
     keys: tuple[str, str]  # base64
     born: float
     containers: dict[str, Container] = field(default_factory=dict[str, Container])
@@ -80,10 +86,16 @@ class Account:
     kind: str = "StorageV2"
     tags: dict[str, str] = field(default_factory=dict[str, str])
     identity: dict[str, Any] | None = None
-    service: dict[str, Any] = field(default_factory=dict[str, Any])  # the properties of its blob service
+    service: dict[str, Any] = field(
+        default_factory=dict[str, Any]
+    )  # the properties of its blob service
     ready: float = 0.0  # until then it is being made, and its hosts do not answer
-    shelves: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by kind: names of its file shares, queues and tables
-    going: dict[str, float] = field(default_factory=dict[str, float])  # containers that were deleted: until then nobody may make one of that name
+    shelves: dict[str, set[str]] = field(
+        default_factory=dict[str, set[str]]
+    )  # by kind: names of its file shares, queues and tables
+    going: dict[str, float] = field(
+        default_factory=dict[str, float]
+    )  # containers that were deleted: until then nobody may make one of that name
 
 
 @dataclass(frozen=True)
@@ -117,7 +129,9 @@ class Assignment:
     role: str  # the GUID of its definition, in lower case
     principal: str
     born: float
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])  # principalType, description, condition, …: as ARM shows them
+    details: Mapping[str, Any] = field(
+        default_factory=dict[str, Any]
+    )  # principalType, description, condition, …: as ARM shows them
     gone: float | None = None  # when it was deleted: whoever lags still sees it
 
 
@@ -126,7 +140,9 @@ class Role:
     """A definition. Its GUID is its name in the whole tenant, whatever the scope that one asks at."""
 
     guid: str
-    properties: Mapping[str, Any]  # roleName, type, permissions, assignableScopes, …: as ARM shows them
+    properties: Mapping[
+        str, Any
+    ]  # roleName, type, permissions, assignableScopes, …: as ARM shows them
     born: float
 
 
@@ -140,7 +156,9 @@ class World:
     groups: dict[str, Group] = field(default_factory=dict[str, Group])  # by id
     accounts: dict[str, Account] = field(default_factory=dict[str, Account])  # by name
     identities: dict[str, Identity] = field(default_factory=dict[str, Identity])  # by id
-    others: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])  # what others make here (networks, zones), by id, as it was written
+    others: dict[str, dict[str, Any]] = field(
+        default_factory=dict[str, dict[str, Any]]
+    )  # what others make here (networks, zones), by id, as it was written
     principals: dict[str, Principal] = field(default_factory=dict[str, Principal])  # by object id
     assignments: dict[str, Assignment] = field(default_factory=dict[str, Assignment])  # by id
     ghosts: list[Assignment] = field(default_factory=list[Assignment])  # deleted, and still seen
@@ -152,7 +170,9 @@ class World:
 
     def seen(self, principal: str = "") -> list[Assignment]:
         """The role assignments, or one principal's, as they are acted on: without those of the last moments, and with those that went in them."""
-        self.ghosts = [ghost for ghost in self.ghosts if ghost.gone is not None and not self.old(ghost.gone)]
+        self.ghosts = [
+            ghost for ghost in self.ghosts if ghost.gone is not None and not self.old(ghost.gone)
+        ]
         every = (*self.assignments.values(), *self.ghosts)
         return [one for one in every if principal in {"", one.principal} and self.old(one.born)]
 
@@ -161,5 +181,14 @@ class World:
         self.ghosts.append(dataclasses.replace(one, gone=self.clock()))
 
     def clear(self) -> None:
-        for kept in (self.groups, self.accounts, self.identities, self.others, self.principals, self.assignments, self.ghosts, self.roles):
+        for kept in (
+            self.groups,
+            self.accounts,
+            self.identities,
+            self.others,
+            self.principals,
+            self.assignments,
+            self.ghosts,
+            self.roles,
+        ):
             kept.clear()

@@ -40,17 +40,35 @@ class Refusal(Exception):
 def _because(reason: str, domain: str, metadata: Mapping[str, str] | None) -> tuple[Detail, ...]:
     if not reason:
         return ()
-    own: dict[str, object] = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": domain}
+    own: dict[str, object] = {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": reason,
+        "domain": domain,
+    }
     return ({**own, "metadata": dict(metadata)} if metadata else own,)
 
 
-def json_response(value: object, status: int = 200, headers: Iterable[tuple[str, str]] = ()) -> Response:
+def json_response(
+    value: object, status: int = 200, headers: Iterable[tuple[str, str]] = ()
+) -> Response:
     content = f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
-    return Response(status, (("Content-Type", "application/json; charset=UTF-8"), ("Cache-Control", "private"), *headers), content)
+    return Response(
+        status,
+        (
+            ("Content-Type", "application/json; charset=UTF-8"),
+            ("Cache-Control", "private"),
+            *headers,
+        ),
+        content,
+    )
 
 
 def error(refusal: Refusal) -> Response:
-    told: dict[str, object] = {"code": refusal.status, "message": refusal.message, "status": refusal.code}
+    told: dict[str, object] = {
+        "code": refusal.status,
+        "message": refusal.message,
+        "status": refusal.code,
+    }
     if refusal.details:
         told["details"] = list(refusal.details)
     return json_response({"error": told}, refusal.status, refusal.headers)
@@ -76,7 +94,14 @@ def denied(permission: str, resource: str, service: str = "iam.googleapis.com") 
     """Whether the thing is there, is not told."""
     words = f"Permission '{permission}' denied on resource '//{service}/{resource}' (or it may not exist)."
     told = {"permission": permission, "resource": resource}
-    return Refusal(403, "PERMISSION_DENIED", words, reason="IAM_PERMISSION_DENIED", domain=service, metadata=told)
+    return Refusal(
+        403,
+        "PERMISSION_DENIED",
+        words,
+        reason="IAM_PERMISSION_DENIED",
+        domain=service,
+        metadata=told,
+    )
 
 
 def faulty(fault: Fault, service: str) -> Refusal:
@@ -84,7 +109,13 @@ def faulty(fault: Fault, service: str) -> Refusal:
     match fault:
         case Fault.THROTTLED:
             words = f"Quota exceeded for quota metric 'Requests' and limit 'Requests per minute' of service '{service}' for consumer 'project_number:{NUMBER}'."
-            return Refusal(429, "RESOURCE_EXHAUSTED", words, reason="RATE_LIMIT_EXCEEDED", metadata={"service": service, "consumer": f"projects/{NUMBER}"})
+            return Refusal(
+                429,
+                "RESOURCE_EXHAUSTED",
+                words,
+                reason="RATE_LIMIT_EXCEEDED",
+                metadata={"service": service, "consumer": f"projects/{NUMBER}"},
+            )
         case Fault.UNAVAILABLE:
             return Refusal(503, "UNAVAILABLE", "The service is currently unavailable.")
         case Fault.BROKEN:

@@ -32,17 +32,28 @@ TITLES = {
 
 def check(world: World, service: str, where: Project | None) -> None:
     """Of a project that is not there, its API says nothing: its policy does."""
-    if where is None or (service in where.services and where.services[service] + world.lag() <= world.clock()):
+    if where is None or (
+        service in where.services and where.services[service] + world.lag() <= world.clock()
+    ):
         return
-    url = f"https://console.developers.google.com/apis/api/{service}/overview?project={where.number}"
+    url = (
+        f"https://console.developers.google.com/apis/api/{service}/overview?project={where.number}"
+    )
     words = (
         f"{TITLES.get(service, service)} has not been used in project {where.number} before or it is disabled. Enable it by visiting {url} then retry. If you"
         " enabled this API recently, wait a few minutes for the action to propagate to our systems and retry."
     )
     links = [{"description": "Google developers console API activation", "url": url}]
-    told = {"service": service, "serviceTitle": TITLES.get(service, service), "containerInfo": where.number, "consumer": f"projects/{where.number}"}
+    told = {
+        "service": service,
+        "serviceTitle": TITLES.get(service, service),
+        "containerInfo": where.number,
+        "consumer": f"projects/{where.number}",
+    }
     help_ = {"@type": "type.googleapis.com/google.rpc.Help", "links": links}
-    raise Refusal(403, "PERMISSION_DENIED", words, reason="SERVICE_DISABLED", metadata=told, details=(help_,))
+    raise Refusal(
+        403, "PERMISSION_DENIED", words, reason="SERVICE_DISABLED", metadata=told, details=(help_,)
+    )
 
 
 def home(world: World, caller: Caller) -> Project | None:

@@ -13,12 +13,23 @@ from .world import Binding, Project, World
 EVERYBODY = frozenset({"allUsers", "allAuthenticatedUsers"})
 _MOST = 1500
 _BASIC = frozenset({"roles/owner", "roles/editor", "roles/viewer"})
-_KINDS = ("user", "group", "domain", "serviceAccount", "projectOwner", "projectEditor", "projectViewer", "deleted")
+_KINDS = (
+    "user",
+    "group",
+    "domain",
+    "serviceAccount",
+    "projectOwner",
+    "projectEditor",
+    "projectViewer",
+    "deleted",
+)
 _POOL = re.compile(
     r"principal(?:Set)?://iam\.googleapis\.com/projects/(\d+)/locations/global/workloadIdentityPools/([^/]+)/(?:subject/.+|group/.+|attribute\.[^/]+/.+|\*)"
 )
 _OURS = re.compile(r"[^@]+@([a-z][a-z0-9-]+)\.iam\.gserviceaccount\.com")
-_AGENTS = re.compile(r"gcp-sa-.*|gs-project-accounts|.*-robot|.*robot-.*|cloudservices|dlp-api|serverless-.*|compute-system|container-.*")
+_AGENTS = re.compile(
+    r"gcp-sa-.*|gs-project-accounts|.*-robot|.*robot-.*|cloudservices|dlp-api|serverless-.*|compute-system|container-.*"
+)
 
 
 def read(asked: object) -> tuple[Binding, ...]:
@@ -29,16 +40,26 @@ def read(asked: object) -> tuple[Binding, ...]:
             raise invalid("Invalid value at 'policy.bindings'.")
         own = cast("dict[str, Any]", one)
         members = {_member(each) for each in _list(own.get("members", ()))}
-        found.setdefault((str(own.get("role") or ""), _condition(own.get("condition"))), set()).update(members)
-    return tuple(Binding(role, frozenset(members), condition) for (role, condition), members in found.items() if members)
+        found.setdefault(
+            (str(own.get("role") or ""), _condition(own.get("condition"))), set()
+        ).update(members)
+    return tuple(
+        Binding(role, frozenset(members), condition)
+        for (role, condition), members in found.items()
+        if members
+    )
 
 
-def check(world: World, new: Iterable[Binding], old: Iterable[Binding], where: Project, *, public: bool) -> None:
+def check(
+    world: World, new: Iterable[Binding], old: Iterable[Binding], where: Project, *, public: bool
+) -> None:
     """What stands in the policy already may stay, but for service accounts that are not there."""
     known = {(one.role, one.condition) for one in old}
     members = {member for one in new for member in one.members}
     if sum(len(one.members) for one in new) > _MOST:
-        raise invalid(f"The number of members in the policy ({sum(len(one.members) for one in new):,}) is larger than the maximum allowed size {_MOST:,}.")
+        raise invalid(
+            f"The number of members in the policy ({sum(len(one.members) for one in new):,}) is larger than the maximum allowed size {_MOST:,}."
+        )
     for one in new:
         if one.condition and one.role in _BASIC:
             raise invalid("Conditions can't be set on primitive roles")
@@ -68,7 +89,11 @@ def _check_member(world: World, member: str, where: Project, *, public: bool) ->
         if not public:
             raise invalid(f"Member {member} is not supported for this resource.")
         if where.domains_only:
-            raise Refusal(400, "FAILED_PRECONDITION", "One or more users named in the policy do not belong to a permitted customer.")
+            raise Refusal(
+                400,
+                "FAILED_PRECONDITION",
+                "One or more users named in the policy do not belong to a permitted customer.",
+            )
     elif member.startswith("serviceAccount:"):
         _check_account(world, member.removeprefix("serviceAccount:"))
     elif member.startswith(("principal://", "principalSet://")):
@@ -81,7 +106,9 @@ def _check_account(world: World, email: str) -> None:
         return
     ours = _OURS.fullmatch(email)
     agent = ours is not None and ours[1] not in world.projects and _AGENTS.fullmatch(ours[1])
-    if not agent and not email.endswith(("@developer.gserviceaccount.com", "@cloudservices.gserviceaccount.com", ".svc.id.goog]")):
+    if not agent and not email.endswith(
+        ("@developer.gserviceaccount.com", "@cloudservices.gserviceaccount.com", ".svc.id.goog]")
+    ):
         raise invalid(f"Service account {email} does not exist.")
 
 
@@ -99,11 +126,15 @@ def _check_pool(world: World, member: str) -> None:
 def _member(one: object) -> str:
     text = str(one)
     kind, colon, rest = text.partition(":")
-    if text in EVERYBODY or text.startswith(("principal://", "principalSet://", "deleted:principal://", "deleted:principalSet://")):
+    if text in EVERYBODY or text.startswith(
+        ("principal://", "principalSet://", "deleted:principal://", "deleted:principalSet://")
+    ):
         return text
     if kind not in _KINDS or not colon or not rest:
         raise invalid('Policy members must be of the form "<type>:<value>".')
-    return f"{kind}:{rest.lower()}" if kind in {"user", "group", "domain", "serviceAccount"} else text
+    return (
+        f"{kind}:{rest.lower()}" if kind in {"user", "group", "domain", "serviceAccount"} else text
+    )
 
 
 def _condition(asked: object) -> tuple[str, str, str] | None:

@@ -70,7 +70,9 @@ def read_body(request: Request) -> dict[str, Any]:
     except ValueError as error:
         raise invalid("Invalid JSON payload received.") from error
     if not isinstance(found, dict):
-        raise invalid('Invalid JSON payload received. Unknown name "": Root element must be a message.')
+        raise invalid(
+            'Invalid JSON payload received. Unknown name "": Root element must be a message.'
+        )
     return cast("dict[str, Any]", found)
 
 
@@ -79,7 +81,9 @@ def known(asked: dict[str, Any], names: Collection[str], within: str = "") -> di
     for name in asked:
         if name not in names:
             place = f" at '{within}'" if within else ""
-            raise invalid(f'Invalid JSON payload received. Unknown name "{name}"{place}: Cannot find field.')
+            raise invalid(
+                f'Invalid JSON payload received. Unknown name "{name}"{place}: Cannot find field.'
+            )
     return asked
 
 
@@ -97,7 +101,9 @@ def text(value: object, name: str, longest: int) -> str:
     if not isinstance(value, str):
         raise invalid(f"Invalid value at '{name}' (TYPE_STRING).")
     if len(value) > longest:
-        raise invalid(f"The {name} is too long: {len(value)} characters, and {longest} is the maximum.")
+        raise invalid(
+            f"The {name} is too long: {len(value)} characters, and {longest} is the maximum."
+        )
     return value
 
 

@@ -92,10 +92,29 @@ _PART = {  # of these there may be
     "compute.zoneOperations": "delete get list",
     "compute.zones": _OPERATION,
 }  # fmt: skip
-_ALL = tuple(sorted(f"{thing}.{verb}" for table in (_WHOLE, _PART) for thing, verbs in table.items() for verb in verbs.split()))
+_ALL = tuple(
+    sorted(
+        f"{thing}.{verb}"
+        for table in (_WHOLE, _PART)
+        for thing, verbs in table.items()
+        for verb in verbs.split()
+    )
+)
 _FORM = re.compile(r"[a-z][a-zA-Z0-9-]*\.[a-zA-Z][a-zA-Z0-9]*\.[a-zA-Z][a-zA-Z0-9]*")
-_ABOVE = ("resourcemanager.organizations.", "resourcemanager.folders.", "billing.accounts.", "iam.workforcePools.", "accesscontextmanager.")
-_NOT_IN_PROJECTS = frozenset({"resourcemanager.projects.list", "resourcemanager.projects.create", "resourcemanager.projects.move"})
+_ABOVE = (
+    "resourcemanager.organizations.",
+    "resourcemanager.folders.",
+    "billing.accounts.",
+    "iam.workforcePools.",
+    "accesscontextmanager.",
+)
+_NOT_IN_PROJECTS = frozenset(
+    {
+        "resourcemanager.projects.list",
+        "resourcemanager.projects.create",
+        "resourcemanager.projects.move",
+    }
+)
 
 
 def spelled(permission: str) -> str:

@@ -28,15 +28,26 @@ class Credentials(Service):
     def handle(self, request: Request) -> Response:
         """An account that is not there is told before anybody asks who wants to be it."""
         where = address.read(request.path)
-        if where.shape.startswith("projects/{}/serviceAccounts/{}") and self._account(where.names[1]) is None:
-            return answers.error(Refusal(404, "NOT_FOUND", f"Not found; Gaia id not found for email {where.names[1]}"))
+        if (
+            where.shape.startswith("projects/{}/serviceAccounts/{}")
+            and self._account(where.names[1]) is None
+        ):
+            return answers.error(
+                Refusal(
+                    404, "NOT_FOUND", f"Not found; Gaia id not found for email {where.names[1]}"
+                )
+            )
         return super().handle(request)
 
     def _routes_of_tokens(self) -> Routes:
         item = "projects/{}/serviceAccounts/{}"
-        anywhere = Route("iamcredentials.allowedLocations.get", _anywhere, writes=False, everybody=True)
+        anywhere = Route(
+            "iamcredentials.allowedLocations.get", _anywhere, writes=False, everybody=True
+        )
         return {
-            ("POST", f"{item}:generateAccessToken"): Route("iam.serviceAccounts.getAccessToken", self._token, writes=False),
+            ("POST", f"{item}:generateAccessToken"): Route(
+                "iam.serviceAccounts.getAccessToken", self._token, writes=False
+            ),
             ("GET", f"{item}/allowedLocations"): anywhere,
             ("GET", "projects/{}/locations/{}/workloadIdentityPools/{}/allowedLocations"): anywhere,
         }
@@ -54,7 +65,12 @@ class Credentials(Service):
         if caller is None:
             raise answers.failed("Service account is disabled.")
         until = datetime.fromtimestamp(int(self._all.clock() + lifetime), UTC)
-        return json_response({"accessToken": self._issuing.issue(caller, lifetime), "expireTime": until.isoformat().replace("+00:00", "Z")})
+        return json_response(
+            {
+                "accessToken": self._issuing.issue(caller, lifetime),
+                "expireTime": until.isoformat().replace("+00:00", "Z"),
+            }
+        )
 
 
 def _anywhere(call: Call) -> Response:
@@ -75,4 +91,11 @@ def _lifetime(asked: object) -> float:
 def _denied(call: Call, permission: str) -> Refusal:
     del call
     words = f"Permission '{permission}' denied on resource (or it may not exist)."
-    return Refusal(403, "PERMISSION_DENIED", words, reason="IAM_PERMISSION_DENIED", domain="iam.googleapis.com", metadata={"permission": permission})
+    return Refusal(
+        403,
+        "PERMISSION_DENIED",
+        words,
+        reason="IAM_PERMISSION_DENIED",
+        domain="iam.googleapis.com",
+        metadata={"permission": permission},
+    )

@@ -34,7 +34,9 @@ class Interpreter:
         from google.protobuf import json_format  # noqa: PLC0415 - slow to import
 
         message = find(method.asks(name)).FromString(call.message)
-        path = _FIELD.sub(lambda found: quote(str(_field(message, found[1])), safe="/@:-._~"), method.path)
+        path = _FIELD.sub(
+            lambda found: quote(str(_field(message, found[1])), safe="/@:-._~"), method.path
+        )
         fields: dict[str, Any] = json_format.MessageToDict(message)
         for used in _FIELD.findall(method.path):  # what the path says is not said again
             fields.pop(used, None)
@@ -87,7 +89,9 @@ def _flat(fields: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
         if isinstance(value, dict):
             found += _flat(cast("dict[str, Any]", value), f"{above}{key}.")
         else:
-            found.append((f"{above}{key}", json.dumps(value) if isinstance(value, bool) else str(value)))
+            found.append(
+                (f"{above}{key}", json.dumps(value) if isinstance(value, bool) else str(value))
+            )
     return found
 
 

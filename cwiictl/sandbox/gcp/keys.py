@@ -39,12 +39,18 @@ class Keys:
             if file.exists():
                 return
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+            with os.fdopen(
+                os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+            ) as out:
                 json.dump(self.document(universe), out, indent=2)
 
     def document(self, universe: str = "googleapis.com") -> dict[str, str]:
         self._key = key = signer("the operator in Google Cloud")
-        pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
+        pem = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ).decode()
         account = self._world.accounts.get(OPERATOR)
         return {
             "type": "service_account",
@@ -67,7 +73,12 @@ class Keys:
         try:
             if key is None or jwt.get_unverified_header(token).get("kid", _id(key)) != _id(key):
                 raise Unsigned("Invalid JWT Signature.")
-            claims: dict[str, Any] = jwt.decode(token, key.public_key(), algorithms=["RS256"], options=alone)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key.public_key(),
+                algorithms=["RS256"],
+                options=alone,  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
+            )
         except jwt.PyJWTError as error:
             raise Unsigned("Invalid JWT Signature.") from error
         self._check_times(claims)
@@ -75,10 +86,18 @@ class Keys:
 
     def _check_times(self, claims: dict[str, Any]) -> None:
         start, end, now = claims.get("iat"), claims.get("exp"), self._world.clock()
-        if not isinstance(start, int | float) or not isinstance(end, int | float) or start - LEEWAY > now or end <= now or end - start > LONGEST:
+        if (
+            not isinstance(start, int | float)
+            or not isinstance(end, int | float)
+            or start - LEEWAY > now
+            or end <= now
+            or end - start > LONGEST
+        ):
             words = "Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
             raise Unsigned(f"Invalid JWT: {words}")
 
 
 def _id(key: rsa.RSAPrivateKey) -> str:
-    return hashlib.sha1(key.public_key().public_numbers().n.to_bytes(256, "big"), usedforsecurity=False).hexdigest()
+    return hashlib.sha1(
+        key.public_key().public_numbers().n.to_bytes(256, "big"), usedforsecurity=False
+    ).hexdigest()

@@ -29,7 +29,9 @@ IAM = {
     "UpdateServiceAccount": Method("PUT", "v1/{name}", "ServiceAccount", "*", "ServiceAccount"),
     "PatchServiceAccount": Method("PATCH", "v1/{service_account.name}", "ServiceAccount", "*"),
     "DeleteServiceAccount": Method("DELETE", "v1/{name}", "Empty"),
-    "UndeleteServiceAccount": Method("POST", "v1/{name}:undelete", "UndeleteServiceAccountResponse", "*"),
+    "UndeleteServiceAccount": Method(
+        "POST", "v1/{name}:undelete", "UndeleteServiceAccountResponse", "*"
+    ),
     "EnableServiceAccount": Method("POST", "v1/{name}:enable", "Empty", "*"),
     "DisableServiceAccount": Method("POST", "v1/{name}:disable", "Empty", "*"),
     "ListServiceAccountKeys": Method("GET", "v1/{name}/keys", "ListServiceAccountKeysResponse"),
@@ -39,8 +41,12 @@ IAM = {
     "GetIamPolicy": Method("POST", "v1/{resource}:getIamPolicy", "Policy"),
     "SetIamPolicy": Method("POST", "v1/{resource}:setIamPolicy", "Policy", "*"),
     "TestIamPermissions": Method("POST", _PERMISSIONS, "TestIamPermissionsResponse", "*"),
-    "QueryGrantableRoles": Method("POST", "v1/roles:queryGrantableRoles", "QueryGrantableRolesResponse", "*"),
-    "QueryTestablePermissions": Method("POST", "v1/permissions:queryTestablePermissions", "QueryTestablePermissionsResponse", "*"),
+    "QueryGrantableRoles": Method(
+        "POST", "v1/roles:queryGrantableRoles", "QueryGrantableRolesResponse", "*"
+    ),
+    "QueryTestablePermissions": Method(
+        "POST", "v1/permissions:queryTestablePermissions", "QueryTestablePermissionsResponse", "*"
+    ),
     "ListRoles": Method("GET", "v1/{parent}/roles", "ListRolesResponse"),
     "GetRole": Method("GET", "v1/{name}", "Role"),
     "CreateRole": Method("POST", "v1/{parent}/roles", "Role", "*"),
@@ -49,6 +55,8 @@ IAM = {
     "UndeleteRole": Method("POST", "v1/{name}:undelete", "Role", "*"),
 }
 CREDENTIALS = {
-    "GenerateAccessToken": Method("POST", "v1/{name}:generateAccessToken", "GenerateAccessTokenResponse", "*"),
+    "GenerateAccessToken": Method(
+        "POST", "v1/{name}:generateAccessToken", "GenerateAccessTokenResponse", "*"
+    ),
 }
 SERVICES = {"google.iam.admin.v1.IAM": IAM, "google.iam.credentials.v1.IAMCredentials": CREDENTIALS}

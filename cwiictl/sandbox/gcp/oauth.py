@@ -13,7 +13,11 @@ from .world import World
 
 HOST = "oauth2.googleapis.com"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-_AUDIENCES = {"https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token", "https://accounts.google.com/o/oauth2/token"}
+_AUDIENCES = {
+    "https://oauth2.googleapis.com/token",
+    "https://www.googleapis.com/oauth2/v4/token",
+    "https://accounts.google.com/o/oauth2/token",
+}
 _FAULTS = {
     Fault.THROTTLED: (429, "rate_limit_exceeded", "Rate limit exceeded."),
     Fault.UNAVAILABLE: (503, "temporarily_unavailable", "The service is currently unavailable."),
@@ -32,7 +36,9 @@ class Refused(Exception):
 
 
 def refused(refusal: Refused) -> Response:
-    return json_response({"error": refusal.error, "error_description": refusal.description}, refusal.status)
+    return json_response(
+        {"error": refusal.error, "error_description": refusal.description}, refusal.status
+    )
 
 
 def faulty(fault: Fault) -> Response:
@@ -76,7 +82,9 @@ class OAuth:
 
     def _granted(self, form: dict[str, str]) -> Response:
         if form.get("grant_type") != _GRANT:
-            raise Refused("unsupported_grant_type", f"Invalid grant_type: {form.get('grant_type', '')}")
+            raise Refused(
+                "unsupported_grant_type", f"Invalid grant_type: {form.get('grant_type', '')}"
+            )
         try:
             claims = self._tokens.keys.claims(form.get("assertion", ""))
         except Unsigned as unsigned:
@@ -85,7 +93,16 @@ class OAuth:
         if caller is None:
             raise Refused("invalid_grant", "Invalid grant: account not found")
         if claims.get("aud") not in _AUDIENCES:
-            raise Refused("invalid_grant", "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token.")
+            raise Refused(
+                "invalid_grant",
+                "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token.",
+            )
         if not claims.get("scope"):
             raise Refused("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
-        return json_response({"access_token": self._tokens.issue(caller, LONGEST), "expires_in": int(LONGEST) - 1, "token_type": "Bearer"})
+        return json_response(
+            {
+                "access_token": self._tokens.issue(caller, LONGEST),
+                "expires_in": int(LONGEST) - 1,
+                "token_type": "Bearer",
+            }
+        )

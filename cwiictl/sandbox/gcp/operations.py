@@ -12,9 +12,15 @@ from .answers import json_response, not_found
 from .world import Operation, World
 
 
-def begun(world: World, prefix: str, kind: str, response: Callable[[], dict[str, Any]], done: float) -> Response:
+def begun(
+    world: World, prefix: str, kind: str, response: Callable[[], dict[str, Any]], done: float
+) -> Response:
     """`kind` is the response's type, as protobuf writes it; what it is, is looked at when it is told."""
-    one = Operation(f"{prefix}{secrets.token_hex(16)}", done, lambda: {"@type": f"type.googleapis.com/{kind}", **response()})
+    one = Operation(
+        f"{prefix}{secrets.token_hex(16)}",
+        done,
+        lambda: {"@type": f"type.googleapis.com/{kind}", **response()},
+    )
     world.operations[one.name] = one
     return json_response(_shown(world, one))
 

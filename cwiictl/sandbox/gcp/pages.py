@@ -14,8 +14,14 @@ from .call import Call
 
 
 def listed(call: Call, name: str, rows: Sequence[object], default: int, most: int) -> Response:
-    asked = {**call.asked, **{key: value for key, value in call.body.items() if key in {"pageSize", "pageToken"}}}
-    size, first = _size(asked.get("pageSize"), default, most), _first(str(asked.get("pageToken") or ""))
+    asked = {
+        **call.asked,
+        **{key: value for key, value in call.body.items() if key in {"pageSize", "pageToken"}},
+    }
+    size, first = (
+        _size(asked.get("pageSize"), default, most),
+        _first(str(asked.get("pageToken") or "")),
+    )
     body: dict[str, Any] = {name: list(rows[first : first + size])} if rows else {}
     if first + size < len(rows):
         body["nextPageToken"] = base64.urlsafe_b64encode(str(first + size).encode()).decode()

@@ -12,7 +12,9 @@ from . import bindings
 from .answers import Refusal, invalid
 from .world import Binding, Policy, Project, World
 
-_VERSIONS = "For more information, please refer to https://cloud.google.com/iam/docs/policies#versions."
+_VERSIONS = (
+    "For more information, please refer to https://cloud.google.com/iam/docs/policies#versions."
+)
 _writes = itertools.count(1)
 
 
@@ -27,7 +29,10 @@ def effective(world: World, policy: Policy) -> tuple[Binding, ...]:
 def shown(policy: Policy, version: int = 1) -> dict[str, Any]:
     """As JSON. Who does not ask for version 3 does not see conditions, but roles of strange names."""
     conditional = any(one.condition for one in policy.bindings)
-    told: dict[str, Any] = {"version": 3 if conditional and version >= 3 else 1, "etag": policy.etag}
+    told: dict[str, Any] = {
+        "version": 3 if conditional and version >= 3 else 1,
+        "etag": policy.etag,
+    }
     if policy.bindings:
         told["bindings"] = [_binding(one, version) for one in policy.bindings]
     return told if policy.bindings or policy.past else {"etag": policy.etag}
@@ -41,7 +46,9 @@ def requested(version: object) -> int:
     return int(text)
 
 
-def replace(world: World, policy: Policy, asked: Mapping[str, Any], where: Project, *, public: bool = True) -> None:
+def replace(
+    world: World, policy: Policy, asked: Mapping[str, Any], where: Project, *, public: bool = True
+) -> None:
     """`asked` is the policy in JSON, as it was sent. `public` is whether the thing can be everybody's: a project cannot."""
     _check_etag(policy, asked)
     new = bindings.read(asked.get("bindings", ()))
@@ -65,7 +72,10 @@ def forget(world: World, email: str, unique_id: str) -> None:
     for policy in _every(world):
         if any(gone in one.members for one in policy.bindings):
             write(world, policy, [_renamed(one, gone, ghost) for one in policy.bindings])
-        policy.past = [(written, tuple(_renamed(one, gone, ghost) for one in past)) for written, past in policy.past]
+        policy.past = [
+            (written, tuple(_renamed(one, gone, ghost) for one in past))
+            for written, past in policy.past
+        ]
 
 
 def strip(world: World, role: str) -> None:
@@ -84,11 +94,18 @@ def revive(world: World, email: str, unique_id: str) -> None:
 
 
 def _every(world: World) -> list[Policy]:
-    return [one.policy for one in (*world.projects.values(), *world.accounts.values(), *world.buckets.values())]
+    return [
+        one.policy
+        for one in (*world.projects.values(), *world.accounts.values(), *world.buckets.values())
+    ]
 
 
 def _renamed(one: Binding, old: str, new: str) -> Binding:
-    return Binding(one.role, frozenset(new if member == old else member for member in one.members), one.condition)
+    return Binding(
+        one.role,
+        frozenset(new if member == old else member for member in one.members),
+        one.condition,
+    )
 
 
 def _check_etag(policy: Policy, asked: Mapping[str, Any]) -> None:
@@ -107,9 +124,13 @@ def _check_version(policy: Policy, asked: Mapping[str, Any], new: Iterable[Bindi
     if version not in {0, 1, 3}:
         raise invalid(f"Specified policy version ({version}) is not supported. {_VERSIONS}")
     if version < 3 and any(one.condition for one in new):
-        raise invalid(f"Conditions can't be set on policies with version ({version}): version 3 is needed. {_VERSIONS}")
+        raise invalid(
+            f"Conditions can't be set on policies with version ({version}): version 3 is needed. {_VERSIONS}"
+        )
     if version < 3 and asked.get("etag") and any(one.condition for one in policy.bindings):
-        raise invalid(f"Specified policy version ({version}) cannot be less than the existing policy version (3). {_VERSIONS}")
+        raise invalid(
+            f"Specified policy version ({version}) cannot be less than the existing policy version (3). {_VERSIONS}"
+        )
 
 
 def _binding(one: Binding, version: int) -> dict[str, Any]:
@@ -120,4 +141,11 @@ def _binding(one: Binding, version: int) -> dict[str, Any]:
         mark = hashlib.sha256("\n".join(one.condition).encode()).hexdigest()[:20]
         return {**told, "role": f"{one.role}_withcond_{mark}"}
     title, description, expression = one.condition
-    return {**told, "condition": {"title": title, **({"description": description} if description else {}), "expression": expression}}
+    return {
+        **told,
+        "condition": {
+            "title": title,
+            **({"description": description} if description else {}),
+            "expression": expression,
+        },
+    }

@@ -37,15 +37,25 @@ class Projects:
         item, verb = "projects/{}", "resourcemanager.projects."
         return {
             ("GET", "projects"): Route(f"{verb}list", self.list, writes=False, everybody=True),
-            ("GET", "projects:search"): Route(f"{verb}search", self.list, writes=False, everybody=True),
+            ("GET", "projects:search"): Route(
+                f"{verb}search", self.list, writes=False, everybody=True
+            ),
             ("GET", item): Route(_GET, self.get, writes=False),
-            ("POST", f"{item}:getIamPolicy"): Route(f"{verb}getIamPolicy", self.policy, writes=False),
+            ("POST", f"{item}:getIamPolicy"): Route(
+                f"{verb}getIamPolicy", self.policy, writes=False
+            ),
             ("POST", f"{item}:setIamPolicy"): Route(f"{verb}setIamPolicy", self.set),
-            ("POST", f"{item}:testIamPermissions"): Route(f"{verb}testIamPermissions", self.test, writes=False, everybody=True),
+            ("POST", f"{item}:testIamPermissions"): Route(
+                f"{verb}testIamPermissions", self.test, writes=False, everybody=True
+            ),
         }
 
     def list(self, call: Call) -> Response:
-        mine = [one for one in self._world.projects.values() if may(self._world, call.caller, _GET, f"projects/{one.id}", self._faults.deny)]
+        mine = [
+            one
+            for one in self._world.projects.values()
+            if may(self._world, call.caller, _GET, f"projects/{one.id}", self._faults.deny)
+        ]
         return json_response({"projects": [shown(one, call.address.version) for one in mine]})
 
     def get(self, call: Call) -> Response:
@@ -73,8 +83,20 @@ class Projects:
 
 def shown(one: Project, version: str) -> dict[str, Any]:
     if version == "v1":
-        return {"projectNumber": one.number, "projectId": one.id, "lifecycleState": one.state, "name": one.id, "createTime": _MADE}
-    own = {"name": f"projects/{one.number}", "projectId": one.id, "state": one.state, "displayName": one.id, "createTime": _MADE}
+        return {
+            "projectNumber": one.number,
+            "projectId": one.id,
+            "lifecycleState": one.state,
+            "name": one.id,
+            "createTime": _MADE,
+        }
+    own = {
+        "name": f"projects/{one.number}",
+        "projectId": one.id,
+        "state": one.state,
+        "displayName": one.id,
+        "createTime": _MADE,
+    }
     return {**own, "updateTime": _MADE, "etag": 'W/"0123456789abcdef"'}
 
 

@@ -16,16 +16,23 @@ class Predefined:
     taken: tuple[str, ...] = ()
 
     def allows(self, permission: str) -> bool:
-        return catalogue.matches(permission, self.given) and not catalogue.matches(permission, self.taken)
+        return catalogue.matches(permission, self.given) and not catalogue.matches(
+            permission, self.taken
+        )
 
     @property
     def permissions(self) -> tuple[str, ...]:
-        return tuple(one for one in catalogue.expanded(self.given) if not catalogue.matches(one, self.taken))
+        return tuple(
+            one for one in catalogue.expanded(self.given) if not catalogue.matches(one, self.taken)
+        )
 
 
 _SEE = ("resourcemanager.projects.get", "resourcemanager.projects.list")
 _USE = ("serviceusage.quotas.get", "serviceusage.services.get", "serviceusage.services.list")
-_TOKENS = tuple(f"iam.serviceAccounts.{verb}" for verb in ("getAccessToken", "getOpenIdToken", "implicitDelegation", "signBlob", "signJwt"))
+_TOKENS = tuple(
+    f"iam.serviceAccounts.{verb}"
+    for verb in ("getAccessToken", "getOpenIdToken", "implicitDelegation", "signBlob", "signJwt")
+)
 _BUCKETS = (  # owners have them by the policies that new buckets are born with, and not by their role
     "storage.objects.*", "storage.multipartUploads.*", "storage.managedFolders.*", "storage.folders.*", "storage.buckets.get", "storage.buckets.update",
     "storage.buckets.*IamPolicy",
@@ -59,7 +66,14 @@ _DISKS = (
     "compute.disk*", "compute.images.*", "compute.snapshots.*", "compute.licenses.*", "compute.*Operations.get", "compute.*Operations.list",
     "compute.projects.get", "compute.regions.*", "compute.zones.*",
 )  # fmt: skip
-_OBJECTS = ("storage.folders.*", "storage.managedFolders.*", "storage.multipartUploads.*", "storage.objects.*", "orgpolicy.policy.get", *_SEE)
+_OBJECTS = (
+    "storage.folders.*",
+    "storage.managedFolders.*",
+    "storage.multipartUploads.*",
+    "storage.objects.*",
+    "orgpolicy.policy.get",
+    *_SEE,
+)
 
 PREDEFINED: dict[str, Predefined] = {
     "roles/owner": Predefined("Owner", ("*",), (*_TOKENS, *_BUCKETS)),

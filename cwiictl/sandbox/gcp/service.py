@@ -19,7 +19,15 @@ Denied = Callable[[Call, str], Refusal]  # the call, and the permission that is 
 
 
 class Service:
-    def __init__(self, name: str, world: World, tokens: Tokens, faults: Faults, routes: Routes, denied: Denied) -> None:  # noqa: PLR0913, PLR0917 - all that an API stands on
+    def __init__(  # noqa: PLR0913, PLR0917 - all that an API stands on
+        self,
+        name: str,
+        world: World,
+        tokens: Tokens,
+        faults: Faults,
+        routes: Routes,
+        denied: Denied,
+    ) -> None:
         self._name = name
         self._world = world
         self._tokens = tokens
@@ -30,7 +38,11 @@ class Service:
     def action(self, request: Request) -> tuple[str, bool]:
         where = address.read(request.path)
         route = self._route(request, where)
-        return (route.permission, route.writes) if route else (f"{self._name}/{where.shape}", request.method not in {"GET", "HEAD"})
+        return (
+            (route.permission, route.writes)
+            if route
+            else (f"{self._name}/{where.shape}", request.method not in {"GET", "HEAD"})
+        )
 
     def permissions(self, request: Request) -> tuple[str, ...]:
         route = self._route(request, address.read(request.path))
@@ -63,21 +75,33 @@ class Service:
         with self._world.lock:
             apis.check(self._world, self._name, self._consumer(call))
             self._check_use(call)
-            if not route.everybody and not may(self._world, call.caller, route.permission, call.address.resource, self._faults.deny):
+            if not route.everybody and not may(
+                self._world, call.caller, route.permission, call.address.resource, self._faults.deny
+            ):
                 raise self._denied(call, route.permission)
             return route.handler(call)
 
     def _check_use(self, call: Call) -> None:
         named = call.request.header("X-Goog-User-Project")
-        if named and not may(self._world, call.caller, "serviceusage.services.use", f"projects/{named}", self._faults.deny):
+        if named and not may(
+            self._world,
+            call.caller,
+            "serviceusage.services.use",
+            f"projects/{named}",
+            self._faults.deny,
+        ):
             words = (
                 f"Caller does not have required permission to use project {named}. Grant the caller the roles/serviceusage.serviceUsageConsumer role, or a"
                 " custom role with the serviceusage.services.use permission."
             )
             told = {"consumer": f"projects/{named}", "service": self._name}
-            raise Refusal(403, "PERMISSION_DENIED", words, reason="USER_PROJECT_DENIED", metadata=told)
+            raise Refusal(
+                403, "PERMISSION_DENIED", words, reason="USER_PROJECT_DENIED", metadata=told
+            )
 
     def _consumer(self, call: Call) -> Project | None:
         """IAM asks whose the thing is, the others who asks."""
-        named = call.request.header("X-Goog-User-Project") or (call.address.project if self._name.startswith("iam.") else "")
+        named = call.request.header("X-Goog-User-Project") or (
+            call.address.project if self._name.startswith("iam.") else ""
+        )
         return self._world.project(named) or apis.home(self._world, call.caller)

@@ -33,7 +33,11 @@ class Services:
 
     @property
     def routes(self) -> Routes:
-        every, item, verb = "projects/{}/services", "projects/{}/services/{}", "serviceusage.services."
+        every, item, verb = (
+            "projects/{}/services",
+            "projects/{}/services/{}",
+            "serviceusage.services.",
+        )
         return {
             ("GET", every): Route(f"{verb}list", self.list, writes=False),
             ("GET", item): Route(f"{verb}get", self.get, writes=False),
@@ -41,13 +45,19 @@ class Services:
             ("POST", f"{item}:enable"): Route(f"{verb}enable", self.enable),
             ("POST", f"{every}:batchEnable"): Route(f"{verb}enable", self.batch_enable),
             ("POST", f"{item}:disable"): Route(f"{verb}disable", self.disable),
-            ("GET", "operations/{}"): Route("serviceusage.operations.get", self.poll, writes=False, everybody=True),
+            ("GET", "operations/{}"): Route(
+                "serviceusage.operations.get", self.poll, writes=False, everybody=True
+            ),
         }
 
     def list(self, call: Call) -> Response:
         where, asked = self._project(call), call.asked.get("filter", "")
         names = sorted({*apis.TITLES, *where.services})
-        rows = [one for one in (self._shown(where, name) for name in names) if not asked or asked == f"state:{one['state']}"]
+        rows = [
+            one
+            for one in (self._shown(where, name) for name in names)
+            if not asked or asked == f"state:{one['state']}"
+        ]
         return listed(call, "services", rows, 50, 200)
 
     def get(self, call: Call) -> Response:
@@ -63,29 +73,48 @@ class Services:
     def enable(self, call: Call) -> Response:
         where = self._project(call)
         name = _known(where, call.address.name)
-        return self._enabled(where, [name], "EnableServiceResponse", lambda: {"service": self._shown(where, name)})
+        return self._enabled(
+            where, [name], "EnableServiceResponse", lambda: {"service": self._shown(where, name)}
+        )
 
     def batch_enable(self, call: Call) -> Response:
         where = self._project(call)
         names = [_known(where, one) for one in texts(call.body.get("serviceIds"), "service_ids")]
         _check_count(names, _MOST)
-        return self._enabled(where, names, "BatchEnableServicesResponse", lambda: {"services": [self._shown(where, name) for name in names]})
+        return self._enabled(
+            where,
+            names,
+            "BatchEnableServicesResponse",
+            lambda: {"services": [self._shown(where, name) for name in names]},
+        )
 
     def disable(self, call: Call) -> Response:
         where = self._project(call)
         name = _known(where, call.address.name)
         where.services.pop(name, None)
-        return operations.begun(self._world, _prefix(where), f"{_KIND}DisableServiceResponse", lambda: {"service": self._shown(where, name)}, self._done())
+        return operations.begun(
+            self._world,
+            _prefix(where),
+            f"{_KIND}DisableServiceResponse",
+            lambda: {"service": self._shown(where, name)},
+            self._done(),
+        )
 
     def poll(self, call: Call) -> Response:
         return operations.polled(self._world, call.address.resource)
 
-    def _enabled(self, where: Project, names: list[str], kind: str, told: Callable[[], dict[str, Any]]) -> Response:
+    def _enabled(
+        self, where: Project, names: list[str], kind: str, told: Callable[[], dict[str, Any]]
+    ) -> Response:
         """It is on when the operation is done; what was on already needs none."""
         new = [name for name in names if name not in where.services]
         if not new:
             return json_response(
-                {"name": "operations/noop.DONE_OPERATION", "done": True, "response": {"@type": f"type.googleapis.com/{_KIND}{kind}", **told()}}
+                {
+                    "name": "operations/noop.DONE_OPERATION",
+                    "done": True,
+                    "response": {"@type": f"type.googleapis.com/{_KIND}{kind}", **told()},
+                }
             )
         for name in new:
             where.services[name] = self._done()
@@ -98,7 +127,12 @@ class Services:
         on = where.services.get(name)
         state = "DISABLED" if on is None or on > self._world.clock() else "ENABLED"
         config = {"name": name, "title": apis.TITLES.get(name, name)}
-        return {"name": f"projects/{where.number}/services/{name}", "config": config, "state": state, "parent": f"projects/{where.number}"}
+        return {
+            "name": f"projects/{where.number}/services/{name}",
+            "config": config,
+            "state": state,
+            "parent": f"projects/{where.number}",
+        }
 
     def _project(self, call: Call) -> Project:
         found = self._world.project(call.address.project)
@@ -112,7 +146,14 @@ def _known(where: Project, name: str) -> str:
         return name
     words = f"Not found or permission denied for service(s): {name}."
     told = {"services": name}
-    raise Refusal(403, "PERMISSION_DENIED", words, reason="SERVICE_CONFIG_NOT_FOUND_OR_PERMISSION_DENIED", domain=HOST, metadata=told)
+    raise Refusal(
+        403,
+        "PERMISSION_DENIED",
+        words,
+        reason="SERVICE_CONFIG_NOT_FOUND_OR_PERMISSION_DENIED",
+        domain=HOST,
+        metadata=told,
+    )
 
 
 def _check_count(names: list[str], most: int) -> None:
@@ -128,6 +169,10 @@ def _denied(call: Call, permission: str) -> Refusal:
     """Which permission it was is not told."""
     words = "The caller does not have permission"
     if permission.endswith(("enable", "disable")):
-        named = call.address.name if call.address.verb in {"enable", "disable"} else ", ".join(texts(call.body.get("serviceIds"), "service_ids"))
+        named = (
+            call.address.name
+            if call.address.verb in {"enable", "disable"}
+            else ", ".join(texts(call.body.get("serviceIds"), "service_ids"))
+        )
         words = f"Permission denied to {permission.rpartition('.')[2]} service [{named}]"
     return Refusal(403, "PERMISSION_DENIED", words, reason="AUTH_PERMISSION_DENIED", domain=HOST)

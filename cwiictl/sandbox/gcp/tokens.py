@@ -14,7 +14,9 @@ from .world import World
 
 LONGEST = 3600.0
 _HELP = "See https://developers.google.com/identity/sign-in/web/devconsole-project."
-_EXPECTED = f"Expected OAuth 2 access token, login cookie or other valid authentication credential. {_HELP}"
+_EXPECTED = (
+    f"Expected OAuth 2 access token, login cookie or other valid authentication credential. {_HELP}"
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,11 @@ class Caller:
         """Every member of a policy that means this caller: itself, and the crowds it is one of. Who is federated is not of allAuthenticatedUsers."""
         if not self.member:
             return frozenset({"allUsers"})
-        crowds = {"allUsers"} if self.member.startswith("principal:") else {"allUsers", "allAuthenticatedUsers"}
+        crowds = (
+            {"allUsers"}
+            if self.member.startswith("principal:")
+            else {"allUsers", "allAuthenticatedUsers"}
+        )
         return frozenset({self.member, *crowds, *self._sets()})
 
     def _sets(self) -> set[str]:
@@ -48,8 +54,15 @@ class Caller:
         if not subject or not pool.startswith("principal://"):
             return set()
         everybody = pool.replace("principal://", "principalSet://", 1)
-        groups = {f"{everybody}/group/{one}" for one in self.attributes.get("google.groups", "").splitlines()}
-        named = {f"{everybody}/{key}/{value}" for key, value in self.attributes.items() if key.startswith("attribute.")}
+        groups = {
+            f"{everybody}/group/{one}"
+            for one in self.attributes.get("google.groups", "").splitlines()
+        }
+        named = {
+            f"{everybody}/{key}/{value}"
+            for key, value in self.attributes.items()
+            if key.startswith("attribute.")
+        }
         return {f"{everybody}/*", *groups, *named}
 
 
@@ -74,7 +87,10 @@ class Tokens:
         """Who calls; Refusal for whoever does not say so with a token that is good."""
         token = bearer(request)
         if not token:
-            raise _unbelieved(f"Request is missing required authentication credential. {_EXPECTED}", "CREDENTIALS_MISSING")
+            raise _unbelieved(
+                f"Request is missing required authentication credential. {_EXPECTED}",
+                "CREDENTIALS_MISSING",
+            )
         with self._world.lock:
             if token not in self._issued:
                 return self._signed(token)
@@ -88,7 +104,11 @@ class Tokens:
         """Who a service account is to policies; None when there is none, or it is disabled."""
         with self._world.lock:
             account = self._world.accounts.get(email)
-            return None if account is None or account.disabled else Caller(f"serviceAccount:{email}", unique_id=account.unique_id)
+            return (
+                None
+                if account is None or account.disabled
+                else Caller(f"serviceAccount:{email}", unique_id=account.unique_id)
+            )
 
     def _signed(self, token: str) -> Caller:
         """Some SDKs ask for no token at all: they sign one themselves, and every API believes the account's key."""
@@ -99,7 +119,11 @@ class Tokens:
                 raise expired() from unsigned
             raise _invalid("ACCESS_TOKEN_TYPE_UNSUPPORTED") from unsigned
         caller = self.account(str(claims.get("sub", "")))
-        if caller is None or claims.get("iss") != claims.get("sub") or not (claims.get("aud") or claims.get("scope")):
+        if (
+            caller is None
+            or claims.get("iss") != claims.get("sub")
+            or not (claims.get("aud") or claims.get("scope"))
+        ):
             raise _invalid("ACCOUNT_STATE_INVALID")
         return caller
 

@@ -33,7 +33,9 @@ class Policy:
     version: int = 1
     etag: str = "ACAB"
     written: float = 0.0
-    past: list[tuple[float, tuple[Binding, ...]]] = field(default_factory=list[tuple[float, tuple[Binding, ...]]])
+    past: list[tuple[float, tuple[Binding, ...]]] = field(
+        default_factory=list[tuple[float, tuple[Binding, ...]]]
+    )
 
 
 @dataclass
@@ -41,7 +43,9 @@ class Project:
     id: str
     number: str
     policy: Policy = field(default_factory=Policy)
-    services: dict[str, float] = field(default_factory=dict[str, float])  # APIs that are on, such as iam.googleapis.com, and since when
+    services: dict[str, float] = field(
+        default_factory=dict[str, float]
+    )  # APIs that are on, such as iam.googleapis.com, and since when
     state: ProjectState = "ACTIVE"
     forbids_public: bool = False  # constraints/storage.publicAccessPrevention
     domains_only: bool = False  # constraints/iam.allowedPolicyMemberDomains: allUsers is refused
@@ -162,8 +166,12 @@ class World:
 
     def account(self, name: str) -> ServiceAccount | None:
         """By its e-mail, or its unique id."""
-        return self.accounts.get(name) or next((each for each in self.accounts.values() if each.unique_id == name), None)
+        return self.accounts.get(name) or next(
+            (each for each in self.accounts.values() if each.unique_id == name), None
+        )
 
     def project(self, name: str) -> Project | None:
         """By its id, or its number."""
-        return self.projects.get(name) or next((each for each in self.projects.values() if each.number == name), None)
+        return self.projects.get(name) or next(
+            (each for each in self.projects.values() if each.number == name), None
+        )

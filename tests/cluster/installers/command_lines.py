@@ -30,7 +30,10 @@ OWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "cluster-api": (IN_CLUSTER, (IN_CLUSTER,)),
     "k3s": (IN_CLUSTER, (IN_CLUSTER, "k3s")),
     "rke2": (IN_CLUSTER, (IN_CLUSTER, "rke2")),
-    "k0s": ("https://kubernetes.default.svc", ("https://kubernetes.default.svc", "system:konnectivity-server")),
+    "k0s": (
+        "https://kubernetes.default.svc",
+        ("https://kubernetes.default.svc", "system:konnectivity-server"),
+    ),
     "kops": ("https://api.internal.prod.example.org", ("kubernetes.svc.default",)),
     "talos": (ENDPOINT, (ENDPOINT,)),
 }
@@ -42,7 +45,10 @@ _TOLD = ("service-account-issuer", "service-account-jwks-uri", "api-audiences")
 
 def lines(name: str, tree: Tree, folder: Path) -> Lines:
     """`folder` is where its files are written to."""
-    return {dialect: [line for line in made if line.removeprefix("--").startswith(_TOLD)] for dialect, made in _LINES[name](tree, folder).items()}
+    return {
+        dialect: [line for line in made if line.removeprefix("--").startswith(_TOLD)]
+        for dialect, made in _LINES[name](tree, folder).items()
+    }
 
 
 def signing_key(name: str, tree: Tree) -> dict[str, bytes]:
@@ -50,17 +56,27 @@ def signing_key(name: str, tree: Tree) -> dict[str, bytes]:
     match name:
         case "talos":
             return {
-                talos.OLD: base64.b64decode(_yaml(tree, talos.OLD)["cluster"]["serviceAccount"]["key"]),
+                talos.OLD: base64.b64decode(
+                    _yaml(tree, talos.OLD)["cluster"]["serviceAccount"]["key"]
+                ),
                 talos.NEW: _yaml(tree, talos.NEW)["issuer"]["privateKey"].encode(),
             }
         case "cluster-api":
-            return {cluster_api.SECRET: base64.b64decode(_yaml(tree, cluster_api.SECRET)["data"]["tls.key"])}
+            return {
+                cluster_api.SECRET: base64.b64decode(
+                    _yaml(tree, cluster_api.SECRET)["data"]["tls.key"]
+                )
+            }
         case _:
             return {path: text for path, text in tree.items() if path.endswith(".key")}
 
 
 def _openshift(tree: Tree, _folder: Path) -> Lines:
-    return {"": [f"--service-account-issuer={_yaml(tree, openshift.AUTHENTICATION)['spec']['serviceAccountIssuer']}"]}
+    return {
+        "": [
+            f"--service-account-issuer={_yaml(tree, openshift.AUTHENTICATION)['spec']['serviceAccountIssuer']}"
+        ]
+    }
 
 
 def _kubeadm(tree: Tree, folder: Path) -> Lines:
@@ -76,9 +92,18 @@ def _cluster_api(tree: Tree, folder: Path) -> Lines:
             place = folder / "machine" / file["path"].lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(file["content"])
-        kinds = {"ClusterConfiguration": spec["clusterConfiguration"], "InitConfiguration": spec.get("initConfiguration")}
-        documents = [{"apiVersion": f"kubeadm.k8s.io/{version}", "kind": kind, **body} for kind, body in kinds.items() if body]
-        text = yaml.safe_dump_all(documents).replace("/etc/kubernetes/patches", str(folder / "machine/etc/kubernetes/patches"))
+        kinds = {
+            "ClusterConfiguration": spec["clusterConfiguration"],
+            "InitConfiguration": spec.get("initConfiguration"),
+        }
+        documents = [
+            {"apiVersion": f"kubeadm.k8s.io/{version}", "kind": kind, **body}
+            for kind, body in kinds.items()
+            if body
+        ]
+        text = yaml.safe_dump_all(documents).replace(
+            "/etc/kubernetes/patches", str(folder / "machine/etc/kubernetes/patches")
+        )
         made[path] = _by_kubeadm(text.encode(), folder)
     return made
 
@@ -87,7 +112,9 @@ def _kind(tree: Tree, folder: Path) -> Lines:
     """From 1.36 on it speaks kubeadm's new dialect."""
     made: Lines = {}
     for version in (f"v{KUBERNETES}", "v1.35.0"):
-        done = subprocess.run([modules.kind(), version], input=tree[kind.CLUSTER], capture_output=True, check=False)
+        done = subprocess.run(
+            [modules.kind(), version], input=tree[kind.CLUSTER], capture_output=True, check=False
+        )
         assert done.returncode == 0, done.stderr.decode()
         made[version] = _by_kubeadm(done.stdout, folder)
     return made
@@ -95,18 +122,35 @@ def _kind(tree: Tree, folder: Path) -> Lines:
 
 def _by_kubeadm(config: bytes, folder: Path) -> list[str]:
     """What it writes into the pod of kube-apiserver."""
-    documents: list[dict[str, Any]] = [document for document in yaml.safe_load_all(config) if document["kind"] in {"ClusterConfiguration", "InitConfiguration"}]
+    documents: list[dict[str, Any]] = [
+        document
+        for document in yaml.safe_load_all(config)
+        if document["kind"] in {"ClusterConfiguration", "InitConfiguration"}
+    ]
     for document in documents:
         document.pop("metadata", None)
         if document["kind"] == "ClusterConfiguration":
             document.setdefault("kubernetesVersion", f"v{KUBERNETES}")
     file = folder / "kubeadm.yaml"
     file.write_text(yaml.safe_dump_all(documents))
-    command = [modules.kubeadm(), "init", "phase", "control-plane", "apiserver", "--dry-run", "--config", file]
+    command = [
+        modules.kubeadm(),
+        "init",
+        "phase",
+        "control-plane",
+        "apiserver",
+        "--dry-run",
+        "--config",
+        file,
+    ]
     environment = {**os.environ, "KUBEADM_INIT_DRYRUN_DIR": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
-    return yaml.safe_load((folder / "kube-apiserver.yaml").read_text())["spec"]["containers"][0]["command"]
+    return yaml.safe_load((folder / "kube-apiserver.yaml").read_text())["spec"]["containers"][0][
+        "command"
+    ]
 
 
 def _k3s(path: str) -> Callable[[Tree, Path], Lines]:
@@ -116,14 +160,24 @@ def _k3s(path: str) -> Callable[[Tree, Path], Lines]:
         place = folder / "config.yaml.d" / "cwiictl.yaml"
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(tree[path])
-        return {path: [f"--{argument}" for argument in sorted(k3s_arguments(folder / "config.yaml"), key=lambda argument: argument.partition("=")[0])]}
+        return {
+            path: [
+                f"--{argument}"
+                for argument in sorted(
+                    k3s_arguments(folder / "config.yaml"),
+                    key=lambda argument: argument.partition("=")[0],
+                )
+            ]
+        }
 
     return made
 
 
 def k3s_arguments(config: Path) -> list[str]:
     """Those that it has for kube-apiserver, of its configuration and of the folder beside that. RKE2 reads its own by the same code."""
-    words = subprocess.run([modules.k3s(), config], capture_output=True, text=True, check=True).stdout.splitlines()
+    words = subprocess.run(
+        [modules.k3s(), config], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     return [word.removeprefix(K3S_ARGUMENT) for word in words if word.startswith(K3S_ARGUMENT)]
 
 
@@ -140,17 +194,33 @@ def _kops(tree: Tree, _folder: Path) -> Lines:
         "service-account-issuer": server["serviceAccountIssuer"],
         "service-account-jwks-uri": f"{server['serviceAccountIssuer']}/openid/v1/jwks",
     }
-    more = [("service-account-issuer", issuer) for issuer in server.get("additionalServiceAccountIssuers", ())]
+    more = [
+        ("service-account-issuer", issuer)
+        for issuer in server.get("additionalServiceAccountIssuers", ())
+    ]
     return {kops.CLUSTER: _flags([*told.items(), *more])}
 
 
 def _talos(tree: Tree, _folder: Path) -> Lines:
     """As 1.12 has it, which can be told one issuer, what is extra comes before its own endpoint."""
-    lines = {talos.NEW: talos_flags(talosctl.generated("v1.14", *(tree[path].decode() for path in (talos.BEFORE, talos.NEW) if path in tree)))}
+    lines = {
+        talos.NEW: talos_flags(
+            talosctl.generated(
+                "v1.14",
+                *(tree[path].decode() for path in (talos.BEFORE, talos.NEW) if path in tree),
+            )
+        )
+    }
     if talos.OLD in tree:
         extra = talosctl.told(talosctl.generated("v1.12", tree[talos.OLD].decode())).extra
-        before = {"api-audiences": [ENDPOINT]} | extra | {"service-account-issuer": [*extra["service-account-issuer"], ENDPOINT]}
-        lines[talos.OLD] = _flags((flag, value) for flag, values in before.items() for value in values)
+        before = (
+            {"api-audiences": [ENDPOINT]}
+            | extra
+            | {"service-account-issuer": [*extra["service-account-issuer"], ENDPOINT]}
+        )
+        lines[talos.OLD] = _flags(
+            (flag, value) for flag, values in before.items() for value in values
+        )
     return lines
 
 
@@ -158,7 +228,13 @@ def talos_flags(configuration: str) -> list[str]:
     """The first issuer is the one that signs."""
     told = talosctl.told(configuration)
     extra = [(flag, value) for flag, values in told.extra.items() for value in values]
-    return _flags([*(("service-account-issuer", issuer) for issuer in told.issuers), ("api-audiences", ",".join(told.audiences)), *extra])
+    return _flags(
+        [
+            *(("service-account-issuer", issuer) for issuer in told.issuers),
+            ("api-audiences", ",".join(told.audiences)),
+            *extra,
+        ]
+    )
 
 
 def _flags(told: Iterable[tuple[str, str]]) -> list[str]:

@@ -14,5 +14,13 @@ JWKS_URI = f"{ISSUER}/keys.json"
 
 def given(name: str, *, runs: bool = False) -> dict[str, bytes]:
     private, public = private_pem(a_key(0)), public_pem(a_key(0))
-    handover = Handover(ISSUER, JWKS_URI, (), public, None if runs else private, cluster="prod", former=OWN[name][0] if runs else "")
+    handover = Handover(
+        ISSUER,
+        JWKS_URI,
+        (),
+        public,
+        None if runs else private,
+        cluster="prod",
+        former=OWN[name][0] if runs else "",
+    )
     return INSTALLERS[name].render(handover, files.template)

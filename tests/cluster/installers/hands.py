@@ -20,7 +20,19 @@ import yaml
 from cwiictl import oidc
 from tests.cluster.installers import talosctl
 
-NAMES = ("sudo", "install", "crictl", "systemctl", "docker", "k0s", "oc", "kubectl", "clusterctl", "talosctl", "kops")
+NAMES = (
+    "sudo",
+    "install",
+    "crictl",
+    "systemctl",
+    "docker",
+    "k0s",
+    "oc",
+    "kubectl",
+    "clusterctl",
+    "talosctl",
+    "kops",
+)
 ROOT = Path(os.environ.get("ROOT", "/nowhere"))
 
 
@@ -32,7 +44,10 @@ def _install(words: list[str]) -> None:
     """Whose it is to be is nothing here."""
     owner = words.index("-o") if "-o" in words else len(words)
     kept = [*words[:owner], *words[owner + 2 :]]
-    subprocess.run(["/usr/bin/install", *(f"{ROOT}{word}" if word.startswith("/") else word for word in kept)], check=True)
+    subprocess.run(
+        ["/usr/bin/install", *(f"{ROOT}{word}" if word.startswith("/") else word for word in kept)],
+        check=True,
+    )
 
 
 def _kubectl(words: list[str]) -> None:
@@ -55,8 +70,13 @@ def _kubectl(words: list[str]) -> None:
 
 
 def _replace(body: dict[str, Any]) -> None:
-    written = {key: base64.b64encode(text.encode()).decode() for key, text in body.pop("stringData", {}).items()}
-    thing(body["kind"].lower(), body["metadata"]["name"]).write_text(json.dumps({**body, "data": {**body.get("data", {}), **written}}))
+    written = {
+        key: base64.b64encode(text.encode()).decode()
+        for key, text in body.pop("stringData", {}).items()
+    }
+    thing(body["kind"].lower(), body["metadata"]["name"]).write_text(
+        json.dumps({**body, "data": {**body.get("data", {}), **written}})
+    )
 
 
 def thing(kind: str, name: str, root: Path = ROOT) -> Path:
@@ -73,7 +93,11 @@ def _talosctl(words: list[str]) -> None:
 def _edited(have: str) -> str:
     documents: list[dict[str, Any]] = [*yaml.safe_load_all(have)]
     old = Path("talos/rotation/forget/old.pub").read_text()
-    (accepted,) = (document["accepted"] for document in documents if document.get("kind") == "KubeServiceAccountConfig")
+    (accepted,) = (
+        document["accepted"]
+        for document in documents
+        if document.get("kind") == "KubeServiceAccountConfig"
+    )
     accepted["publicKeys"] = [key for key in accepted["publicKeys"] if key != old]
     return yaml.safe_dump_all(documents)
 

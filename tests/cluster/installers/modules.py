@@ -21,14 +21,19 @@ KIND = ("sigs.k8s.io/kind", "v0.32.0")
 CLUSTER_API = ("sigs.k8s.io/cluster-api", "v1.13.6")
 KOPS = ("k8s.io/kops", "v1.36.1")
 OPENSHIFT = ("github.com/openshift/api", "v0.0.0-20260813212709-d4bb0b443cb8")
-TALOS, TALOS_BEFORE = (("github.com/siderolabs/talos/pkg/machinery", version) for version in ("v1.14.1", "v1.12.6"))
+TALOS, TALOS_BEFORE = (
+    ("github.com/siderolabs/talos/pkg/machinery", version) for version in ("v1.14.1", "v1.12.6")
+)
 # Releases of these two have a + in their names, which no module's version may have: these are commits that other modules have asked for.
 K0S = ("github.com/k0sproject/k0s", "v1.27.2-0.20230504131248-94378e521a29")
 K3S = ("github.com/k3s-io/k3s", "v1.25.5-0.20221115215439-0dc63334c0db")
 
 _HERE = Path(__file__).parent
 # Not what Talos names, but the nearest that a mirror without its newest dependencies has, too.
-_NEAREST = {"github.com/cosi-project/runtime": "v1.16.2", "github.com/jsimonetti/rtnetlink/v2": "v2.2.0"}
+_NEAREST = {
+    "github.com/cosi-project/runtime": "v1.16.2",
+    "github.com/jsimonetti/rtnetlink/v2": "v2.2.0",
+}
 _BUILT = ("-trimpath", "-buildvcs=false", "-o")
 
 
@@ -38,7 +43,9 @@ def kubeadm() -> Path:
 
 def kind() -> Path:
     """Its reading of a cluster's configuration, and what it makes of it."""
-    return _asking("kind", KIND, lambda work, program: _inside(KIND, "pkg/cluster/check", work, program))
+    return _asking(
+        "kind", KIND, lambda work, program: _inside(KIND, "pkg/cluster/check", work, program)
+    )
 
 
 def k3s() -> Path:
@@ -54,9 +61,17 @@ def talos() -> Path:
 def source(module: Pinned) -> Path:
     """A module's folder in Go's own cache, which is read only."""
     with tempfile.TemporaryDirectory() as nowhere:
-        done = subprocess.run(("go", "mod", "download", "-json", "@".join(module)), cwd=nowhere, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ("go", "mod", "download", "-json", "@".join(module)),
+            cwd=nowhere,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode:
-        raise Missing(f"{module[0]} cannot be had from the Go module proxy: {done.stderr.strip() or done.stdout.strip()}")
+        raise Missing(
+            f"{module[0]} cannot be had from the Go module proxy: {done.stderr.strip() or done.stdout.strip()}"
+        )
     return Path(json.loads(done.stdout)["Dir"])
 
 
@@ -83,10 +98,18 @@ def _inside(module: Pinned, package: str, work: Path, program: Path) -> Module:
         folder.chmod(0o755)
     (copy / package).mkdir()
     (copy / package / "main.go").write_text(_main(program.name.removesuffix("-config")))
-    return Module("build", {}, (("go", "build", "-C", str(copy), *_BUILT, str(program), f"./{package}"),))
+    return Module(
+        "build", {}, (("go", "build", "-C", str(copy), *_BUILT, str(program), f"./{package}"),)
+    )
 
 
 def _talos(_work: Path, program: Path) -> Module:
-    replaced = "".join(f"replace {name} => {name} {version}\n" for name, version in _NEAREST.items())
+    replaced = "".join(
+        f"replace {name} => {name} {version}\n" for name, version in _NEAREST.items()
+    )
     go_mod = f"module talos\n\nrequire {' '.join(TALOS)}\n\n{replaced}"
-    return Module("build", {"go.mod": go_mod, "main.go": _main("talos")}, (("go", "get", "."), ("go", "build", *_BUILT, str(program), ".")))
+    return Module(
+        "build",
+        {"go.mod": go_mod, "main.go": _main("talos")},
+        (("go", "get", "."), ("go", "build", *_BUILT, str(program), ".")),
+    )

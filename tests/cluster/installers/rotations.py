@@ -22,17 +22,28 @@ from tests.cluster.installers.hands import public, thing
 
 ACCEPTED, SIGNS = "service-account-key-file", "service-account-signing-key-file"
 RANCHER = "var/lib/rancher/{name}/server/tls/service.key"
-FOLDERS = {"kubeadm": "root/etc/kubernetes/pki", "k0s": "root/var/lib/k0s/pki", "kind": "given/kind/pki"}
+FOLDERS = {
+    "kubeadm": "root/etc/kubernetes/pki",
+    "k0s": "root/var/lib/k0s/pki",
+    "kind": "given/kind/pki",
+}
 
 
 class Machine:
     def __init__(self, name: str, folder: Path, private: str) -> None:
-        self.name, self.folder, self.root, self.given = name, folder, folder / "root", folder / "given"
+        self.name, self.folder, self.root, self.given = (
+            name,
+            folder,
+            folder / "root",
+            folder / "given",
+        )
         self.root.mkdir()
         (folder / "bin").mkdir()
         for program in hands.NAMES:
             path = folder / "bin" / program
-            path.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.cluster.installers.hands {program} "$@"\n')
+            path.write_text(
+                f'#!/bin/sh\nexec {sys.executable} -m tests.cluster.installers.hands {program} "$@"\n'
+            )
             path.chmod(0o755)
         _BEFORE[name](self, private)
 
@@ -44,8 +55,15 @@ class Machine:
 
     def run(self, *script: str) -> None:
         here = str(Path(__file__).parents[3])
-        around = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "ROOT": str(self.root), "PYTHONPATH": here}
-        subprocess.run(["sh", "-eu", "-c", "\n".join(script)], cwd=self.given, env=around, check=True)
+        around = {
+            **os.environ,
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            "ROOT": str(self.root),
+            "PYTHONPATH": here,
+        }
+        subprocess.run(
+            ["sh", "-eu", "-c", "\n".join(script)], cwd=self.given, env=around, check=True
+        )
 
     @property
     def configuration(self) -> str:
@@ -63,7 +81,11 @@ class Machine:
 
 
 def commands(readme: bytes) -> list[str]:
-    return [line.removeprefix("    ") for line in readme.decode().splitlines() if line.startswith("    ")]
+    return [
+        line.removeprefix("    ")
+        for line in readme.decode().splitlines()
+        if line.startswith("    ")
+    ]
 
 
 Flags = Iterator[tuple[str, Path]]
@@ -88,15 +110,24 @@ def _one_key(machine: Machine, private: str) -> None:
 
 def _of_configuration(machine: Machine) -> Flags:
     """What is given replaces its own."""
-    told: dict[str, Path] = dict.fromkeys((ACCEPTED, SIGNS), machine.root / RANCHER.format(name=machine.name))
+    told: dict[str, Path] = dict.fromkeys(
+        (ACCEPTED, SIGNS), machine.root / RANCHER.format(name=machine.name)
+    )
     given = k3s_arguments(machine.root / "etc/rancher" / machine.name / "config.yaml")
-    told |= {flag: machine.root / path.lstrip("/") for flag, _, path in (argument.partition("=") for argument in given)}
+    told |= {
+        flag: machine.root / path.lstrip("/")
+        for flag, _, path in (argument.partition("=") for argument in given)
+    }
     yield from told.items()
 
 
 def _secret(machine: Machine, private: str) -> None:
     pair = {"tls.crt": public(private), "tls.key": private}
-    body = {"kind": "Secret", "metadata": {"name": "NAME-sa"}, "data": {key: base64.b64encode(text.encode()).decode() for key, text in pair.items()}}
+    body = {
+        "kind": "Secret",
+        "metadata": {"name": "NAME-sa"},
+        "data": {key: base64.b64encode(text.encode()).decode() for key, text in pair.items()},
+    }
     thing("secret", "NAME-sa", machine.root).write_text(json.dumps(body))
 
 
@@ -110,22 +141,38 @@ def _of_secret(machine: Machine) -> Flags:
 def _operator(machine: Machine, private: str) -> None:
     """It writes a public key as PKCS #1 names it."""
     about = {"name": "bound-sa-token-signing-certs", "namespace": "openshift-kube-apiserver"}
-    accepted = {"kind": "ConfigMap", "metadata": about, "data": {"service-account-001.pub": public(private).replace("PUBLIC", "RSA PUBLIC")}}
+    accepted = {
+        "kind": "ConfigMap",
+        "metadata": about,
+        "data": {"service-account-001.pub": public(private).replace("PUBLIC", "RSA PUBLIC")},
+    }
     thing("configmap", about["name"], machine.root).write_text(json.dumps(accepted))
     data = {"service-account.key": base64.b64encode(private.encode()).decode()}
-    thing("secret", "next-bound-service-account-signing-key", machine.root).write_text(json.dumps({"kind": "Secret", "data": data}))
+    thing("secret", "next-bound-service-account-signing-key", machine.root).write_text(
+        json.dumps({"kind": "Secret", "data": data})
+    )
 
 
 def _of_operator(machine: Machine) -> Flags:
     """Each entry is a file."""
-    accepted = json.loads(thing("configmap", "bound-sa-token-signing-certs", machine.root).read_text())["data"]
-    yield from ((ACCEPTED, machine.write(f"accepted/{key}", text)) for key, text in accepted.items())
-    signs = json.loads(thing("secret", "next-bound-service-account-signing-key", machine.root).read_text())["data"]
+    accepted = json.loads(
+        thing("configmap", "bound-sa-token-signing-certs", machine.root).read_text()
+    )["data"]
+    yield from (
+        (ACCEPTED, machine.write(f"accepted/{key}", text)) for key, text in accepted.items()
+    )
+    signs = json.loads(
+        thing("secret", "next-bound-service-account-signing-key", machine.root).read_text()
+    )["data"]
     yield SIGNS, machine.write("signs.key", base64.b64decode(signs["service-account.key"]).decode())
 
 
 def _documents(machine: Machine, private: str) -> None:
-    key = {"apiVersion": "v1alpha1", "kind": "KubeServiceAccountConfig", "issuer": {"privateKey": private}}
+    key = {
+        "apiVersion": "v1alpha1",
+        "kind": "KubeServiceAccountConfig",
+        "issuer": {"privateKey": private},
+    }
     machine.write("root/talos.yaml", talosctl.generated("v1.14", yaml.safe_dump(key)))
 
 

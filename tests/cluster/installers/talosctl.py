@@ -40,7 +40,9 @@ def told(have: str) -> Told:
 
 
 def _asked(*words: str, given: str = "") -> str:
-    done = subprocess.run([modules.talos(), *words], input=given, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [modules.talos(), *words], input=given, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise NotTaken(done.stderr.strip())
     return done.stdout

@@ -30,10 +30,16 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--controller-flag", "controller_flags", multiple=True)
 @click.option("--image", "images", type=_FILE, multiple=True)
 @click.option("--signing-key", type=_FILE)
-def parse(words: tuple[str, ...], folder: Path | None, signing_key: Path | None, **settings: object) -> tuple[set[str], Callable[[], Cluster]]:
+def parse(
+    words: tuple[str, ...], folder: Path | None, signing_key: Path | None, **settings: object
+) -> tuple[set[str], Callable[[], Cluster]]:
     if settings["images"] and "node" not in words:
         raise click.UsageError("`--image` is for a node: scripts/cluster node --image FILE")
-    asked = Settings(node="node" in words, signing_key=signing_key.read_bytes() if signing_key else None, **settings)  # pyright: ignore[reportArgumentType]  # click has checked them
+    asked = Settings(
+        node="node" in words,
+        signing_key=signing_key.read_bytes() if signing_key else None,
+        **settings,  # pyright: ignore[reportArgumentType]  # click has checked them
+    )
     return set(words), lambda: Cluster(asked, folder)
 
 
@@ -42,7 +48,9 @@ def main() -> None:
     try:
         words, make = parse.main(before, "scripts/cluster", standalone_mode=False)
         if ("run" in words) != bool(after):
-            raise click.UsageError("`run` and a command go together: scripts/cluster run [node] -- COMMAND")
+            raise click.UsageError(
+                "`run` and a command go together: scripts/cluster run [node] -- COMMAND"
+            )
         sys.exit(_build(words) if "build" in words else _live(make, after))
     except click.ClickException as error:
         _fail(error.format_message(), 2)
@@ -58,7 +66,11 @@ def main() -> None:
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     words = list(arguments)
-    return (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    return (
+        (words[: words.index("--")], words[words.index("--") + 1 :])
+        if "--" in words
+        else (words, [])
+    )
 
 
 def _build(words: set[str]) -> int:
@@ -79,7 +91,14 @@ def _live(make: Callable[[], Cluster], command: Sequence[str]) -> int:
 
 
 def _stay(cluster: Cluster) -> int:
-    for line in [f"logs are in {cluster.folder}", *([f"to be in the node's network: {' '.join(cluster.node.enter)} COMMAND"] if cluster.settings.node else [])]:
+    for line in [
+        f"logs are in {cluster.folder}",
+        *(
+            [f"to be in the node's network: {' '.join(cluster.node.enter)} COMMAND"]
+            if cluster.settings.node
+            else []
+        ),
+    ]:
         say(line)
     say("Ctrl-C ends it")
     click.echo(cluster.kubeconfig)

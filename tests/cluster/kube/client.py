@@ -36,14 +36,18 @@ class Refused(Exception):
 class Client:
     """A path is what comes after the host: /api/v1/namespaces/default/pods/a. Any thread may use it: connections are used again, by one at a time."""
 
-    def __init__(self, server: str, authority: bytes, pair: Pair | None = None, token: str = "") -> None:
+    def __init__(
+        self, server: str, authority: bytes, pair: Pair | None = None, token: str = ""
+    ) -> None:
         self.server = server
         self._token = token
         self._idle: list[http.client.HTTPSConnection] = []
         weakref.finalize(self, _close, self._idle)
         self._context = ssl.create_default_context(cadata=authority.decode())
         if pair:
-            with tempfile.NamedTemporaryFile() as file:  # `ssl` takes certificates from files only; this one is 0600
+            with (
+                tempfile.NamedTemporaryFile() as file
+            ):  # `ssl` takes certificates from files only; this one is 0600
                 file.write(pair.key + pair.certificate)
                 file.flush()
                 self._context.load_cert_chain(file.name)
@@ -80,8 +84,12 @@ class Client:
             raise
         return True
 
-    def _call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> bytes:
-        headers = {"Content-Type": kind} | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
+    def _call(
+        self, method: str, path: str, body: Any = None, kind: str = "application/json"
+    ) -> bytes:
+        headers = {"Content-Type": kind} | (
+            {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        )
         asked = (method, path, None if body is None else json.dumps(body), headers)
         status, content = self._asked(*asked)
         if status >= 400:
@@ -93,7 +101,12 @@ class Client:
             with suppress(ConnectionError, ssl.SSLError):  # it was closed while nobody used it
                 return self._answer(idle, *request)
         host = urlsplit(self.server)
-        return self._answer(http.client.HTTPSConnection(host.hostname or "", host.port, timeout=60, context=self._context), *request)
+        return self._answer(
+            http.client.HTTPSConnection(
+                host.hostname or "", host.port, timeout=60, context=self._context
+            ),
+            *request,
+        )
 
     def _taken(self) -> http.client.HTTPSConnection | None:
         with suppress(IndexError):

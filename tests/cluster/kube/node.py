@@ -21,7 +21,23 @@ from tests.cluster.kube.processes import Broken, Processes
 NAME = "node1"
 ADDRESSES = ("10.87.0.1", "10.87.0.2")  # of the node; each API server has one
 _RELAY = Path(__file__).parent / "relay.py"
-_APPLETS = ("sh", "cat", "sleep", "ls", "id", "stat", "wget", "nc", "env", "true", "false", "httpd", "tail", "date", "timeout")
+_APPLETS = (
+    "sh",
+    "cat",
+    "sleep",
+    "ls",
+    "id",
+    "stat",
+    "wget",
+    "nc",
+    "env",
+    "true",
+    "false",
+    "httpd",
+    "tail",
+    "date",
+    "timeout",
+)
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 # What a kubelet would set in the kernel for the whole machine, if it did not find it so already.
 _KERNEL = {
@@ -62,23 +78,37 @@ class Node:
         self._processes.remove(self.folder)
         run = self._processes.run
         run("ip", "link", "set", "lo", "up")
-        run("ip", "link", "add", "node0", "type", "veth", "peer", "name", "nowhere")  # a dummy is not in every kernel
+        run(
+            "ip", "link", "add", "node0", "type", "veth", "peer", "name", "nowhere"
+        )  # a dummy is not in every kernel
         run("ip", "link", "set", "nowhere", "up")
         for address in ADDRESSES:
             run("ip", "address", "add", f"{address}/24", "dev", "node0")
         run("ip", "link", "set", "node0", "up")
-        run("ip", "route", "add", "default", "dev", "node0")  # an address of a Service needs a way before it is translated
+        run(
+            "ip", "route", "add", "default", "dev", "node0"
+        )  # an address of a Service needs a way before it is translated
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
         for name in ("log", node_files.STATIC):
             (self.folder / name).mkdir()
         run("mount", "--bind", self.folder / "log", "/var/log")
         for name, value in _KERNEL.items():
-            run("mount", "--bind", write(self.folder / name.replace("/", "-"), f"{value}\n".encode()), f"/proc/sys/{name}")
+            run(
+                "mount",
+                "--bind",
+                write(self.folder / name.replace("/", "-"), f"{value}\n".encode()),
+                f"/proc/sys/{name}",
+            )
 
     def start(self) -> None:
         self._start_containerd()
         self._start("kube-controller-manager", *self._controllers())
-        self._start("kube-scheduler", *self._kubeconfigs("kube-scheduler", "system:kube-scheduler"), "--leader-elect=false", "--bind-address=127.0.0.1")
+        self._start(
+            "kube-scheduler",
+            *self._kubeconfigs("kube-scheduler", "system:kube-scheduler"),
+            "--leader-elect=false",
+            "--bind-address=127.0.0.1",
+        )
         self._start("kubelet", *self._kubelet())
         kubeconfig = self._kubeconfig("kube-proxy", "system:kube-proxy")
         self._start(
@@ -106,18 +136,34 @@ class Node:
 
     def load(self, image: Path) -> None:
         """An OCI layout, as a tar file."""
-        self._processes.run(self._needs.programs["ctr"], "--address", SOCKET, "--namespace", "k8s.io", "images", "import", "--no-unpack", image)
+        self._processes.run(
+            self._needs.programs["ctr"],
+            "--address",
+            SOCKET,
+            "--namespace",
+            "k8s.io",
+            "images",
+            "import",
+            "--no-unpack",
+            image,
+        )
 
     def lend(self, port: int) -> str:
         """What listens on our loopback, made reachable for pods: the address that they are to use."""
         self._lent += 1
         address = f"{ADDRESSES[0]}:{20000 + self._lent}"
-        self._processes.start(f"relay-{port}", [sys.executable, "-I", _RELAY, address, f"ns:{self._needs.outside}:127.0.0.1:{port}"])
+        self._processes.start(
+            f"relay-{port}",
+            [sys.executable, "-I", _RELAY, address, f"ns:{self._needs.outside}:127.0.0.1:{port}"],
+        )
         return address
 
     def static(self, pod: Object) -> None:
         """A pod that the kubelet runs by itself, and whose mirror it shows to the API server."""
-        new = write(self.folder / "static.new", json.dumps({"apiVersion": "v1", "kind": "Pod", **pod}).encode())
+        new = write(
+            self.folder / "static.new",
+            json.dumps({"apiVersion": "v1", "kind": "Pod", **pod}).encode(),
+        )
         new.rename(self.folder / node_files.STATIC / f"{pod['metadata']['name']}.json")
 
     def restart(self, program: str) -> None:
@@ -127,29 +173,65 @@ class Node:
         """As if its power had gone, and come back: whatever ran in its pods, and what ran them, begins anew."""
         for program in ("kubelet", "containerd"):
             self._processes.stop(program)
-        for process in {line for group in self.groups for file in group.rglob("cgroup.procs") for line in file.read_text().split()}:
+        for process in {
+            line
+            for group in self.groups
+            for file in group.rglob("cgroup.procs")
+            for line in file.read_text().split()
+        }:
             with suppress(ProcessLookupError):
                 os.kill(int(process), signal.SIGKILL)
         self._processes.again("containerd")
-        self._processes.until(self._answering, "containerd to answer")  # a kubelet that finds nobody there ends
+        self._processes.until(
+            self._answering, "containerd to answer"
+        )  # a kubelet that finds nobody there ends
         self._processes.again("kubelet")
 
     def _start(self, program: str, *flags: str | Path) -> None:
-        self._processes.start(program, [self._needs.programs[program], *flags], {"PATH": f"{self._needs.programs['containerd'].parent}:{_PATH}"})
+        self._processes.start(
+            program,
+            [self._needs.programs[program], *flags],
+            {"PATH": f"{self._needs.programs['containerd'].parent}:{_PATH}"},
+        )
 
     def _start_containerd(self) -> None:
         (self.folder / "cni").mkdir()
-        write(self.folder / "cni" / "pods.conflist", json.dumps(node_files.network(self.folder)).encode())
-        config = write(self.folder / "containerd.toml", node_files.containerd(self.folder, _PATH, _snapshotter(self.folder)).encode())
+        write(
+            self.folder / "cni" / "pods.conflist",
+            json.dumps(node_files.network(self.folder)).encode(),
+        )
+        config = write(
+            self.folder / "containerd.toml",
+            node_files.containerd(self.folder, _PATH, _snapshotter(self.folder)).encode(),
+        )
         self._start("containerd", "--config", config)
         self._processes.until(self._answering, "containerd to answer", 60)
-        self.load(images.save(self.folder / "pause.tar", PAUSE_IMAGE, {"pause": self._needs.programs["pause"].read_bytes()}, ["/pause"]))
-        shell: dict[str, bytes | str] = {"bin/busybox": self._needs.shell, "tmp/": "", **{f"bin/{name}": "busybox" for name in _APPLETS}}
+        self.load(
+            images.save(
+                self.folder / "pause.tar",
+                PAUSE_IMAGE,
+                {"pause": self._needs.programs["pause"].read_bytes()},
+                ["/pause"],
+            )
+        )
+        shell: dict[str, bytes | str] = {
+            "bin/busybox": self._needs.shell,
+            "tmp/": "",
+            **{f"bin/{name}": "busybox" for name in _APPLETS},
+        }
         self.load(images.save(self.folder / "shell.tar", SHELL_IMAGE, shell, ["/bin/sh", "-c"]))
 
     def _answering(self) -> bool:
         try:
-            self._processes.run(self._needs.programs["ctr"], "--address", SOCKET, "--connect-timeout", "1s", "version", seconds=5)
+            self._processes.run(
+                self._needs.programs["ctr"],
+                "--address",
+                SOCKET,
+                "--connect-timeout",
+                "1s",
+                "version",
+                seconds=5,
+            )
         except Broken:
             return False
         return True
@@ -169,10 +251,15 @@ class Node:
             "--leader-elect=false",
             "--bind-address=127.0.0.1",
         ]
-        return [*(flag for flag in ours if flag.partition("=")[0] not in theirs), *self._needs.controller_flags]
+        return [
+            *(flag for flag in ours if flag.partition("=")[0] not in theirs),
+            *self._needs.controller_flags,
+        ]
 
     def _kubelet(self) -> list[str]:
-        config = node_files.kubelet(self.folder, self._needs.authority.files.certificate, self._group())
+        config = node_files.kubelet(
+            self.folder, self._needs.authority.files.certificate, self._group()
+        )
         return [
             f"--config={write(self.folder / 'kubelet.json', json.dumps(config, indent=1).encode())}",
             f"--kubeconfig={self._kubeconfig('kubelet', f'system:node:{NAME}', 'system:nodes')}",
@@ -184,10 +271,17 @@ class Node:
 
     def _kubeconfigs(self, name: str, user: str) -> list[str]:
         file = self._kubeconfig(name, user)
-        return [f"--{kind}={file}" for kind in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
+        return [
+            f"--{kind}={file}"
+            for kind in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")
+        ]
 
     def _kubeconfig(self, name: str, *who: str) -> Path:
-        return self._needs.authority.kubeconfig(self.folder / f"{name}.kubeconfig", self._needs.server, self._needs.authority.client(*who))
+        return self._needs.authority.kubeconfig(
+            self.folder / f"{name}.kubeconfig",
+            self._needs.server,
+            self._needs.authority.client(*who),
+        )
 
     def _group(self) -> str:
         """Control groups of its own: a kubelet ends what it finds in its groups and does not know, such as another's pods."""
@@ -210,10 +304,15 @@ def _hierarchies() -> list[Path]:
 def _snapshotter(folder: Path) -> str:
     """Overlays cannot lie upon overlays, as where all of this runs in a container itself."""
     mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    holding = max((entry for entry in mounts if folder.is_relative_to(entry[1])), key=lambda entry: len(entry[1]))
+    holding = max(
+        (entry for entry in mounts if folder.is_relative_to(entry[1])),
+        key=lambda entry: len(entry[1]),
+    )
     return "native" if holding[2] == "overlay" else "overlayfs"
 
 
 def _is_ready(nodes: list[Object]) -> bool:
     conditions = [condition for node in nodes for condition in node["status"].get("conditions", [])]
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )

@@ -55,23 +55,47 @@ def containerd(folder: Path, path: str, snapshotter: str) -> str:
 
 def network(folder: Path) -> dict[str, Any]:
     """For CNI: a bridge, and whatever pods ask for beyond it goes nowhere."""
-    addresses = {"type": "host-local", "dataDir": str(folder / "addresses"), "ranges": [[{"subnet": PODS}]], "routes": [{"dst": "0.0.0.0/0"}]}
-    bridge = {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": True, "hairpinMode": True, "ipam": addresses}
-    return {"cniVersion": "1.0.0", "name": "pods", "plugins": [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}]}
+    addresses = {
+        "type": "host-local",
+        "dataDir": str(folder / "addresses"),
+        "ranges": [[{"subnet": PODS}]],
+        "routes": [{"dst": "0.0.0.0/0"}],
+    }
+    bridge = {
+        "type": "bridge",
+        "bridge": "cni0",
+        "isGateway": True,
+        "ipMasq": True,
+        "hairpinMode": True,
+        "ipam": addresses,
+    }
+    return {
+        "cniVersion": "1.0.0",
+        "name": "pods",
+        "plugins": [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}],
+    }
 
 
 def kubelet(folder: Path, authority: Path, group: str) -> dict[str, Any]:
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
-        "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": str(authority)}},
+        "authentication": {
+            "anonymous": {"enabled": False},
+            "webhook": {"enabled": True},
+            "x509": {"clientCAFile": str(authority)},
+        },
         "authorization": {"mode": "Webhook"},
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": group,
         "clusterDomain": "cluster.local",
         "containerRuntimeEndpoint": f"unix://{SOCKET}",
         "enforceNodeAllocatable": [],
-        "evictionHard": {"nodefs.available": "1%", "imagefs.available": "1%", "memory.available": "50Mi"},
+        "evictionHard": {
+            "nodefs.available": "1%",
+            "imagefs.available": "1%",
+            "memory.available": "50Mi",
+        },
         "failCgroupV1": False,
         "failSwapOn": False,
         "resolvConf": "/dev/null",

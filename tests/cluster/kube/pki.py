@@ -15,7 +15,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAYS = timedelta(days=7)
@@ -31,7 +37,11 @@ def signing_key() -> bytes:
 
 
 def public_half(private: bytes) -> bytes:
-    return load_pem_private_key(private, None).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return (
+        load_pem_private_key(private, None)
+        .public_key()
+        .public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
 
 
 def write(file: Path, content: bytes) -> Path:
@@ -69,9 +79,15 @@ def _give_birth(folder: Path) -> None:
         encipher_only=False,
         decipher_only=False,
     )
-    builder = _builder(name, name, key.public_key()).add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    builder = _builder(name, name, key.public_key()).add_extension(
+        x509.BasicConstraints(ca=True, path_length=None), critical=True
+    )
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    certificate = builder.add_extension(signs, critical=True).add_extension(identifier, critical=False).sign(key, hashes.SHA256())
+    certificate = (
+        builder.add_extension(signs, critical=True)
+        .add_extension(identifier, critical=False)
+        .sign(key, hashes.SHA256())
+    )
     write(folder / "ca.crt", certificate.public_bytes(Encoding.PEM))
     write(folder / "ca.key", private_pem(key))
 
@@ -102,40 +118,79 @@ class Authority:
 
     def server(self, name: str, hosts: Sequence[str]) -> Pair:
         """What clients take for whoever is called so."""
-        names = [x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host) for host in hosts]
-        return self._pair(name, (), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(names))
+        names = [
+            x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
+            for host in hosts
+        ]
+        return self._pair(
+            name, (), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(names)
+        )
 
     def write(self, name: str, pair: Pair) -> Files:
-        return Files(write(self._folder / f"{name}.crt", pair.certificate), write(self._folder / f"{name}.key", pair.key))
+        return Files(
+            write(self._folder / f"{name}.crt", pair.certificate),
+            write(self._folder / f"{name}.key", pair.key),
+        )
 
     def kubeconfig(self, file: Path, server: str, who: Pair | str) -> Path:
         """With a certificate, or a token."""
-        user = {"token": who} if isinstance(who, str) else {"client-certificate-data": _base64(who.certificate), "client-key-data": _base64(who.key)}
+        user = (
+            {"token": who}
+            if isinstance(who, str)
+            else {
+                "client-certificate-data": _base64(who.certificate),
+                "client-key-data": _base64(who.key),
+            }
+        )
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "cluster", "cluster": {"server": server, "certificate-authority-data": _base64(self.pem)}}],
+            "clusters": [
+                {
+                    "name": "cluster",
+                    "cluster": {"server": server, "certificate-authority-data": _base64(self.pem)},
+                }
+            ],
             "users": [{"name": "user", "user": user}],
             "contexts": [{"name": "context", "context": {"cluster": "cluster", "user": "user"}}],
             "current-context": "context",
         }
         return write(file, json.dumps(config, indent=1).encode())
 
-    def _pair(self, user: str, groups: Sequence[str], usage: x509.ObjectIdentifier, names: x509.SubjectAlternativeName | None) -> Pair:
+    def _pair(
+        self,
+        user: str,
+        groups: Sequence[str],
+        usage: x509.ObjectIdentifier,
+        names: x509.SubjectAlternativeName | None,
+    ) -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
         organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-        builder = _builder(subject, self._certificate.subject, key.public_key()).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-        builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        builder = builder.add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+        builder = _builder(subject, self._certificate.subject, key.public_key()).add_extension(
+            x509.ExtendedKeyUsage([usage]), critical=False
+        )
+        builder = builder.add_extension(
+            x509.BasicConstraints(ca=False, path_length=None), critical=True
+        )
+        builder = builder.add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+            critical=False,
+        )
         if names:
             builder = builder.add_extension(names, critical=False)
-        return Pair(builder.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM), private_pem(key))
+        return Pair(
+            builder.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM), private_pem(key)
+        )
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
-    return x509.CertificateBuilder(issuer, subject, key, x509.random_serial_number(), now - timedelta(hours=1), now + DAYS)
+    return x509.CertificateBuilder(
+        issuer, subject, key, x509.random_serial_number(), now - timedelta(hours=1), now + DAYS
+    )
 
 
 def _base64(content: bytes) -> str:

@@ -47,9 +47,16 @@ class Processes:
         )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            self._keeper.communicate(timeout=60)  # closes its input, which is its end, once all of its own have ended
+            self._keeper.communicate(
+                timeout=60
+            )  # closes its input, which is its end, once all of its own have ended
         self._keeper.kill()
         self._keeper.wait()
 
@@ -58,12 +65,22 @@ class Processes:
         """The process whose namespaces all programs have, as it is numbered here."""
         if not self._within:
             return self._keeper.pid
-        children = Path(f"/proc/{self._keeper.pid}/task/{self._keeper.pid}/children").read_text().split()
+        children = (
+            Path(f"/proc/{self._keeper.pid}/task/{self._keeper.pid}/children").read_text().split()
+        )
         return int(children[0])
 
-    def start(self, name: str, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> None:
+    def start(
+        self, name: str, command: Sequence[str | Path], environment: Mapping[str, str] | None = None
+    ) -> None:
         self._started[name] = (command, environment)
-        self._ask("start", name=name, command=[str(word) for word in command], log=str(self.log(name)), environment=dict(environment or {}))
+        self._ask(
+            "start",
+            name=name,
+            command=[str(word) for word in command],
+            log=str(self.log(name)),
+            environment=dict(environment or {}),
+        )
 
     def run(self, *command: str | Path, seconds: float = 60) -> None:
         """To its end, among the others."""
@@ -98,11 +115,15 @@ class Processes:
         """This one goes when all has ended, whatever becomes of us."""
         self._ask("remove", folder=str(folder))
 
-    def until(self, true: Callable[[], bool], what: str, seconds: float = 60, but: str = "") -> None:
+    def until(
+        self, true: Callable[[], bool], what: str, seconds: float = 60, but: str = ""
+    ) -> None:
         """Wait, but for nothing that cannot come any more."""
         last = time.monotonic() + seconds
         while not true():
-            gone = [name for name in self._ask("ended") if name != but and not name.startswith("run-")]
+            gone = [
+                name for name in self._ask("ended") if name != but and not name.startswith("run-")
+            ]
             if gone:
                 raise Broken(f"{gone[0]} has ended: {self.told(gone[0])}")
             if time.monotonic() > last:
@@ -113,7 +134,10 @@ class Processes:
         return self.folder / f"{name}.log"
 
     def told(self, name: str) -> str:
-        return " / ".join(self.log(name).read_text(errors="replace").strip().splitlines()[-4:]) or "it told nothing"
+        return (
+            " / ".join(self.log(name).read_text(errors="replace").strip().splitlines()[-4:])
+            or "it told nothing"
+        )
 
     def _ask(self, do: str, **details: Any) -> dict[str, Any]:
         with self._turn:
@@ -123,7 +147,9 @@ class Processes:
             with contextlib.suppress(BrokenPipeError):
                 stdin.write(json.dumps({"do": do, **details}) + os.linesep)
                 stdin.flush()
-            answer: dict[str, Any] = json.loads(stdout.readline() or '{"error": "its keeper has ended"}')
+            answer: dict[str, Any] = json.loads(
+                stdout.readline() or '{"error": "its keeper has ended"}'
+            )
         if "error" in answer:
             raise Broken(f"{do} {details.get('name', '')}: {answer['error']}")
         return answer

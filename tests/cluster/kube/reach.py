@@ -32,7 +32,11 @@ class Reach:
 
     def requests(self) -> list[Object]:
         """What all API servers have answered so far."""
-        return [one for number in range(len(self.urls)) for one in requests(audit_log(self.folder, Server.named(number)))]
+        return [
+            one
+            for number in range(len(self.urls))
+            for one in requests(audit_log(self.folder, Server.named(number)))
+        ]
 
     def tell(self) -> None:
         write(self.folder / "reach.json", json.dumps(self.urls).encode())

@@ -32,7 +32,9 @@ def _listener(where: str) -> socket.socket:
 
 def _places(where: str) -> Callable[[], list[Place]]:
     if where.startswith("file:"):
-        return lambda: [_place(line) for line in Path(where.removeprefix("file:")).read_text().split()]
+        return lambda: [
+            _place(line) for line in Path(where.removeprefix("file:")).read_text().split()
+        ]
     if where.startswith("ns:"):
         _, file, where = where.split(":", 2)
         if ctypes.CDLL(None, use_errno=True).setns(int(file), _NETWORK):

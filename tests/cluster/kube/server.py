@@ -14,7 +14,12 @@ from tests.cluster.kube.processes import Processes
 
 SERVICES = "10.96.0.0/16"
 FIRST_SERVICE = "10.96.0.1"
-_AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+_AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata"}],
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,11 @@ class Etcd:
             "initial-cluster": f"default={peer}",
             "log-level": "warn",
         }
-        return [str(program), "--unsafe-no-fsync", *(f"--{name}={value}" for name, value in flags.items())]
+        return [
+            str(program),
+            "--unsafe-no-fsync",
+            *(f"--{name}={value}" for name, value in flags.items()),
+        ]
 
 
 @dataclass(frozen=True)
@@ -68,10 +77,22 @@ class Shared:
     public: Path
 
 
-def shared(program: Path, etcd: Etcd, authority: Authority, folder: Path, key: bytes | None) -> Shared:
+def shared(
+    program: Path, etcd: Etcd, authority: Authority, folder: Path, key: bytes | None
+) -> Shared:
     private = key or signing_key()
-    kubelet = authority.write("apiserver-kubelet-client", authority.client("kube-apiserver-kubelet-client", "system:masters"))
-    return Shared(program, etcd, authority, kubelet, write(folder / "sa.key", private), write(folder / "sa.pub", public_half(private)))
+    kubelet = authority.write(
+        "apiserver-kubelet-client",
+        authority.client("kube-apiserver-kubelet-client", "system:masters"),
+    )
+    return Shared(
+        program,
+        etcd,
+        authority,
+        kubelet,
+        write(folder / "sa.key", private),
+        write(folder / "sa.pub", public_half(private)),
+    )
 
 
 def audit_log(folder: Path, name: str) -> Path:
@@ -80,7 +101,11 @@ def audit_log(folder: Path, name: str) -> Path:
 
 def requests(audit: Path) -> list[Object]:
     """All that were answered so far: who asked what. The last line may be half written."""
-    return [json.loads(line) for line in audit.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [
+        json.loads(line)
+        for line in audit.read_text().splitlines(keepends=True)
+        if line.endswith("\n")
+    ]
 
 
 class Server:
@@ -129,9 +154,17 @@ class Server:
 
     def _flags(self, shared: Shared) -> Sequence[str]:
         policy = write(self._processes.folder / "audit-policy.json", json.dumps(_AUDIT).encode())
-        hosts = [*dict.fromkeys(("127.0.0.1", self.place.address, FIRST_SERVICE)), "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"]
+        hosts = [
+            *dict.fromkeys(("127.0.0.1", self.place.address, FIRST_SERVICE)),
+            "localhost",
+            "kubernetes",
+            "kubernetes.default",
+            "kubernetes.default.svc",
+        ]
         tls = shared.authority.write(self.name, shared.authority.server(self.name, hosts))
-        alone = self.place.address == "127.0.0.1"  # no endpoint of a Service may be a loopback address
+        alone = (
+            self.place.address == "127.0.0.1"
+        )  # no endpoint of a Service may be a loopback address
         flags = {
             "etcd-servers": shared.etcd.url,
             "bind-address": self.place.address,

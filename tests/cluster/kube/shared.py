@@ -50,14 +50,20 @@ def _started(place: Path) -> int:
     held = os.open(leash, os.O_RDWR)  # both, for nobody reads it yet
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     command = [sys.executable, "-P", "-m", "tests.cluster.kube.shared", str(leash), str(where)]
-    actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2)]
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, out, 1),
+        (os.POSIX_SPAWN_DUP2, out, 2),
+    ]
     pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
     os.close(out)
     until = time.monotonic() + _PATIENCE
     while not where.exists():
         if os.waitpid(pid, os.WNOHANG)[0] or time.monotonic() > until:
             os.close(held)
-            raise Broken(f"the shared cluster did not start: {' / '.join(log.read_text().splitlines()[-4:])}")
+            raise Broken(
+                f"the shared cluster did not start: {' / '.join(log.read_text().splitlines()[-4:])}"
+            )
         time.sleep(0.05)
     return held
 

@@ -15,7 +15,10 @@ from tests.cluster.life.user import HOME, NAME, User
 from tests.cluster.load import Load
 from tests.cluster.space import Space
 
-ROLE = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop"}
+ROLE = {
+    "cwii.dev/aws-inject": "true",
+    "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/shop",
+}
 REQUIRED = {"cwii.dev/require": "true"}
 
 
@@ -31,9 +34,22 @@ def calls(user: User) -> Generator[Calls]:
     address = user.admin.get(f"/api/v1/namespaces/{HOME}/services/{NAME}")["spec"]["clusterIP"]
     authority = user.kubeconfig.parent / "serving-ca.crt"
     authority.write_bytes(base64.b64decode(next(iter(user.bundles()))))
-    program = [sys.executable, "-I", str(Path(__file__).with_name("calls.py")), f"{address}:443", f"{NAME}.{HOME}.svc", str(authority), "/cwii/mutate"]
+    program = [
+        sys.executable,
+        "-I",
+        str(Path(__file__).with_name("calls.py")),
+        f"{address}:443",
+        f"{NAME}.{HOME}.svc",
+        str(authority),
+        "/cwii/mutate",
+    ]
     told = Calls()
-    with subprocess.Popen([*user.cluster.node.enter, *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*user.cluster.node.enter, *program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         yield told
         out, _ = process.communicate()
     told.__dict__.update(json.loads(out))

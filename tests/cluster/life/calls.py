@@ -19,7 +19,10 @@ REVIEW = {
         "uid": "u",
         "operation": "CREATE",
         "namespace": "default",
-        "object": {"metadata": {"name": "p", "namespace": "default"}, "spec": {"serviceAccountName": "default", "containers": [{"name": "c", "image": "c"}]}},
+        "object": {
+            "metadata": {"name": "p", "namespace": "default"},
+            "spec": {"serviceAccountName": "default", "containers": [{"name": "c", "image": "c"}]},
+        },
     },
 }
 
@@ -43,7 +46,11 @@ def asked(place: str, name: str, context: ssl.SSLContext, path: str) -> str:
         connection.request("POST", path, json.dumps(REVIEW), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         content = answer.read()
-        return "" if answer.status == 200 and json.loads(content)["response"]["allowed"] else f"{answer.status} {content!r}"
+        return (
+            ""
+            if answer.status == 200 and json.loads(content)["response"]["allowed"]
+            else f"{answer.status} {content!r}"
+        )
     except (OSError, http.client.HTTPException, ValueError) as e:
         return f"{type(e).__name__}: {e}"
     finally:

@@ -30,5 +30,9 @@ def user(world: World) -> Iterator[User]:
     with started(ClusterSettings(node=True, flags=world.flags, signing_key=world.key)) as cluster:
         cluster.node.load(saved(world.folder))
         authority, who = cluster.reach.authority, "installer"
-        kubeconfig = authority.kubeconfig(world.folder / "kubeconfig", cluster.reach.urls[0], authority.client(who, "system:masters"))
+        kubeconfig = authority.kubeconfig(
+            world.folder / "kubeconfig",
+            cluster.reach.urls[0],
+            authority.client(who, "system:masters"),
+        )
         yield User(cluster, kubeconfig, world.folder / OUT, who)

@@ -16,7 +16,11 @@ from tests.cluster.life.user import HOME, NAME, User
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 
-SHORT = ("--set=certificates.validity=2m", "--set=certificates.caValidity=4m", "--set=certificates.schedule=* * * * *")
+SHORT = (
+    "--set=certificates.validity=2m",
+    "--set=certificates.caValidity=4m",
+    "--set=certificates.schedule=* * * * *",
+)
 PEM = b"BEGIN CERTIFICATE"
 
 
@@ -71,7 +75,9 @@ def short(user: User) -> Iterator[User]:
     assert user.says("renew-certificates").code == 0
 
 
-def test_three_renewals_and_another_authority_and_an_installation_among_them_and_no_pod_is_refused(short: User) -> None:
+def test_three_renewals_and_another_authority_and_an_installation_among_them_and_no_pod_is_refused(
+    short: User,
+) -> None:
     begun = time.monotonic()
 
     with load(short, 8) as pods, watched(short) as seen:

@@ -23,7 +23,10 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 SMALL = ("--max-requests-inflight=20", "--max-mutating-requests-inflight=20")
 AT_ONCE = 40  # of each sort of user
 CROWD = "crowd"
-ACCOUNTS = ("default", "kube-system")  # whose reads are of the levels workload-low and workload-high; people's are of global-default
+ACCOUNTS = (
+    "default",
+    "kube-system",
+)  # whose reads are of the levels workload-low and workload-high; people's are of global-default
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
@@ -51,11 +54,19 @@ def clients(narrow: User) -> Generator[list[Client]]:
     """A sort of user for each level."""
     reach, admin = narrow.cluster.reach, narrow.admin
     found = [reach.client(CROWD)]
-    subjects: list[Object] = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": CROWD}]
+    subjects: list[Object] = [
+        {"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": CROWD}
+    ]
     for namespace in ACCOUNTS:
         accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
         admin.create(accounts, {"metadata": {"name": CROWD}})
-        found.append(reach.bearer(admin.create(f"{accounts}/{CROWD}/token", {"spec": {"expirationSeconds": 3600}})["status"]["token"]))
+        found.append(
+            reach.bearer(
+                admin.create(f"{accounts}/{CROWD}/token", {"spec": {"expirationSeconds": 3600}})[
+                    "status"
+                ]["token"]
+            )
+        )
         subjects.append({"kind": "ServiceAccount", "namespace": namespace, "name": CROWD})
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
     admin.create(BINDINGS, {"metadata": {"name": CROWD}, "roleRef": role, "subjects": subjects})
@@ -76,7 +87,14 @@ def slow(user: User) -> Generator[str]:
             "clientConfig": {"url": f"https://{user.cluster.node.lend(deaf.getsockname()[1])}/"},
             "failurePolicy": "Ignore",
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": CROWD}},
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}],
+            "rules": [
+                {
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }
+            ],
             "sideEffects": "None",
             "timeoutSeconds": 8,
         }
@@ -95,7 +113,11 @@ def crowded(clients: Sequence[Client], path: str) -> Generator[None]:
             with contextlib.suppress(Exception):  # it is sent away
                 client.create(path, {"metadata": {"generateName": "c-"}})
 
-    threads = [threading.Thread(target=ask, args=(client,), daemon=True) for client in clients for _ in range(AT_ONCE)]
+    threads = [
+        threading.Thread(target=ask, args=(client,), daemon=True)
+        for client in clients
+        for _ in range(AT_ONCE)
+    ]
     for thread in threads:
         thread.start()
     yield
@@ -129,6 +151,9 @@ def test_where_every_level_for_workloads_is_full_a_new_service_account_is_read_i
             assert volumes(pod), f"after {number}"
         full = [waits(client) for client in clients]
 
-    record_property("told", f"a pod of a new ServiceAccount was answered in {statistics.median(took):.3f} s, and {max(took):.3f} s at most")
+    record_property(
+        "told",
+        f"a pod of a new ServiceAccount was answered in {statistics.median(took):.3f} s, and {max(took):.3f} s at most",
+    )
     assert all(full), "there was room again before the end"
     assert max(took) < 2

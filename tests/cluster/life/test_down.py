@@ -36,7 +36,9 @@ def gone_at_once(user: User) -> None:
 
 def down(user: User) -> None:
     """By hand, and for as long as nobody installs again."""
-    user.admin.patch("/apis/apps/v1/namespaces/cwii-system/deployments/cwii-webhook", {"spec": {"replicas": 0}})
+    user.admin.patch(
+        "/apis/apps/v1/namespaces/cwii-system/deployments/cwii-webhook", {"spec": {"replicas": 0}}
+    )
     gone_at_once(user)
     assert seen_within(60, lambda: not user.pods())
 
@@ -55,7 +57,11 @@ def many(name: str, **spec: object) -> Object:
     del pod["restartPolicy"]
     return {
         "metadata": {"name": name},
-        "spec": {"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}}, "spec": pod}, **spec},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": {"app": name}}, "spec": pod},
+            **spec,
+        },
     }
 
 
@@ -63,7 +69,9 @@ def running(user: User, here: str, app: str) -> list[Object]:
     return [
         pod
         for pod in user.admin.list(f"{here}/pods")
-        if pod["metadata"].get("labels", {}).get("app") == app and pod["status"]["phase"] == "Running" and "deletionTimestamp" not in pod["metadata"]
+        if pod["metadata"].get("labels", {}).get("app") == app
+        and pod["status"]["phase"] == "Running"
+        and "deletionTimestamp" not in pod["metadata"]
     ]
 
 
@@ -71,7 +79,13 @@ def test_who_may_go_without_is_let_in_bare(user: User, shop: str) -> None:
     user.has()
     down(user)
 
-    assert seen_within(30, lambda: TOKEN not in volumes(user.admin.create(f"{shop}/pods?dryRun=All", a_pod("bare", "true"))))
+    assert seen_within(
+        30,
+        lambda: (
+            TOKEN
+            not in volumes(user.admin.create(f"{shop}/pods?dryRun=All", a_pod("bare", "true")))
+        ),
+    )
 
 
 def test_who_asks_is_refused_in_a_sentence_where_a_token_is_required(user: User, shop: str) -> None:
@@ -79,7 +93,10 @@ def test_who_asks_is_refused_in_a_sentence_where_a_token_is_required(user: User,
     down(user)
 
     assert seen_within(30, lambda: refused(user, shop))
-    assert "cwii.dev/aws-inject asks for an identity in AWS, and the pod was given no token: it would act as its node" in refused(user, shop)
+    assert (
+        "cwii.dev/aws-inject asks for an identity in AWS, and the pod was given no token: it would act as its node"
+        in refused(user, shop)
+    )
     user.admin.create("/api/v1/namespaces/default/pods?dryRun=All", a_pod("indifferent", "true"))
 
 
@@ -93,7 +110,10 @@ def failing(user: User, shop: str) -> Iterator[str]:
     said = user.installs(everywhere)
 
     assert said.code == 2, said
-    assert f"a cluster that starts anew needs pods of these namespaces before the webhook: {NET} (hostNetwork)" in said
+    assert (
+        f"a cluster that starts anew needs pods of these namespaces before the webhook: {NET} (hostNetwork)"
+        in said
+    )
     (asked,) = re.findall(r"--set (excludedNamespaces=\S+)", said.err)
     user.has(everywhere, "--set", asked.rstrip(","))
     yield shop
@@ -102,33 +122,53 @@ def failing(user: User, shop: str) -> Iterator[str]:
         user.admin.delete(gone)
 
 
-def test_where_nothing_may_go_without_the_only_node_is_drained_and_all_comes_up_again_by_itself(user: User, failing: str) -> None:
+def test_where_nothing_may_go_without_the_only_node_is_drained_and_all_comes_up_again_by_itself(
+    user: User, failing: str
+) -> None:
     user.admin.create("/apis/apps/v1/namespaces/shop/deployments", many("web", replicas=2))
-    assert seen_within(60, lambda: len(running(user, failing, "web")) == 2), user.admin.list(f"{failing}/pods")
+    assert seen_within(60, lambda: len(running(user, failing, "web")) == 2), user.admin.list(
+        f"{failing}/pods"
+    )
     node = f"/api/v1/nodes/{NODE}"
 
     user.admin.patch(node, {"spec": {"unschedulable": True}})
     for here, pods in ((OURS, user.pods()), (f"{failing}/pods", running(user, failing, "web"))):
         for pod in pods:
             about = {"name": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"]}
-            user.admin.create(f"{here}/{about['name']}/eviction", {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": about})
-    assert seen_within(60, lambda: not [pod for pod in user.pods() if pod["status"]["phase"] == "Running"]), user.pods()
+            user.admin.create(
+                f"{here}/{about['name']}/eviction",
+                {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": about},
+            )
+    assert seen_within(
+        60, lambda: not [pod for pod in user.pods() if pod["status"]["phase"] == "Running"]
+    ), user.pods()
     user.admin.patch(node, {"spec": {"unschedulable": None}})
 
     assert seen_within(120, user.ready), user.pods()
-    assert seen_within(120, lambda: len(running(user, failing, "web")) == 2), user.admin.list(f"{failing}/pods")
+    assert seen_within(120, lambda: len(running(user, failing, "web")) == 2), user.admin.list(
+        f"{failing}/pods"
+    )
     assert all(TOKEN in volumes(pod) for pod in running(user, failing, "web"))
 
     # --- and now without a word of warning ---
-    user.cluster.node.static({"metadata": {"name": "static", "namespace": SHOP}, "spec": a_pod("", "sleep 1000")["spec"]})
+    user.cluster.node.static(
+        {"metadata": {"name": "static", "namespace": SHOP}, "spec": a_pod("", "sleep 1000")["spec"]}
+    )
     gone_at_once(user)
     user.cluster.node.fail()
     assert "pods.cwii.cwii.dev" in refused(user, failing)
     user.admin.create("/apis/apps/v1/namespaces/shop/daemonsets", many("everywhere"))
 
     assert seen_within(150, user.ready), user.pods()
-    assert seen_within(120, lambda: running(user, failing, "everywhere")), user.admin.list(f"{failing}/pods")
+    assert seen_within(120, lambda: running(user, failing, "everywhere")), user.admin.list(
+        f"{failing}/pods"
+    )
     assert all(TOKEN in volumes(pod) for pod in running(user, failing, "everywhere"))
     mirror = f"{failing}/pods/static-{NODE}"
-    assert seen_within(60, lambda: user.admin.exists(mirror) and user.admin.get(mirror)["status"]["phase"] == "Running"), user.admin.list(f"{failing}/pods")
+    assert seen_within(
+        60,
+        lambda: (
+            user.admin.exists(mirror) and user.admin.get(mirror)["status"]["phase"] == "Running"
+        ),
+    ), user.admin.list(f"{failing}/pods")
     assert TOKEN not in volumes(user.admin.get(mirror))

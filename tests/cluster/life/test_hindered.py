@@ -38,7 +38,12 @@ def _at_work(user: User) -> Iterator[None]:
 def test_a_quota(user: User) -> None:
     quota = f"/api/v1/namespaces/{HOME}/resourcequotas"
     user.admin.create(quota, {"metadata": {"name": "small"}, "spec": {"hard": {"pods": "2"}}})
-    assert seen_within(30, lambda: user.admin.get(f"{quota}/small").get("status", {}).get("used", {}).get("pods") == "2")
+    assert seen_within(
+        30,
+        lambda: (
+            user.admin.get(f"{quota}/small").get("status", {}).get("used", {}).get("pods") == "2"
+        ),
+    )
 
     said = user.installs("--set=logLevel=debug", SOON)
 
@@ -82,17 +87,34 @@ def test_a_program_that_ends(user: User) -> None:
 def stale(user: User) -> Iterator[Path]:
     """Values of a second installation, for whose certificate its user cares, and has not."""
     space(user, SECOND)
-    life, then = Life(timedelta(hours=1), timedelta(minutes=1)), datetime.now(UTC) - timedelta(days=1)
+    life, then = (
+        Life(timedelta(hours=1), timedelta(minutes=1)),
+        datetime.now(UTC) - timedelta(days=1),
+    )
     authority = pki.authority(SECOND, Life(timedelta(days=9), timedelta(days=1)), then)
     pair = pki.signed(pki.service(SECOND, SECOND, life), authority, then)
     data = {"tls.crt": pair.certificate, "tls.key": pair.key}
     user.admin.create(
         f"/api/v1/namespaces/{SECOND}/secrets",
-        {"metadata": {"name": "mine"}, "type": "kubernetes.io/tls", "data": {key: b64encode(text).decode() for key, text in data.items()}},
+        {
+            "metadata": {"name": "mine"},
+            "type": "kubernetes.io/tls",
+            "data": {key: b64encode(text).decode() for key, text in data.items()},
+        },
     )
     certificates = {"by": "files", "secret": "mine", "ca": authority.certificate.decode()}
     file = user.kubeconfig.parent / "second.json"
-    file.write_text(json.dumps({"name": SECOND, "namespace": SECOND, "createNamespace": False, "dialects": ["eks"], "certificates": certificates}))
+    file.write_text(
+        json.dumps(
+            {
+                "name": SECOND,
+                "namespace": SECOND,
+                "createNamespace": False,
+                "dialects": ["eks"],
+                "certificates": certificates,
+            }
+        )
+    )
     yield file
     gone = user.says("uninstall-webhook", "--yes", "--name", SECOND)
     assert gone.code == 0, gone

@@ -20,18 +20,37 @@ def _installed(user: User) -> None:
     user.has()
 
 
-def test_deployments_of_annotated_service_accounts_have_tokens_that_the_kubelet_wrote(user: User, world: World) -> None:
-    (account,) = [each for each in world.accounts if (each["metadata"]["namespace"], each["metadata"]["name"]) == ("cwii", "all")]
+def test_deployments_of_annotated_service_accounts_have_tokens_that_the_kubelet_wrote(
+    user: User, world: World
+) -> None:
+    (account,) = [
+        each
+        for each in world.accounts
+        if (each["metadata"]["namespace"], each["metadata"]["name"]) == ("cwii", "all")
+    ]
     here = space(user, "cwii")
     user.admin.create(f"{here}/serviceaccounts", account)
-    pod = a_pod("", TELLS, serviceAccountName="all", securityContext={"runAsUser": 1000, "runAsNonRoot": True})["spec"]
-    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "all"}}, "template": {"metadata": {"labels": {"app": "all"}}, "spec": pod}}
+    pod = a_pod(
+        "",
+        TELLS,
+        serviceAccountName="all",
+        securityContext={"runAsUser": 1000, "runAsNonRoot": True},
+    )["spec"]
+    spec = {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "all"}},
+        "template": {"metadata": {"labels": {"app": "all"}}, "spec": pod},
+    }
     del pod["restartPolicy"]
 
-    user.admin.create("/apis/apps/v1/namespaces/cwii/deployments", {"metadata": {"name": "all"}, "spec": spec})
+    user.admin.create(
+        "/apis/apps/v1/namespaces/cwii/deployments", {"metadata": {"name": "all"}, "spec": spec}
+    )
 
     path = "/apis/apps/v1/namespaces/cwii/deployments/all"
-    assert seen_within(90, lambda: user.admin.get(path)["status"].get("readyReplicas") == 2), user.admin.list(f"{here}/pods")
+    assert seen_within(90, lambda: user.admin.get(path)["status"].get("readyReplicas") == 2), (
+        user.admin.list(f"{here}/pods")
+    )
     for each in user.admin.list(f"{here}/pods"):
         log = f"{here}/pods/{each['metadata']['name']}/log"
         assert seen_within(30, lambda: len(user.admin.text(log).split()) == 4), user.admin.text(log)  # noqa: B023  # it is asked at once
@@ -56,8 +75,14 @@ def test_a_second_time_nothing_is_written(user: User) -> None:
 def test_what_was_changed_by_hand_is_told_by_field_and_repaired(user: User) -> None:
     hand = user.cluster.reach.authority
     del hand
-    user.admin.patch(f"{CONFIGURATION}?fieldManager=kubectl-edit", [{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 17}], "json")
-    user.admin.patch(f"{DEPLOYMENT}?fieldManager=kubectl-edit", {"spec": {"revisionHistoryLimit": 7}})
+    user.admin.patch(
+        f"{CONFIGURATION}?fieldManager=kubectl-edit",
+        [{"op": "replace", "path": "/webhooks/0/timeoutSeconds", "value": 17}],
+        "json",
+    )
+    user.admin.patch(
+        f"{DEPLOYMENT}?fieldManager=kubectl-edit", {"spec": {"revisionHistoryLimit": 7}}
+    )
 
     told = user.installs("--dry-run")
 
@@ -65,7 +90,10 @@ def test_what_was_changed_by_hand_is_told_by_field_and_repaired(user: User) -> N
     assert "webhooks[pods.cwii.cwii.dev].timeoutSeconds: 17 -> 5" in told
     assert "spec.revisionHistoryLimit: 7 -> 3" in told
     assert user.admin.get(CONFIGURATION)["webhooks"][0]["timeoutSeconds"] == 17
-    assert user.has("--expect", told.out.partition("--expect ")[2].split()[0]).out.count("repaired") == 3  # and in the summary
+    assert (
+        user.has("--expect", told.out.partition("--expect ")[2].split()[0]).out.count("repaired")
+        == 3
+    )  # and in the summary
     assert user.admin.get(CONFIGURATION)["webhooks"][0]["timeoutSeconds"] == 5
     assert user.admin.get(DEPLOYMENT)["spec"]["revisionHistoryLimit"] == 3
 

@@ -17,7 +17,10 @@ from tests.cluster.life.user import HOME, NAME, User
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 DEFINED = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-WAYS = {"cert-manager": cert_manager, "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC)))}
+WAYS = {
+    "cert-manager": cert_manager,
+    "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC))),
+}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -22,13 +22,20 @@ GRANTING = {"clusterroles", "roles"}
 def rights(user: User, without: tuple[str, str]) -> list[Object]:
     """All that it takes, but for one verb on one kind."""
     place = connect(user.kubeconfig, None)
-    kinds = {(kind.group, kind.plural) for title in (*STAGE, "Pod", "Event") if (kind := place.kinds.get(title))}
+    kinds = {
+        (kind.group, kind.plural)
+        for title in (*STAGE, "Pod", "Event")
+        if (kind := place.kinds.get(title))
+    }
     place.close()
     return [
         {
             "apiGroups": [group],
             "resources": [plural],
-            "verbs": [*(verb for verb in VERBS if (plural, verb) != without), *(("escalate", "bind") if plural in GRANTING else ())],
+            "verbs": [
+                *(verb for verb in VERBS if (plural, verb) != without),
+                *(("escalate", "bind") if plural in GRANTING else ()),
+            ],
         }
         for group, plural in sorted(kinds)
     ]
@@ -39,21 +46,42 @@ def somebody(user: User, without: tuple[str, str]) -> User:
     name = a_name("nearly")
     admin = user.admin
     admin.create("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": name}})
-    admin.create(f"{RBAC}/clusterroles", {"metadata": {"name": name}, "rules": rights(user, without)})
+    admin.create(
+        f"{RBAC}/clusterroles", {"metadata": {"name": name}, "rules": rights(user, without)}
+    )
     subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
-    admin.create(f"{RBAC}/clusterrolebindings", {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]})
-    token = admin.create(f"/api/v1/namespaces/default/serviceaccounts/{name}/token", {"spec": {"expirationSeconds": 3600}})["status"]["token"]
+    admin.create(
+        f"{RBAC}/clusterrolebindings",
+        {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]},
+    )
+    token = admin.create(
+        f"/api/v1/namespaces/default/serviceaccounts/{name}/token",
+        {"spec": {"expirationSeconds": 3600}},
+    )["status"]["token"]
     file, reach = user.kubeconfig.parent / f"{name}.kubeconfig", user.cluster.reach
-    return replace(user, kubeconfig=reach.authority.kubeconfig(file, reach.urls[0], token), who=f"system:serviceaccount:default:{name}")
+    return replace(
+        user,
+        kubeconfig=reach.authority.kubeconfig(file, reach.urls[0], token),
+        who=f"system:serviceaccount:default:{name}",
+    )
 
 
 @pytest.mark.parametrize(
     "without",
-    [("mutatingwebhookconfigurations", "patch"), ("secrets", "create"), ("jobs", "create"), ("namespaces", "get"), ("pods", "list"), ("daemonsets", "list")],
+    [
+        ("mutatingwebhookconfigurations", "patch"),
+        ("secrets", "create"),
+        ("jobs", "create"),
+        ("namespaces", "get"),
+        ("pods", "list"),
+        ("daemonsets", "list"),
+    ],
     ids="-".join,
 )
-def test_who_lacks_one_right_is_told_which_and_nothing_is_written(user: User, without: tuple[str, str]) -> None:
+def test_who_lacks_one_right_is_told_which_and_nothing_is_written(
+    user: User, without: tuple[str, str]
+) -> None:
     user.has()
     other = somebody(user, without)
 
@@ -65,7 +93,9 @@ def test_who_lacks_one_right_is_told_which_and_nothing_is_written(user: User, wi
 
 
 @pytest.mark.parametrize("without", [("services", "delete"), ("daemonsets", "list")], ids="-".join)
-def test_who_could_not_take_all_of_it_out_takes_nothing_out(user: User, without: tuple[str, str]) -> None:
+def test_who_could_not_take_all_of_it_out_takes_nothing_out(
+    user: User, without: tuple[str, str]
+) -> None:
     user.has()
     other = somebody(user, without)
 

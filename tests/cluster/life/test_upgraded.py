@@ -24,9 +24,16 @@ def watched(user: User) -> Generator[list[str]]:
     def look() -> None:
         while not over.wait(0.1):
             serving = [pod for pod in user.pods() if ready(pod)]
-            paths = {entry["clientConfig"]["service"]["path"] for entry in user.admin.get(CONFIGURATION)["webhooks"]}
+            paths = {
+                entry["clientConfig"]["service"]["path"]
+                for entry in user.admin.get(CONFIGURATION)["webhooks"]
+            }
             if any(path.startswith("/eks") for path in paths):
-                found.extend(pod["metadata"]["name"] for pod in serving if "eks" not in pod["spec"]["containers"][0]["args"])
+                found.extend(
+                    pod["metadata"]["name"]
+                    for pod in serving
+                    if "eks" not in pod["spec"]["containers"][0]["args"]
+                )
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -42,7 +49,9 @@ def ready(pod: Object) -> bool:
     return conditions.get("Ready") == "True" and "deletionTimestamp" not in pod["metadata"]
 
 
-def test_a_route_comes_after_and_goes_before_those_who_answer_it_and_no_pod_is_refused(user: User) -> None:
+def test_a_route_comes_after_and_goes_before_those_who_answer_it_and_no_pod_is_refused(
+    user: User,
+) -> None:
     user.has()
 
     with load(user) as pods, calls(user) as reviews, watched(user) as astray:

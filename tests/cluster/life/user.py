@@ -19,7 +19,11 @@ OURS = f"/api/v1/namespaces/{HOME}/pods"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{HOME}/deployments/{NAME}"
 CONFIGURATION = f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{NAME}"
 WRITING = {"create", "update", "patch", "delete", "deletecollection"}
-ASKING = {"selfsubjectaccessreviews", "selfsubjectreviews", "selfsubjectrulesreviews"}  # are made like objects, and are none
+ASKING = {
+    "selfsubjectaccessreviews",
+    "selfsubjectreviews",
+    "selfsubjectrulesreviews",
+}  # are made like objects, and are none
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,25 @@ class User:
         return self.cluster.admin
 
     def says(self, *words: str) -> Said:
-        environ = {"PATH": "/usr/bin:/bin", "HOME": str(self.kubeconfig.parent), "KUBECONFIG": str(self.kubeconfig)}
-        done = subprocess.run([str(PROGRAM), *words], cwd=self.kubeconfig.parent, env=environ, capture_output=True, text=True, check=False)
+        environ = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.kubeconfig.parent),
+            "KUBECONFIG": str(self.kubeconfig),
+        }
+        done = subprocess.run(
+            [str(PROGRAM), *words],
+            cwd=self.kubeconfig.parent,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return Said(done.returncode, done.stdout, done.stderr)
 
     def installs(self, *words: str) -> Said:
-        return self.says("install-webhook", "--output-dir", str(self.output), "--image", IMAGE, *words)
+        return self.says(
+            "install-webhook", "--output-dir", str(self.output), "--image", IMAGE, *words
+        )
 
     def has(self, *words: str) -> Said:
         """What these words say is installed, whatever was before."""
@@ -70,7 +87,11 @@ class User:
 
     def wrote(self, before: int = 0) -> list[str]:
         """In the API server's own words; `before` is how many it had counted then."""
-        return [f"{each['verb']} {each['requestURI']}" for each in self.cluster.reach.requests() if self._writes(each)][before:]
+        return [
+            f"{each['verb']} {each['requestURI']}"
+            for each in self.cluster.reach.requests()
+            if self._writes(each)
+        ][before:]
 
     def _writes(self, request: Object) -> bool:
         about: Any = request.get("objectRef") or {}
@@ -84,7 +105,11 @@ class User:
     # --- the webhook ---
 
     def pods(self) -> list[Object]:
-        return [pod for pod in self.admin.list(OURS) if pod["metadata"]["labels"].get("app.kubernetes.io/name") == NAME]
+        return [
+            pod
+            for pod in self.admin.list(OURS)
+            if pod["metadata"]["labels"].get("app.kubernetes.io/name") == NAME
+        ]
 
     def ready(self, replicas: int = 2) -> bool:
         status = self.admin.get(DEPLOYMENT)["status"]
@@ -93,15 +118,22 @@ class User:
     def scaled(self, replicas: int) -> None:
         """By hand; and all else has gone."""
         self.admin.patch(DEPLOYMENT, {"spec": {"replicas": replicas}})
-        assert seen_within(90, lambda: len(self.pods()) == replicas and self.ready(replicas)), self.pods()
+        assert seen_within(90, lambda: len(self.pods()) == replicas and self.ready(replicas)), (
+            self.pods()
+        )
 
     def bundles(self) -> set[str]:
-        return {entry["clientConfig"].get("caBundle", "") for entry in self.admin.get(CONFIGURATION)["webhooks"]}
+        return {
+            entry["clientConfig"].get("caBundle", "")
+            for entry in self.admin.get(CONFIGURATION)["webhooks"]
+        }
 
 
 def space(user: User, name: str, **about: dict[str, str]) -> str:
     """A namespace, once: its path in the API."""
     if not user.admin.exists(f"/api/v1/namespaces/{name}"):
         user.admin.create("/api/v1/namespaces", {"metadata": {"name": name, **about}})
-        assert seen_within(30, lambda: user.admin.exists(f"/api/v1/namespaces/{name}/serviceaccounts/default"))
+        assert seen_within(
+            30, lambda: user.admin.exists(f"/api/v1/namespaces/{name}/serviceaccounts/default")
+        )
     return f"/api/v1/namespaces/{name}"

@@ -17,7 +17,10 @@ from tests.cluster.kube.recipe import GO, Module
 
 HERE = Path(__file__).parent
 DISTRIBUTION, REFERRING = "distribution", "referring"
-_MODULES = {DISTRIBUTION: ("github.com/distribution/distribution/v3", "3.1.2"), REFERRING: ("github.com/google/go-containerregistry", "0.22.1")}
+_MODULES = {
+    DISTRIBUTION: ("github.com/distribution/distribution/v3", "3.1.2"),
+    REFERRING: ("github.com/google/go-containerregistry", "0.22.1"),
+}
 
 
 def program(name: str) -> Path:
@@ -28,7 +31,18 @@ def program(name: str) -> Path:
 
     def modules(_work: Path, out: Path) -> Iterable[Module]:
         go_mod = f"module {name}\n\ngo {GO[0]}.{GO[1]}.0\n\nrequire {module} v{version}\n"
-        build = ("go", "build", "-trimpath", "-buildvcs=false", "-mod=mod", "-ldflags", "-s -w", "-o", str(out / name), ".")
+        build = (
+            "go",
+            "build",
+            "-trimpath",
+            "-buildvcs=false",
+            "-mod=mod",
+            "-ldflags",
+            "-s -w",
+            "-o",
+            str(out / name),
+            ".",
+        )
         yield Module(name, {"go.mod": go_mod, "main.go": source}, (("go", "mod", "tidy"), build))
 
     return kept(cache() / f"registry-{name}-{version}-{key}", [name], modules) / name
@@ -65,7 +79,10 @@ def _free() -> str:
 
 @contextmanager
 def _running(command: list[str | Path], folder: Path, address: str) -> Generator[None]:
-    with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=log, stderr=log) as process,
+    ):
         try:
             _wait(address, process)
             yield

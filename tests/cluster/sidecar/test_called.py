@@ -26,7 +26,9 @@ pytestmark = pytest.mark.timeout(180)
 azure = pytest.mark.parametrize("flavour", ["azure"])
 
 
-def test_the_api_server_calls_it_and_pods_are_given_their_identity(hosted: Hosted, processes: Processes) -> None:
+def test_the_api_server_calls_it_and_pods_are_given_their_identity(
+    hosted: Hosted, processes: Processes
+) -> None:
     """It acts as a ServiceAccount of which not even the namespace is there."""
     hosted.install()
     for namespace in ("openshift-authentication", "cwii-system"):
@@ -38,22 +40,35 @@ def test_the_api_server_calls_it_and_pods_are_given_their_identity(hosted: Hoste
     assert seen_within(20, lambda: volumes(space.tried(asking())))
     if hosted.flavour == "azure":
         assert "azure-identity-token" in volumes(space.create(asking()))
-    audiences = {source["serviceAccountToken"]["audience"] for volume in volumes(space.create(asking())).values() for source in sources(volume)}
+    audiences = {
+        source["serviceAccountToken"]["audience"]
+        for volume in volumes(space.create(asking())).values()
+        for source in sources(volume)
+    }
     assert audiences >= ({"openshift"} if hosted.flavour == "aws" else set())
     metrics = hosted.admin.text("/metrics")
     assert "apiserver_admission_webhook_admission_duration_seconds" in metrics
 
 
 def sources(volume: Object) -> list[Object]:
-    return [source for source in volume.get("projected", {}).get("sources", []) if "serviceAccountToken" in source]
+    return [
+        source
+        for source in volume.get("projected", {}).get("sources", [])
+        if "serviceAccountToken" in source
+    ]
 
 
 @azure
-def test_a_certificate_is_replaced_where_it_lies_and_rolls_nothing(hosted: Hosted, processes: Processes) -> None:
+def test_a_certificate_is_replaced_where_it_lies_and_rolls_nothing(
+    hosted: Hosted, processes: Processes
+) -> None:
     hosted.install()
     hosted.start(processes)
     hosted.ready(processes)
-    secret, template = hosted.secret("azure-workload-identity-webhook-serving-cert"), hosted.deployment()["spec"]["template"]
+    secret, template = (
+        hosted.secret("azure-workload-identity-webhook-serving-cert"),
+        hosted.deployment()["spec"]["template"],
+    )
     stranger = hosted.cluster.reach.authority.server("other", ["127.0.0.1"])
     hosted.admin.patch(
         f"/api/v1/namespaces/{hosted.namespace}/secrets/azure-workload-identity-webhook-serving-cert?fieldManager=kubectl-edit",
@@ -64,7 +79,9 @@ def test_a_certificate_is_replaced_where_it_lies_and_rolls_nothing(hosted: Hoste
 
     assert again.hints == ("the certificate that it shows is made anew: it is of somebody else",)
     changed = {thing for thing, condition in conditions(again).items() if condition != "as wanted"}
-    assert changed == {f"k8s/Secret/{hosted.namespace}/azure-workload-identity-webhook-serving-cert"}
+    assert changed == {
+        f"k8s/Secret/{hosted.namespace}/azure-workload-identity-webhook-serving-cert"
+    }
     assert hosted.deployment()["spec"]["template"] == template
     new = hosted.secret("azure-workload-identity-webhook-serving-cert")
     assert new["tls.crt"] not in {secret["tls.crt"], stranger.certificate}
@@ -81,12 +98,19 @@ def served(hosted: Hosted) -> bytes:
 def test_it_may_read_service_accounts_and_nothing_else(hosted: Hosted) -> None:
     hosted.install()
     kubeconfig = hosted.secret("azure-workload-identity-webhook-kubeconfig")
-    client = Client(hosted.cluster.reach.urls[0], hosted.cluster.reach.authority.pem, Shown(kubeconfig["tls.crt"], kubeconfig["tls.key"]))
+    client = Client(
+        hosted.cluster.reach.urls[0],
+        hosted.cluster.reach.authority.pem,
+        Shown(kubeconfig["tls.crt"], kubeconfig["tls.key"]),
+    )
 
     assert seen_within(10, lambda: allowed(client, "/api/v1/serviceaccounts"))
     for refused in ("pods", "secrets", "namespaces", "configmaps"):
         assert not allowed(client, f"/api/v1/{refused}")
-    assert hosted.cluster.servers[0].requests()[-1]["user"]["username"] == "system:serviceaccount:openshift-authentication:azure-workload-identity-webhook"
+    assert (
+        hosted.cluster.servers[0].requests()[-1]["user"]["username"]
+        == "system:serviceaccount:openshift-authentication:azure-workload-identity-webhook"
+    )
 
 
 def allowed(client: Client, path: str) -> bool:
@@ -126,12 +150,16 @@ def gate(port: int) -> Generator[tuple[int, threading.Event]]:
 
 
 @azure
-def test_a_pod_that_comes_while_it_is_still_reading_is_given_its_identity(hosted: Hosted, processes: Processes) -> None:
+def test_a_pod_that_comes_while_it_is_still_reading_is_given_its_identity(
+    hosted: Hosted, processes: Processes
+) -> None:
     hosted.install()
     space = hosted.shop()
     with gate(hosted.beside().port) as (port, opened), ThreadPoolExecutor(1) as pool:
         hosted.start(processes, f"https://localhost:{port}")
-        processes.until(lambda: "nobody listens" not in hosted.health("/healthz"), "the sidecar to listen")
+        processes.until(
+            lambda: "nobody listens" not in hosted.health("/healthz"), "the sidecar to listen"
+        )
         assert hosted.health() != "ok\n"
         pod = pool.submit(space.create, asking())
         time.sleep(1)
@@ -151,7 +179,13 @@ def test_when_it_is_away_pods_go_without_and_at_once(hosted: Hosted) -> None:
     assert not volumes(space.create(asking()))
 
     assert time.monotonic() - began < 5
-    assert seen_within(10, lambda: 'apiserver_admission_webhook_fail_open_count{name="pod-identity-webhook.azure.mutate.io"' in hosted.admin.text("/metrics"))
+    assert seen_within(
+        10,
+        lambda: (
+            'apiserver_admission_webhook_fail_open_count{name="pod-identity-webhook.azure.mutate.io"'
+            in hosted.admin.text("/metrics")
+        ),
+    )
 
 
 @azure
@@ -163,9 +197,17 @@ def test_its_status_in_the_hosted_cluster_is_what_is_known_there(hosted: Hosted)
     done = CliRunner().invoke(status, ["--webhook", *words], catch_exceptions=False)
 
     (row,) = json.loads(done.stdout)["things"]
-    assert (done.exit_code, row["thing"], row["condition"]) == (0, "k8s/MutatingWebhookConfiguration/azure-workload-identity-webhook", "as wanted")
-    assert any("pods were let through because nobody answered" in remark for remark in row["remarks"])
-    assert row["remarks"][-1].startswith("it runs in the pod of whichever API server asks: kubectl logs of its container")
+    assert (done.exit_code, row["thing"], row["condition"]) == (
+        0,
+        "k8s/MutatingWebhookConfiguration/azure-workload-identity-webhook",
+        "as wanted",
+    )
+    assert any(
+        "pods were let through because nobody answered" in remark for remark in row["remarks"]
+    )
+    assert row["remarks"][-1].startswith(
+        "it runs in the pod of whichever API server asks: kubectl logs of its container"
+    )
     pods = CliRunner().invoke(status, ["--pods", *words], catch_exceptions=False)
     assert pods.exit_code == 1
     assert "how it was started is not known here" in pods.stdout

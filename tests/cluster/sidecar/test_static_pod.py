@@ -46,8 +46,20 @@ class Node:
 
     def run(self, commands: list[str]) -> None:
         script = "\n".join(commands).replace("/etc/kubernetes", str(self.etc))
-        environment = {**os.environ, "PATH": f"{self._bin}:{os.environ['PATH']}", "KUBEADM_INIT_DRYRUN_DIR": str(self.etc)}
-        done = subprocess.run(["sh", "-eu"], input=script, cwd=self.given / "static-pod", env=environment, capture_output=True, text=True, check=False)
+        environment = {
+            **os.environ,
+            "PATH": f"{self._bin}:{os.environ['PATH']}",
+            "KUBEADM_INIT_DRYRUN_DIR": str(self.etc),
+        }
+        done = subprocess.run(
+            ["sh", "-eu"],
+            input=script,
+            cwd=self.given / "static-pod",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
 
     @property
@@ -63,15 +75,29 @@ def node(tmp_path: Path) -> Node:
     authority.write_bytes(pair.certificate)
     authority.with_suffix(".key").write_bytes(pair.key)
     order = Installation(output=node.given, sets=(f"image={IMAGE}",))
-    told = written(Beside(order, root=Source(authority), client=Source(authority), static=True, namespace="kube-system"), dry=False)
+    told = written(
+        Beside(
+            order,
+            root=Source(authority),
+            client=Source(authority),
+            static=True,
+            namespace="kube-system",
+        ),
+        dry=False,
+    )
     assert not told.failures
     return node
 
 
 def commands(node: Node) -> tuple[list[str], list[str]]:
     """How it is put there, and how it is taken out."""
-    there, _, gone = (node.given / "static-pod/README.txt").read_text().partition("To take it out again")
-    first, second = ([line.strip() for line in text.splitlines() if line.startswith("  ")] for text in (there, gone))
+    there, _, gone = (
+        (node.given / "static-pod/README.txt").read_text().partition("To take it out again")
+    )
+    first, second = (
+        [line.strip() for line in text.splitlines() if line.startswith("  ")]
+        for text in (there, gone)
+    )
     return first, second
 
 
@@ -88,7 +114,9 @@ def test_the_commands_of_its_readme_put_it_there_and_take_it_out_again(node: Nod
     (volume,) = [each for each in node.pod["volumes"] if each not in before["volumes"]]
     assert {each["name"] for each in webhook["volumeMounts"]} == {volume["name"]}
     files = node.etc / Path(volume["hostPath"]["path"]).relative_to("/etc/kubernetes")
-    assert {file.name: file.stat().st_mode & 0o777 for file in files.iterdir()} == dict.fromkeys(("ca.crt", "kubeconfig", "tls.crt", "tls.key"), 0o600)
+    assert {file.name: file.stat().st_mode & 0o777 for file in files.iterdir()} == dict.fromkeys(
+        ("ca.crt", "kubeconfig", "tls.crt", "tls.key"), 0o600
+    )
     assert files.stat().st_mode & 0o777 == 0o700
 
     node.run(gone)

@@ -45,7 +45,9 @@ def asking(hosted: Hosted, domain: str, begin: str) -> Space:
 
 
 @contextmanager
-def trying(kubeconfig: Path, domain: str, dialect: Dialect = "eks", report: Report = silent) -> Generator[Trial]:
+def trying(
+    kubeconfig: Path, domain: str, dialect: Dialect = "eks", report: Report = silent
+) -> Generator[Trial]:
     """Not for long."""
     told = {"eks": [f"--annotation-prefix={domain}"]} if dialect == "eks" else {}
     with closing(connect(kubeconfig, None)) as place:
@@ -69,11 +71,20 @@ def down(hosted: Hosted, space: Space, entry: str = "inject.example.org") -> Non
         "name": entry,
         "clientConfig": {"url": "https://127.0.0.1:1/"},
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": space.name}},
-        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+        "rules": [
+            {
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["pods"],
+            }
+        ],
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    hosted.admin.create(CONFIGURATIONS, {"metadata": {"name": a_name("another")}, "webhooks": [webhook]})
+    hosted.admin.create(
+        CONFIGURATIONS, {"metadata": {"name": a_name("another")}, "webhooks": [webhook]}
+    )
     assert seen_within(30, lambda: refused(space, "failed calling webhook"))
 
 
@@ -88,7 +99,9 @@ Against = Callable[[Hosted, Space], None]
 
 @aws
 @pytest.mark.parametrize("against", [down, ending])
-def test_where_others_stand_against_one_that_asks_another_is_borrowed(hosted: Hosted, processes: Processes, domain: str, against: Against) -> None:
+def test_where_others_stand_against_one_that_asks_another_is_borrowed(
+    hosted: Hosted, processes: Processes, domain: str, against: Against
+) -> None:
     first, _ = asking(hosted, domain, "a"), asking(hosted, domain, "b")
     told = f"arguments.eks={{--annotation-prefix={domain}}}"
     hosted.install(told)
@@ -101,8 +114,13 @@ def test_where_others_stand_against_one_that_asks_another_is_borrowed(hosted: Ho
 
 
 @aws
-@pytest.mark.parametrize(("against", "why"), [(down, 'failed calling webhook "inject.example.org"'), (ending, "is being terminated")])
-def test_where_others_stand_against_all_that_ask_it_is_told_that_none_was_tried(hosted: Hosted, domain: str, against: Against, why: str) -> None:
+@pytest.mark.parametrize(
+    ("against", "why"),
+    [(down, 'failed calling webhook "inject.example.org"'), (ending, "is being terminated")],
+)
+def test_where_others_stand_against_all_that_ask_it_is_told_that_none_was_tried(
+    hosted: Hosted, domain: str, against: Against, why: str
+) -> None:
     against(hosted, asking(hosted, domain, "a"))
 
     with trying(hosted.cluster.kubeconfig, domain) as trial:
@@ -118,7 +136,10 @@ def test_where_nobody_can_call_us_it_has_failed(hosted: Hosted, domain: str) -> 
     down(hosted, asking(hosted, domain, "a"))
     down(hosted, asking(hosted, domain, "b"), "pods.eks.cwii.dev")
 
-    with trying(hosted.cluster.kubeconfig, domain) as trial, pytest.raises(NotYet, match=r'failed calling webhook "pods\.eks\.cwii\.dev"') as failed:
+    with (
+        trying(hosted.cluster.kubeconfig, domain) as trial,
+        pytest.raises(NotYet, match=r'failed calling webhook "pods\.eks\.cwii\.dev"') as failed,
+    ):
         trial.shown()
 
     assert failed.value.remedy == trial.see
@@ -126,14 +147,23 @@ def test_where_nobody_can_call_us_it_has_failed(hosted: Hosted, domain: str) -> 
 
 @aws
 @pytest.mark.usefixtures("default")
-def test_where_pods_may_not_go_without_and_none_is_given_anything_it_has_failed(hosted: Hosted, domain: str) -> None:
+def test_where_pods_may_not_go_without_and_none_is_given_anything_it_has_failed(
+    hosted: Hosted, domain: str
+) -> None:
     """Our own policy refuses them then."""
     values = some(require=True)
-    made = [each for each in objects(values) if each["kind"].startswith("ValidatingAdmissionPolicy") and each["metadata"]["name"] == "cwii-webhook-require"]
+    made = [
+        each
+        for each in objects(values)
+        if each["kind"].startswith("ValidatingAdmissionPolicy")
+        and each["metadata"]["name"] == "cwii-webhook-require"
+    ]
     for body in made:
         hosted.admin.create(path(hosted.admin, body), body)
     with trying(hosted.cluster.kubeconfig, domain, "cwii") as trial:
-        assert seen_within(30, lambda: "ValidatingAdmissionPolicy 'cwii-webhook-require'" in outcome(trial))
+        assert seen_within(
+            30, lambda: "ValidatingAdmissionPolicy 'cwii-webhook-require'" in outcome(trial)
+        )
     for body in made:
         hosted.admin.delete(f"{path(hosted.admin, body)}/{body['metadata']['name']}")
 
@@ -148,7 +178,10 @@ def outcome(trial: Trial) -> str:
 
 @gcp
 def test_what_asks_for_what_it_cannot_be_given_is_not_borrowed(hosted: Hosted, domain: str) -> None:
-    says = {**SENSIBLE["gcpwif"], "cloud.google.com/workload-identity-provider": "//iam.googleapis.com/provider"}
+    says = {
+        **SENSIBLE["gcpwif"],
+        "cloud.google.com/workload-identity-provider": "//iam.googleapis.com/provider",
+    }
     space = Space(hosted.cluster.reach).account(says)
 
     with trying(hosted.cluster.kubeconfig, domain, "gcpwif") as trial:
@@ -159,7 +192,10 @@ def test_what_asks_for_what_it_cannot_be_given_is_not_borrowed(hosted: Hosted, d
 
 def test_while_those_that_ask_cannot_be_listed_it_is_waited_for_and_then_told(domain: str) -> None:
     told: list[Event] = []
-    with started(Settings()) as cluster, trying(cluster.kubeconfig, domain, report=told.append) as trial:
+    with (
+        started(Settings()) as cluster,
+        trying(cluster.kubeconfig, domain, report=told.append) as trial,
+    ):
         cluster.servers[0].stop()
         (untried,) = trial.shown()
 

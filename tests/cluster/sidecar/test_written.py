@@ -31,16 +31,22 @@ def test_a_second_run_writes_nothing_and_the_last_leaves_nothing(hosted: Hosted)
 
     again = hosted.install()
 
-    assert set(conditions(again).values()) == {"as wanted"}, [(row.thing, row.differences) for row in again.rows if row.condition != "as wanted"]
+    assert set(conditions(again).values()) == {"as wanted"}, [
+        (row.thing, row.differences) for row in again.rows if row.condition != "as wanted"
+    ]
     assert {thing: version(hosted, thing) for thing in versions} == versions
     gone = hosted.uninstall()
     assert set(conditions(gone).values()) == {"dropped", "released"}
-    assert next(iter(conditions(gone))).startswith("k8s/MutatingWebhookConfiguration@guest/")  # nobody is asked who is not there
+    assert next(iter(conditions(gone))).startswith(
+        "k8s/MutatingWebhookConfiguration@guest/"
+    )  # nobody is asked who is not there
     after = hosted.deployment()
     assert after["spec"] == before["spec"]
     for word in ("labels", "annotations"):
         assert (after["metadata"].get(word) or {}) == (before["metadata"].get(word) or {})
-    assert [thing for thing in versions if "Deployment" not in thing and version(hosted, thing)] == []
+    assert [
+        thing for thing in versions if "Deployment" not in thing and version(hosted, thing)
+    ] == []
 
 
 PATHS: Mapping[str, str] = {
@@ -60,12 +66,18 @@ def version(hosted: Hosted, thing: str) -> str:
     """Of an object, or empty if it is not there."""
     _, kind, *name = thing.split("/")
     path = PATHS[kind.partition("@")[0]].format(*name)
-    return hosted.admin.get(path)["metadata"]["resourceVersion"] if hosted.admin.exists(path) else ""
+    return (
+        hosted.admin.get(path)["metadata"]["resourceVersion"] if hosted.admin.exists(path) else ""
+    )
 
 
 @pytest.mark.parametrize("flavour", ["cwii"])
 def test_what_keeps_it_to_its_own_config_maps_goes_with_them(hosted: Hosted) -> None:
-    policies = [thing for thing in conditions(hosted.install("gcp.delivery=config-map")) if "ValidatingAdmissionPolicy" in thing]
+    policies = [
+        thing
+        for thing in conditions(hosted.install("gcp.delivery=config-map"))
+        if "ValidatingAdmissionPolicy" in thing
+    ]
     assert [bool(version(hosted, thing)) for thing in policies] == [True, True]
 
     without = conditions(hosted.install())
@@ -76,7 +88,9 @@ def test_what_keeps_it_to_its_own_config_maps_goes_with_them(hosted: Hosted) -> 
 
 
 @azure
-def test_nothing_else_of_the_deployment_is_touched_and_what_was_given_it_since_stays(hosted: Hosted) -> None:
+def test_nothing_else_of_the_deployment_is_touched_and_what_was_given_it_since_stays(
+    hosted: Hosted,
+) -> None:
     before = hosted.containers()
     hosted.install()
     name = "azure-workload-identity-webhook"
@@ -84,8 +98,19 @@ def test_nothing_else_of_the_deployment_is_touched_and_what_was_given_it_since_s
     assert {each: containers[each] for each in before} == before
     assert list(containers) == [*before, name]
     more: Object = {"name": name, "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}}}
-    change = {"spec": {"replicas": 1, "template": {"spec": {"containers": [more, {"name": "audit-logs", "image": "example.org/openshift:2"}]}}}}
-    hosted.admin.patch(f"{hosted.deployments}/kube-apiserver?fieldManager=kubectl-edit", change, "strategic")
+    change = {
+        "spec": {
+            "replicas": 1,
+            "template": {
+                "spec": {
+                    "containers": [more, {"name": "audit-logs", "image": "example.org/openshift:2"}]
+                }
+            },
+        }
+    }
+    hosted.admin.patch(
+        f"{hosted.deployments}/kube-apiserver?fieldManager=kubectl-edit", change, "strategic"
+    )
 
     again = hosted.install("logLevel=info")
 
@@ -94,12 +119,17 @@ def test_nothing_else_of_the_deployment_is_touched_and_what_was_given_it_since_s
     hosted.install("azure.tenantId=another")
     assert hosted.deployment()["spec"]["replicas"] == 1
     containers = hosted.containers()
-    assert (containers["audit-logs"]["image"], containers[name]["resources"]["requests"]["cpu"]) == ("example.org/openshift:2", "200m")
+    assert (
+        containers["audit-logs"]["image"],
+        containers[name]["resources"]["requests"]["cpu"],
+    ) == ("example.org/openshift:2", "200m")
     assert "--tenant-id=another" in containers[name]["args"]
 
 
 @azure
-def test_two_hosted_clusters_in_one_management_cluster_do_not_know_each_other(hosted: Hosted, tmp_path: Path) -> None:
+def test_two_hosted_clusters_in_one_management_cluster_do_not_know_each_other(
+    hosted: Hosted, tmp_path: Path
+) -> None:
     """Their guests are one here, so that the second is refused there: but never over what is in the management cluster."""
     hosted.install()
     other = Hosted(hosted.cluster, hosted.clients, tmp_path, "cwii")
@@ -114,20 +144,35 @@ def test_what_is_put_there_from_files_is_taken_out_from_files(hosted: Hosted) ->
     """As the README.txt that lies with them says, by which nobody bears a mark."""
     authority = Source(hosted.cluster.reach.authority.files.certificate)
     written(replace(hosted.beside(), root=authority, client=authority), dry=False)
-    folder, before, deployment = hosted.folder / "sidecar", hosted.deployment(), f"{hosted.deployments}/kube-apiserver"
-    guest, secrets = (list(yaml.safe_load_all((folder / name).read_text())) for name in ("guest.yaml", "secrets.yaml"))
+    folder, before, deployment = (
+        hosted.folder / "sidecar",
+        hosted.deployment(),
+        f"{hosted.deployments}/kube-apiserver",
+    )
+    guest, secrets = (
+        list(yaml.safe_load_all((folder / name).read_text()))
+        for name in ("guest.yaml", "secrets.yaml")
+    )
     for body in (*secrets, *guest):
         hosted.admin.create(path(hosted.admin, body), body)
-    hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-patch.yaml").read_text()), "strategic")
+    hosted.admin.patch(
+        deployment, yaml.safe_load((folder / "kube-apiserver-patch.yaml").read_text()), "strategic"
+    )
     first, *others = hosted.containers()  # by the first of them its pod is known
     assert (first, len(others)) == ("kube-apiserver", 2)
     (hint,) = hosted.uninstall().hints
-    assert hint.startswith(f"There is {FLAVOURS[hosted.flavour].configuration}, which bears no mark of ours: ")
+    assert hint.startswith(
+        f"There is {FLAVOURS[hosted.flavour].configuration}, which bears no mark of ours: "
+    )
     assert "as README.txt beside its files says" in hint
 
     for body in (*guest, *secrets):
         hosted.admin.delete(f"{path(hosted.admin, body)}/{body['metadata']['name']}")
-    hosted.admin.patch(deployment, yaml.safe_load((folder / "kube-apiserver-removal.yaml").read_text()), "strategic")
+    hosted.admin.patch(
+        deployment,
+        yaml.safe_load((folder / "kube-apiserver-removal.yaml").read_text()),
+        "strategic",
+    )
 
     assert hosted.deployment()["spec"] == before["spec"]
 
@@ -136,7 +181,10 @@ def test_what_is_put_there_from_files_is_taken_out_from_files(hosted: Hosted) ->
 def test_who_would_take_it_out_as_a_deployment_is_told_how_a_sidecar_goes(hosted: Hosted) -> None:
     """By any name: its configuration bears its mark, and is a part of it only."""
     hosted.install()
-    whose, configuration = f"{hosted.flavour}.{hosted.namespace}", FLAVOURS[hosted.flavour].configuration
+    whose, configuration = (
+        f"{hosted.flavour}.{hosted.namespace}",
+        FLAVOURS[hosted.flavour].configuration,
+    )
     what = f"is of the sidecar {whose}, beside its kube-apiserver"
     way = f"uninstall-webhook --mode sidecar --flavour {hosted.flavour} --namespace {hosted.namespace}, the management cluster's --kubeconfig"
 

@@ -26,9 +26,14 @@ def clients(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
     with ExitStack() as stack:
-        session: Any = boto3.Session(aws_access_key_id=KEY, aws_secret_access_key=SECRET, region_name="us-east-1")
+        session: Any = boto3.Session(
+            aws_access_key_id=KEY, aws_secret_access_key=SECRET, region_name="us-east-1"
+        )
         config = Config(proxies={"https": sandbox.proxy}, retries={"total_max_attempts": 1})
-        made = {service: session.client(service, config=config, verify=str(sandbox.ca_file)) for service in ("iam", "s3", "cloudfront")}
+        made = {
+            service: session.client(service, config=config, verify=str(sandbox.ca_file))
+            for service in ("iam", "s3", "cloudfront")
+        }
         for client in made.values():
             stack.callback(client.close)
         yield made

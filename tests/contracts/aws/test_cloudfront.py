@@ -20,14 +20,20 @@ class TestOriginAccesses(StoreContract):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         store: Any = OriginAccesses(clients["cloudfront"])
-        return Specimen(store, BUCKET, OriginAccessState(), OriginAccessState(signing="no-override"))
+        return Specimen(
+            store, BUCKET, OriginAccessState(), OriginAccessState(signing="no-override")
+        )
 
-    def test_a_description_that_was_written_into_is_a_damaged_mark(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_a_description_that_was_written_into_is_a_damaged_mark(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         made = specimen.put(specimen.want, specimen.mark)
         now = clients["cloudfront"].get_origin_access_control(Id=made.id)
         config = now["OriginAccessControl"]["OriginAccessControlConfig"]
         config["Description"] += " of the platform team"
-        clients["cloudfront"].update_origin_access_control(Id=made.id, IfMatch=now["ETag"], OriginAccessControlConfig=config)
+        clients["cloudfront"].update_origin_access_control(
+            Id=made.id, IfMatch=now["ETag"], OriginAccessControlConfig=config
+        )
         assert not specimen.get().owner.whole
 
         specimen.put(specimen.want, specimen.mark)
@@ -43,10 +49,18 @@ class TestDistributions(StoreContract):
         store: Any = Distributions(clients["cloudfront"], CLUSTER)
         origin = f"{BUCKET}.s3.us-east-1.amazonaws.com"
         want = DistributionState(origin=origin, access=access, tags={"Name": CLUSTER})
-        other = DistributionState(origin=origin, access=access, viewers="redirect-to-https", enabled=False, tags={"Name": "another"})
+        other = DistributionState(
+            origin=origin,
+            access=access,
+            viewers="redirect-to-https",
+            enabled=False,
+            tags={"Name": "another"},
+        )
         return Specimen(store, BUCKET, want, other, unknown="unknown-oidc")
 
-    def test_it_is_disabled_before_it_goes_and_that_takes_a_while(self, specimen: Specimen, clients: dict[str, Any], sandbox: Sandbox) -> None:
+    def test_it_is_disabled_before_it_goes_and_that_takes_a_while(
+        self, specimen: Specimen, clients: dict[str, Any], sandbox: Sandbox
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         sandbox.faults.deploy = 5.0  # long enough for two looks on any machine
 
@@ -60,7 +74,9 @@ class TestDistributions(StoreContract):
 
         assert specimen.get() is None
 
-    def test_what_is_released_lets_go_of_an_access_of_ours(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_what_is_released_lets_go_of_an_access_of_ours(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         """Which could not go as long as it is used."""
         accesses: Any = OriginAccesses(clients["cloudfront"])
         ours = accesses.put("ours", OriginAccessState(owner=Mark(CLUSTER)), None).id
@@ -71,14 +87,21 @@ class TestDistributions(StoreContract):
         assert specimen.get().access == ""
         accesses.drop("ours")
 
-    def test_what_others_have_set_in_it_stays(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_what_others_have_set_in_it_stays(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         made = specimen.put(specimen.want, specimen.mark)
         id_ = made.arn.rpartition("/")[2]
         now = clients["cloudfront"].get_distribution_config(Id=id_)
         config = {**now["DistributionConfig"], "WebACLId": "theirs", "Enabled": False}
-        clients["cloudfront"].update_distribution(Id=id_, IfMatch=now["ETag"], DistributionConfig=config)
+        clients["cloudfront"].update_distribution(
+            Id=id_, IfMatch=now["ETag"], DistributionConfig=config
+        )
 
         specimen.put(specimen.want, specimen.mark)
 
         assert specimen.get().enabled
-        assert clients["cloudfront"].get_distribution_config(Id=id_)["DistributionConfig"]["WebACLId"] == "theirs"
+        assert (
+            clients["cloudfront"].get_distribution_config(Id=id_)["DistributionConfig"]["WebACLId"]
+            == "theirs"
+        )

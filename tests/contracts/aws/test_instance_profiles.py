@@ -23,12 +23,19 @@ class TestInstanceProfiles(StoreContract):
         for role in (f"{NAME}-role", f"{NAME}-other"):
             clients["iam"].create_role(RoleName=role, AssumeRolePolicyDocument=TRUST)
         arn = f"arn:aws:iam::{ACCOUNT}:instance-profile/{NAME}"
-        want, other = (InstanceProfileState(arn=arn, role=f"{NAME}-{role}", tags={"Name": tag}) for role, tag in (("role", CLUSTER), ("other", "another")))
+        want, other = (
+            InstanceProfileState(arn=arn, role=f"{NAME}-{role}", tags={"Name": tag})
+            for role, tag in (("role", CLUSTER), ("other", "another"))
+        )
         return Specimen(store, NAME, want, other)
 
-    def test_one_that_was_made_and_not_filled_is_filled(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_one_that_was_made_and_not_filled_is_filled(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
-        clients["iam"].remove_role_from_instance_profile(InstanceProfileName=NAME, RoleName=f"{NAME}-role")
+        clients["iam"].remove_role_from_instance_profile(
+            InstanceProfileName=NAME, RoleName=f"{NAME}-role"
+        )
         assert specimen.get().role == ""
 
         specimen.put(specimen.want, specimen.mark)

@@ -19,14 +19,20 @@ class TestManagedPolicies(StoreContract):
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         place = f"arn:aws:iam::{ACCOUNT}:policy/"
         store: Any = ManagedPolicies(clients["iam"], CLUSTER, place)
-        grants = [policy.canonical(policy.allow(action, Resource="*")) for action in ("s3:GetObject", ["s3:PutObject", "s3:DeleteObject"])]
+        grants = [
+            policy.canonical(policy.allow(action, Resource="*"))
+            for action in ("s3:GetObject", ["s3:PutObject", "s3:DeleteObject"])
+        ]
         name = "a-cluster-part-1"
         want, other = (
-            ManagedPolicyState(arn=place + name, policy=each, tags={"Name": tag}) for each, tag in zip(grants, ("a-cluster", "another"), strict=True)
+            ManagedPolicyState(arn=place + name, policy=each, tags={"Name": tag})
+            for each, tag in zip(grants, ("a-cluster", "another"), strict=True)
         )
         return Specimen(store, name, want, other)
 
-    def test_it_is_changed_as_often_as_one_likes(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_it_is_changed_as_often_as_one_likes(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         """IAM keeps five versions, and refuses a sixth."""
         for want in (specimen.want, specimen.other) * 4:
             specimen.put(want, specimen.mark)

@@ -15,8 +15,19 @@ from tests.examples import ACCOUNT, a_provider
 class TestOidcProviders(StoreContract):
     @pytest.fixture
     def specimen(self, clients: dict[str, Any]) -> Specimen:
-        store: Any = OidcProviders(clients["iam"], CLUSTER, f"arn:aws:iam::{ACCOUNT}:oidc-provider/")
+        store: Any = OidcProviders(
+            clients["iam"], CLUSTER, f"arn:aws:iam::{ACCOUNT}:oidc-provider/"
+        )
         place = "bucket.s3.us-east-1.amazonaws.com"
         clients["s3"].create_bucket(Bucket="bucket")
         want = a_provider(url=f"https://{place}")
-        return Specimen(store, place, want, a_provider(url=f"https://{place}", audiences=frozenset({"sts.amazonaws.com", "vault"}), tags={"Name": "another"}))
+        return Specimen(
+            store,
+            place,
+            want,
+            a_provider(
+                url=f"https://{place}",
+                audiences=frozenset({"sts.amazonaws.com", "vault"}),
+                tags={"Name": "another"},
+            ),
+        )

@@ -23,7 +23,10 @@ class TestRoles(StoreContract):
     def specimen(self, clients: dict[str, Any]) -> Specimen:
         store: Any = Roles(clients["iam"], CLUSTER)
         want = the_role()
-        trusted = policy.allow("sts:AssumeRoleWithWebIdentity", Principal={"Federated": f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.org"})
+        trusted = policy.allow(
+            "sts:AssumeRoleWithWebIdentity",
+            Principal={"Federated": f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.org"},
+        )
         other = the_role(
             description="another",
             trust=policy.canonical(trusted),
@@ -34,10 +37,14 @@ class TestRoles(StoreContract):
         )
         return Specimen(store, "a-cluster-role", want, other)
 
-    def test_further_policies_are_seen_and_taken_away_whoever_attached_them(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_further_policies_are_seen_and_taken_away_whoever_attached_them(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         document = policy.dump(policy.canonical(policy.allow("s3:*", Resource="*")))
-        clients["iam"].put_role_policy(RoleName=specimen.name, PolicyName="theirs", PolicyDocument=document)
+        clients["iam"].put_role_policy(
+            RoleName=specimen.name, PolicyName="theirs", PolicyDocument=document
+        )
         clients["iam"].attach_role_policy(RoleName=specimen.name, PolicyArn=MANAGED)
 
         found = specimen.get()
@@ -47,7 +54,9 @@ class TestRoles(StoreContract):
         found = specimen.get()
         assert (found.others, found.managed) == (frozenset(), frozenset())
 
-    def test_a_boundary_is_set_and_one_that_nobody_asked_for_is_left(self, specimen: Specimen) -> None:
+    def test_a_boundary_is_set_and_one_that_nobody_asked_for_is_left(
+        self, specimen: Specimen
+    ) -> None:
         specimen.put(the_role(boundary=BOUNDARY), specimen.mark)
         assert specimen.get().boundary == BOUNDARY
 
@@ -57,7 +66,9 @@ class TestRoles(StoreContract):
         specimen.put(the_role(boundary=MANAGED), specimen.mark)
         assert specimen.get().boundary == MANAGED
 
-    def test_a_role_without_a_policy_of_its_own_has_none_and_gets_and_loses_one(self, specimen: Specimen) -> None:
+    def test_a_role_without_a_policy_of_its_own_has_none_and_gets_and_loses_one(
+        self, specimen: Specimen
+    ) -> None:
         bare = the_role(policy=None, managed=frozenset({MANAGED}))
         for want in (bare, the_role(), bare):
             specimen.put(want, specimen.mark)
@@ -71,7 +82,9 @@ class TestRoles(StoreContract):
         assert specimen.get().arn == arn
         assert set(specimen.owned(CLUSTER)) == {specimen.name}
 
-    def test_a_mark_that_lost_a_tag_is_not_whole_and_is_put_whole(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_a_mark_that_lost_a_tag_is_not_whole_and_is_put_whole(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         clients["iam"].untag_role(RoleName=specimen.name, TagKeys=["cwii.dev/origin"])
         assert not specimen.get().owner.whole
@@ -81,10 +94,17 @@ class TestRoles(StoreContract):
         assert specimen.get().owner == specimen.mark
         assert specimen.get().tags == the_role().tags
 
-    def test_a_role_goes_with_all_that_hangs_on_it(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_a_role_goes_with_all_that_hangs_on_it(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         iam = clients["iam"]
-        document = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]})
+        document = json.dumps(
+            {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}],
+            }
+        )
         iam.put_role_policy(RoleName=specimen.name, PolicyName="theirs", PolicyDocument=document)
         arn = iam.create_policy(PolicyName="theirs", PolicyDocument=document)["Policy"]["Arn"]
         iam.attach_role_policy(RoleName=specimen.name, PolicyArn=arn)
@@ -95,13 +115,17 @@ class TestRoles(StoreContract):
 
         assert specimen.get() is None
 
-    def test_a_role_without_its_inline_policy_has_none(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_a_role_without_its_inline_policy_has_none(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         clients["iam"].delete_role_policy(RoleName=specimen.name, PolicyName=specimen.name)
 
         assert specimen.get().policy is None
 
-    def test_what_others_have_tagged_stays(self, specimen: Specimen, clients: dict[str, Any]) -> None:
+    def test_what_others_have_tagged_stays(
+        self, specimen: Specimen, clients: dict[str, Any]
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         clients["iam"].tag_role(RoleName=specimen.name, Tags=[{"Key": "costs", "Value": "theirs"}])
         specimen.put(specimen.other, specimen.mark)
@@ -113,13 +137,17 @@ class TestRoles(StoreContract):
 class TestLag:
     """IAM shows for a while what has gone, and not yet what has come."""
 
-    def test_a_policy_that_has_gone_and_shows_does_not_keep_its_role(self, clients: dict[str, Any], sandbox: Sandbox) -> None:
+    def test_a_policy_that_has_gone_and_shows_does_not_keep_its_role(
+        self, clients: dict[str, Any], sandbox: Sandbox
+    ) -> None:
         store: Any = Roles(clients["iam"], CLUSTER)
         specimen = Specimen(store, "a-cluster-role", the_role(), the_role(), bears=())
         specimen.put(specimen.want, None)
         sandbox.faults.lag = 1.0
         clients["iam"].delete_role_policy(RoleName=specimen.name, PolicyName=specimen.name)
-        assert clients["iam"].list_role_policies(RoleName=specimen.name)["PolicyNames"] == [specimen.name]
+        assert clients["iam"].list_role_policies(RoleName=specimen.name)["PolicyNames"] == [
+            specimen.name
+        ]
 
         store.drop(specimen.name)
 

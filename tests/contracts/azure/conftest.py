@@ -48,7 +48,9 @@ def group(stores: Stores) -> None:
 
 @pytest.fixture
 def account(stores: Stores, group: None) -> None:  # noqa: ARG001 - it must be there first
-    Specimen(stores.accounts, f"{GROUP}/{ACCOUNT}", an_account(), an_account()).put(an_account(), Mark(CLUSTER))
+    Specimen(stores.accounts, f"{GROUP}/{ACCOUNT}", an_account(), an_account()).put(
+        an_account(), Mark(CLUSTER)
+    )
 
 
 @pytest.fixture

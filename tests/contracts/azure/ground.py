@@ -42,8 +42,16 @@ def an_account(**changes: Any) -> StorageAccountState:
 
 
 def an_identity(*credentials: tuple[str, str], **changes: Any) -> IdentityState:
-    trusted = {Credential("https://issuer.example.org", f"system:serviceaccount:ns:{name}", audience): name for name, audience in credentials}
-    told: dict[str, Any] = {"region": "eastus", "credentials": frozenset(trusted), "titles": trusted, "tags": {"Name": CLUSTER}}
+    trusted = {
+        Credential("https://issuer.example.org", f"system:serviceaccount:ns:{name}", audience): name
+        for name, audience in credentials
+    }
+    told: dict[str, Any] = {
+        "region": "eastus",
+        "credentials": frozenset(trusted),
+        "titles": trusted,
+        "tags": {"Name": CLUSTER},
+    }
     return IdentityState(**{**told, **changes})
 
 
@@ -52,15 +60,30 @@ def looking(stores: Stores) -> None:
     lent: Any = stores.lent_roles
     lender: Lender = lent.lender
     scope = ids.account(SUBSCRIPTION, GROUP, ACCOUNT)
-    granted = Assignment(ids.assignment(scope, names.assignment(scope, CONTRIBUTOR, lender.caller.id)), Grant(scope, CONTRIBUTOR), lender.caller.id)
+    granted = Assignment(
+        ids.assignment(scope, names.assignment(scope, CONTRIBUTOR, lender.caller.id)),
+        Grant(scope, CONTRIBUTOR),
+        lender.caller.id,
+    )
     lender.ledger.write(granted, lender.caller.kind)
 
 
-def an_assignment(stores: Stores, principal: str, description: str, role: str = READER, condition: tuple[str, str] = ("", "")) -> str:
+def an_assignment(
+    stores: Stores,
+    principal: str,
+    description: str,
+    role: str = READER,
+    condition: tuple[str, str] = ("", ""),
+) -> str:
     """Of somebody else's."""
     store: Any = stores.assignments
     id_ = ids.folded(ids.assignment(SITE, names.assignment(SITE, role, "somebody")))
-    wish = {"principal_id": principal, "role_definition_id": ids.role(SITE, role), "principal_type": "ServicePrincipal", "description": description}
+    wish = {
+        "principal_id": principal,
+        "role_definition_id": ids.role(SITE, role),
+        "principal_type": "ServicePrincipal",
+        "description": description,
+    }
     wish |= {"condition": condition[0], "condition_version": condition[1]} if condition[0] else {}
     store.ledger.access.create_by_id(id_.lstrip("/"), wish)
     return id_

@@ -29,13 +29,26 @@ class WithDocuments(StoreContract):
 class TestDocuments(WithDocuments):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
-        other = DocumentState(body={"issuer": "another"}, cache_control="no-store", content_type="application/jwk-set+json")
-        return Specimen(stores.documents, DISCOVERY, DocumentState(body={"issuer": "x"}), other, bears=(), unknown=f"{CONTAINER}/unknown")
+        other = DocumentState(
+            body={"issuer": "another"},
+            cache_control="no-store",
+            content_type="application/jwk-set+json",
+        )
+        return Specimen(
+            stores.documents,
+            DISCOVERY,
+            DocumentState(body={"issuer": "x"}),
+            other,
+            bears=(),
+            unknown=f"{CONTAINER}/unknown",
+        )
 
     def test_a_document_in_no_container_is_not_there(self, specimen: Specimen) -> None:
         assert specimen.store.get(["nowhere/unknown/jwks", f"{ACCOUNT}/unknown/jwks"]) == {}
 
-    def test_in_a_container_of_the_users_own_it_is_found_by_its_own_mark(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_in_a_container_of_the_users_own_it_is_found_by_its_own_mark(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """And only there."""
         specimen.put(specimen.want, specimen.mark)
         assert specimen.get().owner is None
@@ -48,7 +61,9 @@ class TestDocuments(WithDocuments):
         assert rival.documents.owned("another") == {}
         assert rival.key_sets.owned(CLUSTER) == {}
 
-    def test_what_was_there_unmarked_in_a_container_of_the_users_own_is_let_go_of_and_stays(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_what_was_there_unmarked_in_a_container_of_the_users_own_is_let_go_of_and_stays(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """With what was written on it."""
         have = stores.containers.get([CONTAINER])[CONTAINER]
         stores.containers.put(CONTAINER, replace(have, owner=Mark(CLUSTER, "brought")), have)
@@ -67,7 +82,9 @@ class TestDocuments(WithDocuments):
         assert rival.documents.owned(CLUSTER) == {}
         assert blob.get_blob_properties().metadata == {"team": "house"}
 
-    def test_it_is_read_with_a_token_where_nobody_else_may(self, specimen: Specimen, stores: Stores) -> None:
+    def test_it_is_read_with_a_token_where_nobody_else_may(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         have = stores.containers.get([CONTAINER])[CONTAINER]
         stores.containers.put(CONTAINER, replace(have, public="None"), have)
@@ -79,7 +96,14 @@ class TestDocuments(WithDocuments):
 class TestKeySets(WithDocuments, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
-        return Specimen(stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{CONTAINER}/unknown")
+        return Specimen(
+            stores.key_sets,
+            JWKS,
+            a_key_set(0),
+            a_key_set(1),
+            bears=(),
+            unknown=f"{CONTAINER}/unknown",
+        )
 
     def test_a_key_that_is_added_takes_no_other_away(self, specimen: Specimen) -> None:
         specimen.put(a_key_set(0, "add"), None)
@@ -88,7 +112,9 @@ class TestKeySets(WithDocuments, Turning):
         assert specimen.get().kids == {key(0).kid, key(1).kid}
 
     @pytest.mark.parametrize("seen", [True, False])
-    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(
+        self, specimen: Specimen, rival: Stores, seen: bool
+    ) -> None:
         """Read, decide, write: Azure refuses the write, because it names what was read."""
         have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
         rival.key_sets.put(JWKS, a_key_set(1, "add"), specimen.get())

@@ -25,7 +25,9 @@ class TestResourceGroups(StoreContract):
         want = ResourceGroupState(region="eastus", tags={"Name": CLUSTER})
         return Specimen(stores.groups, GROUP, want, replace(want, tags={"Name": "another"}))
 
-    def test_one_that_holds_what_is_not_ours_stays(self, specimen: Specimen, stores: Stores) -> None:
+    def test_one_that_holds_what_is_not_ours_stays(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         stores.identities.put(f"{GROUP}/theirs", an_identity(), None)
 
@@ -34,7 +36,9 @@ class TestResourceGroups(StoreContract):
 
         assert specimen.get()
 
-    def test_one_that_holds_only_what_is_ours_goes_with_it(self, specimen: Specimen, stores: Stores) -> None:
+    def test_one_that_holds_only_what_is_ours_goes_with_it(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         stores.identities.put(f"{GROUP}/ours", an_identity(owner=Mark(CLUSTER)), None)
 
@@ -52,7 +56,9 @@ class TestResourceGroups(StoreContract):
 
         assert specimen.get() is None
 
-    def test_of_one_that_was_brought_only_the_mark_is_ours_to_write(self, specimen: Specimen) -> None:
+    def test_of_one_that_was_brought_only_the_mark_is_ours_to_write(
+        self, specimen: Specimen
+    ) -> None:
         specimen.put(specimen.other, None)
 
         specimen.put(specimen.want, replace(specimen.mark, hold="brought"))

@@ -24,7 +24,9 @@ class TestLending:
     @pytest.fixture(autouse=True)
     def hosted(self, container: None) -> None: ...
 
-    def test_it_is_lent_when_it_is_needed_and_taken_back(self, stores: Stores, sandbox: Sandbox) -> None:
+    def test_it_is_lent_when_it_is_needed_and_taken_back(
+        self, stores: Stores, sandbox: Sandbox
+    ) -> None:
         sandbox.faults.lag = 0.3
         want = DocumentState(body={"issuer": "x"})
         specimen = Specimen(stores.documents, DISCOVERY, want, want)
@@ -33,7 +35,9 @@ class TestLending:
             stores.documents.put(DISCOVERY, want, None)
         assert stores.lent_roles.get([CONTAINER])[CONTAINER].lent
         specimen.put(want, None)
-        stores.lent_roles.put(CONTAINER, LentRoleState(), stores.lent_roles.get([CONTAINER])[CONTAINER])
+        stores.lent_roles.put(
+            CONTAINER, LentRoleState(), stores.lent_roles.get([CONTAINER])[CONTAINER]
+        )
 
         assert not stores.lent_roles.get([CONTAINER])[CONTAINER].lent
         assert specimen.get() == want
@@ -47,7 +51,9 @@ class TestLending:
 
         assert stores.lent_roles.owned(CLUSTER) == {}
 
-    def test_what_a_cut_run_left_is_found_and_taken_back(self, rival: Stores, stores: Stores) -> None:
+    def test_what_a_cut_run_left_is_found_and_taken_back(
+        self, rival: Stores, stores: Stores
+    ) -> None:
         with pytest.raises(NotYet):
             rival.key_sets.put(JWKS, a_key_set(0), None)
 
@@ -57,7 +63,9 @@ class TestLending:
 
         assert stores.lent_roles.get([CONTAINER])[CONTAINER] == LentRoleState()
 
-    def test_what_was_lent_to_somebody_else_is_taken_back_too(self, stores: Stores, rival: Stores) -> None:
+    def test_what_was_lent_to_somebody_else_is_taken_back_too(
+        self, stores: Stores, rival: Stores
+    ) -> None:
         theirs: Any = rival.lent_roles
         somebody = stores.identities.put(f"{GROUP}/somebody", an_identity(), None).principal_id
         theirs.lender.caller = replace(theirs.lender.caller, id=somebody)
@@ -72,7 +80,9 @@ class TestLending:
 
         assert stores.lent_roles.owned(CLUSTER) == {}
 
-    def test_whatever_was_left_to_several_is_taken_back(self, stores: Stores, rival: Stores) -> None:
+    def test_whatever_was_left_to_several_is_taken_back(
+        self, stores: Stores, rival: Stores
+    ) -> None:
         theirs: Any = rival.lent_roles
         for name in ("one", "two"):
             somebody = stores.identities.put(f"{GROUP}/{name}", an_identity(), None).principal_id
@@ -85,19 +95,25 @@ class TestLending:
 
         assert stores.lent_roles.owned(CLUSTER) == {}
 
-    def test_what_cannot_be_taken_back_is_told_with_the_command(self, rival: Stores, sandbox: Sandbox) -> None:
+    def test_what_cannot_be_taken_back_is_told_with_the_command(
+        self, rival: Stores, sandbox: Sandbox
+    ) -> None:
         with pytest.raises(NotYet):
             rival.documents.put(DISCOVERY, DocumentState(body={}), None)
         sandbox.faults.deny = {"Microsoft.Authorization/roleAssignments/delete"}
 
-        with pytest.raises(Failed, match=f"keeps the right to write blobs in {CONTAINER}") as raised:
+        with pytest.raises(
+            Failed, match=f"keeps the right to write blobs in {CONTAINER}"
+        ) as raised:
             rival.close()
 
         assert "az role assignment delete --ids /subscriptions/" in raised.value.remedy
         theirs: Any = rival.lent_roles
         theirs.lender.lent.clear()
 
-    def test_it_is_taken_back_patiently(self, rival: Stores, stores: Stores, sandbox: Sandbox) -> None:
+    def test_it_is_taken_back_patiently(
+        self, rival: Stores, stores: Stores, sandbox: Sandbox
+    ) -> None:
         with pytest.raises(NotYet):
             rival.documents.put(DISCOVERY, DocumentState(body={}), None)
         sandbox.faults.rate = 0.7
@@ -116,10 +132,15 @@ class TestLending:
         with pytest.raises(Denied) as raised:
             stores.documents.put(DISCOVERY, DocumentState(body={}), None)
 
-        assert "az role assignment create --role 'Storage Blob Data Contributor' --assignee-object-id" in raised.value.remedy
+        assert (
+            "az role assignment create --role 'Storage Blob Data Contributor' --assignee-object-id"
+            in raised.value.remedy
+        )
         assert f"blobServices/default/containers/{CLUSTER}" in raised.value.remedy
 
-    def test_who_may_not_read_is_told_so_and_lends_nothing_until_it_is_to_be_written(self, stores: Stores) -> None:
+    def test_who_may_not_read_is_told_so_and_lends_nothing_until_it_is_to_be_written(
+        self, stores: Stores
+    ) -> None:
         have = stores.containers.get([CONTAINER])[CONTAINER]
         stores.containers.put(CONTAINER, replace(have, public="None"), have)
 

@@ -20,13 +20,21 @@ class TestCustomRoles(StoreContract):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
         scopes = frozenset({ids.folded(ids.subscription(SUBSCRIPTION))})
-        want = CustomRoleState(description="For people.", actions=frozenset({"Microsoft.Compute/disks/read"}), scopes=scopes)
+        want = CustomRoleState(
+            description="For people.",
+            actions=frozenset({"Microsoft.Compute/disks/read"}),
+            scopes=scopes,
+        )
         other = CustomRoleState(
             description="For others.",
             actions=frozenset({"Microsoft.Compute/*"}),
             not_actions=frozenset({"Microsoft.Compute/disks/write"}),
-            data_actions=frozenset({"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/*"}),
-            not_data_actions=frozenset({"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/delete"}),
+            data_actions=frozenset(
+                {"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/*"}
+            ),
+            not_data_actions=frozenset(
+                {"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/delete"}
+            ),
             scopes=scopes | {ids.folded(ids.subscription(SECOND))},
         )
         return Specimen(stores.custom_roles, "a-cluster-role", want, other)
@@ -37,7 +45,9 @@ class TestCustomRoles(StoreContract):
 
         assert specimen.put(specimen.want, specimen.mark).id == first
 
-    def test_what_the_list_does_not_show_yet_is_read_by_its_id(self, specimen: Specimen, sandbox: Sandbox) -> None:
+    def test_what_the_list_does_not_show_yet_is_read_by_its_id(
+        self, specimen: Specimen, sandbox: Sandbox
+    ) -> None:
         sandbox.faults.lag = 30.0
         specimen.put(specimen.want, specimen.mark)
 
@@ -47,7 +57,15 @@ class TestCustomRoles(StoreContract):
 class TestRoles:
     """The id of a role, by whatever the user calls it."""
 
-    @pytest.mark.parametrize("name", ["Reader", "reader", READER, f"/providers/Microsoft.Authorization/roleDefinitions/{READER}"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Reader",
+            "reader",
+            READER,
+            f"/providers/Microsoft.Authorization/roleDefinitions/{READER}",
+        ],
+    )
     def test_it_is_found_by_name_by_guid_and_by_id(self, stores: Stores, name: str) -> None:
         assert ids.guid(stores.role(name)) == READER
 

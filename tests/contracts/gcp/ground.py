@@ -50,21 +50,38 @@ def connected(**told: Any) -> Iterator[Stores]:
 
 
 def principals(*accounts: str, pool: str = CLUSTER) -> frozenset[str]:
-    return ids.principals(NUMBER, pool, [f"system:serviceaccount:ns:{account}" for account in accounts])
+    return ids.principals(
+        NUMBER, pool, [f"system:serviceaccount:ns:{account}" for account in accounts]
+    )
 
 
 def a_bucket(**changes: Any) -> BucketState:
-    told: dict[str, Any] = {"location": "us", "project": NUMBER, "access": READABLE, "labels": {"Name": CLUSTER}}
+    told: dict[str, Any] = {
+        "location": "us",
+        "project": NUMBER,
+        "access": READABLE,
+        "labels": {"Name": CLUSTER},
+    }
     return BucketState(**{**told, **changes})
 
 
 def an_account(name: str = ACCOUNT, **changes: Any) -> ServiceAccountState:
-    told: dict[str, Any] = {"email": ids.email(name, PROJECT), "title": "An account", "description": "Somebody.", "principals": principals("one")}
+    told: dict[str, Any] = {
+        "email": ids.email(name, PROJECT),
+        "title": "An account",
+        "description": "Somebody.",
+        "principals": principals("one"),
+    }
     return ServiceAccountState(**{**told, **changes})
 
 
 def a_provider(**changes: Any) -> ProviderState:
-    told: dict[str, Any] = {"title": CLUSTER, "description": "Issuer.", "issuer": "https://issuer.example.org", "audiences": frozenset({"openshift"})}
+    told: dict[str, Any] = {
+        "title": CLUSTER,
+        "description": "Issuer.",
+        "issuer": "https://issuer.example.org",
+        "audiences": frozenset({"openshift"}),
+    }
     return ProviderState(**{**told, **changes})
 
 
@@ -72,7 +89,9 @@ def a_provider(**changes: Any) -> ProviderState:
 def key(number: int) -> oidc.VerificationKey:
     del number  # each its own
     public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
+    return oidc.public_key(
+        public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key"
+    )
 
 
 def a_key_set(number: int, mode: Keys = "replace") -> KeySetState:
@@ -89,7 +108,9 @@ class Buried(Specimen):
 
     def put(self, want: State, mark: Mark | None) -> Any:
         def write() -> Any:
-            return self.store.put(self.name, replace(want, owner=mark), self.store.get([self.name]).get(self.name))
+            return self.store.put(
+                self.name, replace(want, owner=mark), self.store.get([self.name]).get(self.name)
+            )
 
         return self.patiently(write)
 
@@ -132,7 +153,11 @@ class WithPool(StoreContract):
 
 
 def a_role(**changes: Any) -> CustomRoleState:
-    told: dict[str, Any] = {"title": "A role", "description": "May look.", "permissions": frozenset({"storage.buckets.get"})}
+    told: dict[str, Any] = {
+        "title": "A role",
+        "description": "May look.",
+        "permissions": frozenset({"storage.buckets.get"}),
+    }
     return CustomRoleState(**{**told, **changes})
 
 

@@ -31,9 +31,17 @@ class TestBuckets(StoreContract):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
         other = a_bucket(access=CLOSED, labels={"Name": "another", "costs": "ours"})
-        return Specimen(stores.buckets, BUCKET, a_bucket(labels={"Name": CLUSTER, "costs": "some"}), other, unknown="unknown-oidc")
+        return Specimen(
+            stores.buckets,
+            BUCKET,
+            a_bucket(labels={"Name": CLUSTER, "costs": "some"}),
+            other,
+            unknown="unknown-oidc",
+        )
 
-    def test_a_bucket_goes_with_its_documents_and_with_nothing_else(self, specimen: Specimen, stores: Stores) -> None:
+    def test_a_bucket_goes_with_its_documents_and_with_nothing_else(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         for name in (DISCOVERY, JWKS, f"{BUCKET}/theirs"):
             stores.documents.put(name, DocumentState(body={}), None)
@@ -45,7 +53,9 @@ class TestBuckets(StoreContract):
 
         assert specimen.get() is None
 
-    def test_what_lies_in_a_bucket_that_is_not_ours_is_told(self, specimen: Specimen, stores: Stores) -> None:
+    def test_what_lies_in_a_bucket_that_is_not_ours_is_told(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, None)
         stores.documents.put(JWKS, DocumentState(body={}), None)
         assert specimen.get().stranger == ""
@@ -56,7 +66,9 @@ class TestBuckets(StoreContract):
         specimen.put(specimen.want, specimen.mark)
         assert specimen.get().stranger == ""
 
-    def test_whatever_else_everybody_may_do_in_one_of_ours_is_taken_away_and_what_others_may_is_not(self, specimen: Specimen, stores: Stores) -> None:
+    def test_whatever_else_everybody_may_do_in_one_of_ours_is_taken_away_and_what_others_may_is_not(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         theirs = {"role": "roles/storage.objectAdmin", "members": {MEMBER}}
         stores.service_accounts.put(ACCOUNT, an_account(principals=frozenset()), None)
@@ -68,7 +80,9 @@ class TestBuckets(StoreContract):
         assert specimen.get() == specimen.want
         assert theirs in [dict(each) for each in policy_of(stores).bindings]
 
-    def test_of_one_that_was_brought_only_the_mark_is_ours_to_write(self, specimen: Specimen) -> None:
+    def test_of_one_that_was_brought_only_the_mark_is_ours_to_write(
+        self, specimen: Specimen
+    ) -> None:
         specimen.put(a_bucket(access=Access(public=False)), None)
 
         specimen.put(a_bucket(access=None, labels={}), replace(specimen.mark, hold="brought"))
@@ -80,7 +94,9 @@ class TestBuckets(StoreContract):
         stores.buckets.put(BUCKET, a_bucket(labels={}), None)
         assert stores.buckets.owned(names.ccoctls(CLUSTER)) == {}
 
-        stores.pools.put(CLUSTER, PoolState(title=CLUSTER, description="Created By OpenShift ccoctl"), None)
+        stores.pools.put(
+            CLUSTER, PoolState(title=CLUSTER, description="Created By OpenShift ccoctl"), None
+        )
 
         found = stores.buckets.get([BUCKET])[BUCKET]
         assert found.owner == stores.pools.get([CLUSTER])[CLUSTER].owner

@@ -28,13 +28,26 @@ from tests.contracts.turning import Turning
 class TestDocuments(WithBucket):
     @pytest.fixture
     def specimen(self, stores: Stores, bucket: None) -> Specimen:  # noqa: ARG002 - it must be there first
-        other = DocumentState(body={"issuer": "another"}, cache_control="no-store", content_type="application/jwk-set+json")
-        return Specimen(stores.documents, DISCOVERY, DocumentState(body={"issuer": "x"}), other, bears=(), unknown=f"{BUCKET}/unknown")
+        other = DocumentState(
+            body={"issuer": "another"},
+            cache_control="no-store",
+            content_type="application/jwk-set+json",
+        )
+        return Specimen(
+            stores.documents,
+            DISCOVERY,
+            DocumentState(body={"issuer": "x"}),
+            other,
+            bears=(),
+            unknown=f"{BUCKET}/unknown",
+        )
 
     def test_a_document_in_no_bucket_is_not_there(self, specimen: Specimen) -> None:
         assert specimen.store.get(["nowhere-oidc/keys.json"]) == {}
 
-    def test_in_a_bucket_of_the_users_own_it_is_found_by_its_own_mark(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_in_a_bucket_of_the_users_own_it_is_found_by_its_own_mark(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """And only there."""
         specimen.put(specimen.want, specimen.mark)
         assert specimen.get().owner is None
@@ -47,7 +60,9 @@ class TestDocuments(WithBucket):
         assert rival.documents.owned("another") == {}
         assert rival.key_sets.owned(CLUSTER) == {}
 
-    def test_in_a_bucket_that_is_not_ours_its_mark_counts_whatever_is_written_on_the_bucket(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_in_a_bucket_that_is_not_ours_its_mark_counts_whatever_is_written_on_the_bucket(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """So that what belongs to another cluster is seen before it is written over."""
         specimen.put(specimen.want, specimen.mark)
         have = stores.buckets.get([BUCKET])[BUCKET]
@@ -55,10 +70,14 @@ class TestDocuments(WithBucket):
 
         assert rival.documents.get([DISCOVERY])[DISCOVERY].owner == Mark(CLUSTER)
 
-    def test_what_was_there_unmarked_in_a_bucket_of_the_users_own_is_let_go_of_and_stays(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_what_was_there_unmarked_in_a_bucket_of_the_users_own_is_let_go_of_and_stays(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         have = stores.buckets.get([BUCKET])[BUCKET]
         stores.buckets.put(BUCKET, replace(have, owner=Mark(CLUSTER, "brought")), have)
-        place(stores).blob(names.DISCOVERY).upload_from_string(b'{"issuer": "theirs"}', content_type="application/json")
+        place(stores).blob(names.DISCOVERY).upload_from_string(
+            b'{"issuer": "theirs"}', content_type="application/json"
+        )
 
         specimen.put(specimen.want, specimen.mark)
         assert rival.documents.owned(CLUSTER) == {DISCOVERY: Mark(CLUSTER, "brought")}
@@ -73,10 +92,14 @@ class TestDocuments(WithBucket):
 class TestKeySets(WithBucket, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores, bucket: None) -> Specimen:  # noqa: ARG002 - it must be there first
-        return Specimen(stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{BUCKET}/unknown")
+        return Specimen(
+            stores.key_sets, JWKS, a_key_set(0), a_key_set(1), bears=(), unknown=f"{BUCKET}/unknown"
+        )
 
     @pytest.mark.parametrize("seen", [True, False])
-    def test_it_is_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores, seen: bool) -> None:
+    def test_it_is_put_over_what_was_seen_and_over_nothing_else(
+        self, specimen: Specimen, rival: Stores, seen: bool
+    ) -> None:
         have = specimen.put(a_key_set(0), None) and specimen.get() if seen else None
         rival.key_sets.put(JWKS, a_key_set(1, "add"), specimen.get())
 

@@ -35,16 +35,24 @@ class TestPolicies(WithPool):
     @pytest.fixture
     def specimen(self, stores: Stores, pool: None) -> Specimen:  # noqa: ARG002 - it must be there first
         stores.service_accounts.put(ACCOUNT, an_account(), None)
-        want = PolicyState(grants=frozenset({Grant(VIEWER, MEMBER), Grant("roles/storage.admin", MEMBER, WHEN)}), of=frozenset({MEMBER}), exact=True)
+        want = PolicyState(
+            grants=frozenset({Grant(VIEWER, MEMBER), Grant("roles/storage.admin", MEMBER, WHEN)}),
+            of=frozenset({MEMBER}),
+            exact=True,
+        )
         other = replace(want, grants=frozenset({Grant("roles/storage.objectViewer", MEMBER)}))
         return Specimen(stores.policies, PROJECT, want, other, bears=(), stays=True, alike=right)
 
-    def test_nothing_of_others_is_lost_whoever_comes_in_between(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_nothing_of_others_is_lost_whoever_comes_in_between(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         stores.service_accounts.put("theirs", an_account("theirs"), None)
         theirs = ids.account_member(ids.email("theirs", PROJECT))
         have = specimen.get()
         grant = Grant("roles/browser", theirs, WHEN)
-        rival.policies.put(PROJECT, PolicyState(grants=frozenset({grant}), of=frozenset({theirs})), None)
+        rival.policies.put(
+            PROJECT, PolicyState(grants=frozenset({grant}), of=frozenset({theirs})), None
+        )
 
         with pytest.raises(NotYet):
             specimen.store.put(PROJECT, specimen.want, have)
@@ -64,14 +72,32 @@ class TestPolicies(WithPool):
 
         assert given not in specimen.get().grants
 
-    def test_members_of_what_is_ours_go_with_it_and_are_found_wherever_they_are(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_members_of_what_is_ours_go_with_it_and_are_found_wherever_they_are(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
-        stores.service_accounts.put(ACCOUNT, replace(have, scopes=frozenset({SECOND}), owner=Mark(CLUSTER, origin="create-identity")), have)
+        stores.service_accounts.put(
+            ACCOUNT,
+            replace(
+                have, scopes=frozenset({SECOND}), owner=Mark(CLUSTER, origin="create-identity")
+            ),
+            have,
+        )
         put_pool(stores, Mark(CLUSTER))
         (direct,) = principals("direct")
         before = specimen.get().grants
-        specimen.put(PolicyState(grants=frozenset({Grant(VIEWER, MEMBER), Grant(VIEWER, direct)}), of=frozenset({MEMBER, direct})), None)
-        stores.policies.put(SECOND, PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})), None)
+        specimen.put(
+            PolicyState(
+                grants=frozenset({Grant(VIEWER, MEMBER), Grant(VIEWER, direct)}),
+                of=frozenset({MEMBER, direct}),
+            ),
+            None,
+        )
+        stores.policies.put(
+            SECOND,
+            PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})),
+            None,
+        )
 
         mark = Mark(CLUSTER, origin="create-identity")
         assert rival.policies.owned(CLUSTER) == {PROJECT: mark, SECOND: mark}
@@ -82,10 +108,15 @@ class TestPolicies(WithPool):
         assert specimen.get().grants == before
         assert rival.policies.owned(CLUSTER) == {}
 
-    def test_what_has_no_roles_in_a_project_any_more_says_so(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_what_has_no_roles_in_a_project_any_more_says_so(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """Whether there were any, or only what says that there may be; and of other projects and of others nothing changes."""
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
-        both, theirs = frozenset({SECOND, PROJECT}), an_account("theirs", scopes=frozenset({SECOND}), owner=Mark("another"))
+        both, theirs = (
+            frozenset({SECOND, PROJECT}),
+            an_account("theirs", scopes=frozenset({SECOND}), owner=Mark("another")),
+        )
         stores.service_accounts.put(ACCOUNT, replace(have, scopes=both, owner=Mark(CLUSTER)), have)
         stores.service_accounts.put("theirs", theirs, None)
         put_pool(stores, Mark(CLUSTER))
@@ -99,15 +130,23 @@ class TestPolicies(WithPool):
         assert rival.reaches.get([CLUSTER])[CLUSTER].scopes == {PROJECT}
         assert SECOND not in rival.policies.owned(CLUSTER)
 
-    def test_who_grants_something_meanwhile_makes_it_begin_anew(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_who_grants_something_meanwhile_makes_it_begin_anew(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
-        stores.service_accounts.put(ACCOUNT, replace(have, scopes=frozenset({SECOND}), owner=Mark(CLUSTER)), have)
+        stores.service_accounts.put(
+            ACCOUNT, replace(have, scopes=frozenset({SECOND}), owner=Mark(CLUSTER)), have
+        )
         inside: Any = rival.policies
         withdraw = inside.store.accounts.withdraw
 
         def late(project: str) -> None:
             withdraw(project)
-            stores.policies.put(SECOND, PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})), None)
+            stores.policies.put(
+                SECOND,
+                PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})),
+                None,
+            )
             inside.store.accounts.withdraw = withdraw
 
         inside.store.accounts.withdraw = late
@@ -117,21 +156,30 @@ class TestPolicies(WithPool):
 
         assert specimen.store.get([SECOND])[SECOND].grants.isdisjoint({Grant(VIEWER, MEMBER)})
 
-    def test_of_an_account_that_is_only_let_go_what_only_we_can_have_given_goes(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_of_an_account_that_is_only_let_go_what_only_we_can_have_given_goes(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
         stores.service_accounts.put(ACCOUNT, replace(have, owner=Mark(CLUSTER, "adopted")), have)
         made = stores.custom_roles.put("cwii_1", a_role(owner=Mark(CLUSTER)), None)
         theirs = Grant(VIEWER, MEMBER)
-        specimen.put(PolicyState(grants=frozenset({theirs, Grant(made.id, MEMBER)}), of=frozenset({MEMBER})), None)
+        specimen.put(
+            PolicyState(grants=frozenset({theirs, Grant(made.id, MEMBER)}), of=frozenset({MEMBER})),
+            None,
+        )
 
         rival.policies.drop(PROJECT)
 
         assert {grant for grant in specimen.get().grants if grant.member == MEMBER} == {theirs}
 
-    def test_whoever_has_roles_without_a_service_account_is_found_and_loses_them_alone(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_whoever_has_roles_without_a_service_account_is_found_and_loses_them_alone(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         """Wherever the pool says that its members are granted any; and only in a pool of the cluster's own."""
         one, two = sorted(principals("one", "two"))
-        granted = PolicyState(grants=frozenset({Grant(VIEWER, one), Grant(VIEWER, two)}), of=frozenset({one, two}))
+        granted = PolicyState(
+            grants=frozenset({Grant(VIEWER, one), Grant(VIEWER, two)}), of=frozenset({one, two})
+        )
         for project in (PROJECT, SECOND):
             stores.policies.put(project, granted, None)
         assert rival.principals.owned(CLUSTER) == {}, "the pool is the user's"
@@ -143,14 +191,23 @@ class TestPolicies(WithPool):
         rival.principals.drop("ns:one")
 
         assert rival.principals.owned(CLUSTER) == {"ns:two": Mark(CLUSTER)}
-        assert [Grant(VIEWER, two) in stores.policies.get([project])[project].grants for project in (PROJECT, SECOND)] == [True, True]
+        assert [
+            Grant(VIEWER, two) in stores.policies.get([project])[project].grants
+            for project in (PROJECT, SECOND)
+        ] == [True, True]
         assert specimen.get().grants >= {Grant(VIEWER, two)}
 
-    def test_a_project_that_is_closed_to_us_fails_for_itself(self, specimen: Specimen, stores: Stores, rival: Stores) -> None:
+    def test_a_project_that_is_closed_to_us_fails_for_itself(
+        self, specimen: Specimen, stores: Stores, rival: Stores
+    ) -> None:
         mark = Mark(CLUSTER, origin="create-identity")
         have = stores.service_accounts.get([ACCOUNT])[ACCOUNT]
-        stores.service_accounts.put(ACCOUNT, replace(have, scopes=frozenset({"closed-to-us"}), owner=mark), have)
-        specimen.put(PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})), None)
+        stores.service_accounts.put(
+            ACCOUNT, replace(have, scopes=frozenset({"closed-to-us"}), owner=mark), have
+        )
+        specimen.put(
+            PolicyState(grants=frozenset({Grant(VIEWER, MEMBER)}), of=frozenset({MEMBER})), None
+        )
 
         assert rival.policies.owned(CLUSTER) == {PROJECT: mark, "closed-to-us": mark}
         with pytest.raises(Denied) as told:
@@ -162,4 +219,8 @@ class TestPolicies(WithPool):
         nobody = ids.account_member(ids.email("nobody-here", PROJECT))
 
         with pytest.raises(NotYet, match="does not exist"):
-            specimen.store.put(PROJECT, PolicyState(grants=frozenset({Grant(VIEWER, nobody)}), of=frozenset({nobody})), None)
+            specimen.store.put(
+                PROJECT,
+                PolicyState(grants=frozenset({Grant(VIEWER, nobody)}), of=frozenset({nobody})),
+                None,
+            )

@@ -26,9 +26,16 @@ from tests.contracts.store import Specimen, StoreContract
 class TestPools(StoreContract):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
-        return Buried(stores.pools, CLUSTER, PoolState(title=CLUSTER, description="A cluster."), PoolState(title="x", description="Another.", disabled=True))
+        return Buried(
+            stores.pools,
+            CLUSTER,
+            PoolState(title=CLUSTER, description="A cluster."),
+            PoolState(title="x", description="Another.", disabled=True),
+        )
 
-    def test_what_was_deleted_is_shown_and_revived_with_its_mark(self, specimen: Specimen, stores: Stores) -> None:
+    def test_what_was_deleted_is_shown_and_revived_with_its_mark(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         specimen.drop()
 
@@ -58,7 +65,9 @@ class TestPools(StoreContract):
         assert stores.reaches.get([CLUSTER])[CLUSTER].scopes == {SECOND}
         assert specimen.get() == specimen.other
 
-    def test_of_the_users_own_only_the_mark_is_written_and_taken_away(self, specimen: Specimen, stores: Stores) -> None:
+    def test_of_the_users_own_only_the_mark_is_written_and_taken_away(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         theirs = PoolState(title="Team X", description="Important pool, with an issuer of team X.")
         specimen.put(theirs, None)
         specimen.put(specimen.want, Mark(CLUSTER, "brought"))
@@ -78,9 +87,14 @@ class TestPools(StoreContract):
         put_provider(stores, "beta", Mark("beta"))
         put_provider(stores, "disabled", None, disabled=True)
 
-        assert {other.name for other in stores.pools.get([CLUSTER])[CLUSTER].others} == {"github", "beta"}
+        assert {other.name for other in stores.pools.get([CLUSTER])[CLUSTER].others} == {
+            "github",
+            "beta",
+        }
 
-    def test_who_came_back_with_a_revived_one_stands_against_it(self, specimen: Specimen, stores: Stores) -> None:
+    def test_who_came_back_with_a_revived_one_stands_against_it(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         put_provider(stores, "github", None)
         specimen.drop()
@@ -89,7 +103,9 @@ class TestPools(StoreContract):
         with pytest.raises(Conflict, match="github"):
             specimen.put(replace(specimen.want, provider=CLUSTER), specimen.mark)
 
-    def test_what_it_says_to_people_gives_way_to_other_projects(self, specimen: Specimen, stores: Stores) -> None:
+    def test_what_it_says_to_people_gives_way_to_other_projects(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(replace(specimen.want, description="long " * 25), specimen.mark)
         scopes = frozenset(f"project-number-{number}" for number in range(6))
         stores.reaches.put(CLUSTER, ReachState(scopes=scopes), None)
@@ -103,7 +119,14 @@ class TestReaches(WithPool):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
         want = ReachState(scopes=frozenset({SECOND}))
-        return Specimen(stores.reaches, CLUSTER, want, ReachState(scopes=frozenset({"a-third"})), bears=(), stays=True)
+        return Specimen(
+            stores.reaches,
+            CLUSTER,
+            want,
+            ReachState(scopes=frozenset({"a-third"})),
+            bears=(),
+            stays=True,
+        )
 
     def test_another_want_is_put_over_the_first_and_back(self, specimen: Specimen) -> None:
         """None is ever taken off."""

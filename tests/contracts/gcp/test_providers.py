@@ -37,7 +37,9 @@ class TestProviders(WithPool):
         )
         return Buried(stores.providers, PROVIDER, a_provider(), other, unknown=f"{CLUSTER}/unknown")
 
-    def test_it_is_revived_and_all_of_it_is_put_right(self, specimen: Specimen, stores: Stores) -> None:
+    def test_it_is_revived_and_all_of_it_is_put_right(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.other, specimen.mark)
         specimen.drop()
         assert stores.providers.get([PROVIDER])[PROVIDER].deleted
@@ -61,14 +63,18 @@ class TestProviders(WithPool):
 
         assert stores.providers.get([PROVIDER])[PROVIDER].deleted
 
-    def test_that_it_went_with_its_pool_is_no_error(self, specimen: Specimen, stores: Stores) -> None:
+    def test_that_it_went_with_its_pool_is_no_error(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         have = stores.pools.get([CLUSTER])[CLUSTER]
         Buried(stores.pools, CLUSTER, have, have).drop()
 
         assert stores.providers.owned(CLUSTER) == {}
 
-    def test_those_in_other_pools_of_the_cluster_are_found_and_so_are_their_issuers(self, specimen: Specimen, stores: Stores) -> None:
+    def test_those_in_other_pools_of_the_cluster_are_found_and_so_are_their_issuers(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         put_pool(stores, Mark(CLUSTER), "another-pool")
         put_pool(stores, None, "their-pool")
@@ -77,9 +83,14 @@ class TestProviders(WithPool):
             Buried(stores.providers, f"{pool}/{CLUSTER}", other, other).put(other, Mark(CLUSTER))
 
         assert set(stores.providers.owned(CLUSTER)) == {PROVIDER, f"another-pool/{CLUSTER}"}
-        assert stores.known_issuers.get([CLUSTER])[CLUSTER].urls == {"https://issuer.example.org", "https://another-pool.example.org"}
+        assert stores.known_issuers.get([CLUSTER])[CLUSTER].urls == {
+            "https://issuer.example.org",
+            "https://another-pool.example.org",
+        }
 
-    def test_uploaded_keys_are_there_as_soon_as_it_is(self, specimen: Specimen, stores: Stores) -> None:
+    def test_uploaded_keys_are_there_as_soon_as_it_is(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         """In between Google would take those of whoever has the issuer's URL."""
         specimen.put(a_provider(keys="uploaded", uploads=(key(0),)), specimen.mark)
 
@@ -87,7 +98,9 @@ class TestProviders(WithPool):
         assert stores.provider_keys.get([PROVIDER])[PROVIDER].kids == {key(0).kid}
         assert stores.provider_keys.put(PROVIDER, a_key_set(0), None).kids == {key(0).kid}
 
-    def test_uploaded_keys_are_taken_away_where_the_issuers_own_are_wanted(self, specimen: Specimen, stores: Stores) -> None:
+    def test_uploaded_keys_are_taken_away_where_the_issuers_own_are_wanted(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         stores.provider_keys.put(PROVIDER, a_key_set(0), None)
         assert specimen.get().keys == "uploaded"
@@ -112,10 +125,16 @@ class TestProviders(WithPool):
 class TestProviderKeys(WithPool, Turning):
     @pytest.fixture
     def specimen(self, stores: Stores, pool: None) -> Specimen:  # noqa: ARG002 - it must be there first
-        Buried(stores.providers, PROVIDER, a_provider(), a_provider()).put(a_provider(), Mark(CLUSTER))
-        return Specimen(stores.provider_keys, PROVIDER, a_key_set(0), a_key_set(1), bears=(), stays=True)
+        Buried(stores.providers, PROVIDER, a_provider(), a_provider()).put(
+            a_provider(), Mark(CLUSTER)
+        )
+        return Specimen(
+            stores.provider_keys, PROVIDER, a_key_set(0), a_key_set(1), bears=(), stays=True
+        )
 
-    def test_they_are_put_over_what_was_seen_and_over_nothing_else(self, specimen: Specimen, rival: Stores) -> None:
+    def test_they_are_put_over_what_was_seen_and_over_nothing_else(
+        self, specimen: Specimen, rival: Stores
+    ) -> None:
         specimen.put(a_key_set(0), None)
         have = specimen.get()
         rival.provider_keys.put(PROVIDER, a_key_set(1, "add"), have)

@@ -29,10 +29,18 @@ from tests.contracts.store import Specimen, StoreContract
 class TestCustomRoles(StoreContract):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
-        other = a_role(title="Another", description="Another.", permissions=frozenset({"storage.buckets.get", "storage.buckets.list"}))
-        return Buried(stores.custom_roles, "cwii_own_12345678", a_role(), other, unknown="cwii_unknown")
+        other = a_role(
+            title="Another",
+            description="Another.",
+            permissions=frozenset({"storage.buckets.get", "storage.buckets.list"}),
+        )
+        return Buried(
+            stores.custom_roles, "cwii_own_12345678", a_role(), other, unknown="cwii_unknown"
+        )
 
-    def test_what_was_deleted_is_shown_and_revived(self, specimen: Specimen, stores: Stores) -> None:
+    def test_what_was_deleted_is_shown_and_revived(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         specimen.put(specimen.want, specimen.mark)
         specimen.drop()
         assert stores.custom_roles.get([specimen.name])[specimen.name].deleted
@@ -46,21 +54,33 @@ class TestCustomRoles(StoreContract):
 class TestSharedRoles(StoreContract):
     @pytest.fixture
     def specimen(self, stores: Stores) -> Specimen:
-        want = SharedRoleState(title="A role", description="May look.", permissions=frozenset({"storage.buckets.get"}))
+        want = SharedRoleState(
+            title="A role", description="May look.", permissions=frozenset({"storage.buckets.get"})
+        )
         other = replace(want, permissions=frozenset({"storage.buckets.list"}))
-        return Buried(stores.custom_roles, "cwii_0123456789ab", want, other, bears=(), unknown="cwii_unknown")
+        return Buried(
+            stores.custom_roles, "cwii_0123456789ab", want, other, bears=(), unknown="cwii_unknown"
+        )
 
-    def test_it_goes_if_that_was_asked_for_and_nobody_else_has_it(self, specimen: Specimen, stores: Stores) -> None:
+    def test_it_goes_if_that_was_asked_for_and_nobody_else_has_it(
+        self, specimen: Specimen, stores: Stores
+    ) -> None:
         made = specimen.put(specimen.want, None)
         for name, mark in ((ACCOUNT, Mark(CLUSTER)), ("theirs", None)):
-            stores.service_accounts.put(name, an_account(name, principals=frozenset(), owner=mark), None)
+            stores.service_accounts.put(
+                name, an_account(name, principals=frozenset(), owner=mark), None
+            )
         theirs = ids.account_member(ids.email("theirs", PROJECT))
         grants = frozenset({Grant(made.id, MEMBER), Grant(made.id, theirs)})
-        stores.policies.put(PROJECT, PolicyState(grants=grants, of=frozenset({MEMBER, theirs})), None)
+        stores.policies.put(
+            PROJECT, PolicyState(grants=grants, of=frozenset({MEMBER, theirs})), None
+        )
 
         for asked in connected(delete_roles=True):
             assert asked.custom_roles.owned(CLUSTER) == {}
-        stores.policies.put(PROJECT, PolicyState(grants=frozenset(), of=frozenset({theirs}), exact=True), None)
+        stores.policies.put(
+            PROJECT, PolicyState(grants=frozenset(), of=frozenset({theirs}), exact=True), None
+        )
         assert stores.custom_roles.owned(CLUSTER) == {}
 
         for asked in connected(delete_roles=True):
@@ -76,7 +96,9 @@ class TestSharedRoles(StoreContract):
 
 
 class TestRoles:
-    def test_one_that_is_there_is_what_it_is_called_and_one_that_is_not_is_bad_input(self, stores: Stores) -> None:
+    def test_one_that_is_there_is_what_it_is_called_and_one_that_is_not_is_bad_input(
+        self, stores: Stores
+    ) -> None:
         assert stores.role("roles/storage.admin") == "roles/storage.admin"
         with pytest.raises(BadInput, match=r"storage\.admn") as raised:
             stores.role("roles/storage.admn")

@@ -21,7 +21,10 @@ from tests.contracts.store import Specimen
 
 class TestApis:
     def test_they_are_on_or_off_and_stay_on_once_they_were_turned_on(self, stores: Stores) -> None:
-        assert stores.apis.get(["iam.googleapis.com", "dns.googleapis.com"]) == {"iam.googleapis.com": ApiState(), "dns.googleapis.com": ApiState(on=False)}
+        assert stores.apis.get(["iam.googleapis.com", "dns.googleapis.com"]) == {
+            "iam.googleapis.com": ApiState(),
+            "dns.googleapis.com": ApiState(on=False),
+        }
         specimen = Specimen(stores.apis, "dns.googleapis.com", ApiState(), ApiState())
 
         assert specimen.put(ApiState(), None) == ApiState()

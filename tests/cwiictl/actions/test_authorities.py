@@ -19,7 +19,9 @@ from tests.webhook.hypershift import rsa_authority
 
 NOW, DAY = datetime.now(UTC), timedelta(days=1)
 ROOT, CLIENT = rsa_authority(), rsa_authority()
-AZURE = sidecar(Sidecar(some(dialects=["azwi"], azure={"tenantId": "t"}), flavour("azure"), "clusters-shop"))
+AZURE = sidecar(
+    Sidecar(some(dialects=["azwi"], azure={"tenantId": "t"}), flavour("azure"), "clusters-shop")
+)
 SERVES, ASKS = pki.sidecar(LIFE), pki.user(*AZURE.user, LIFE)
 
 
@@ -34,9 +36,13 @@ def aged(wish: pki.Wish, by: Pair, left: int) -> Pair:
     return pki.signed(wish, by, NOW - (365 - left) * DAY)
 
 
-@pytest.mark.parametrize(("name", "wish", "by"), [(AZURE.serving, SERVES, ROOT), (AZURE.kubeconfig, ASKS, CLIENT)])
+@pytest.mark.parametrize(
+    ("name", "wish", "by"), [(AZURE.serving, SERVES, ROOT), (AZURE.kubeconfig, ASKS, CLIENT)]
+)
 @pytest.mark.parametrize(("left", "stays"), [(31, True), (29, False)])
-def test_it_is_made_anew_from_thirty_days_before_its_end(name: str, wish: pki.Wish, by: Pair, left: int, stays: bool) -> None:  # a column
+def test_it_is_made_anew_from_thirty_days_before_its_end(
+    name: str, wish: pki.Wish, by: Pair, left: int, stays: bool
+) -> None:  # a column
     old = aged(wish, by, left)
 
     new, told = after(old, name)
@@ -53,7 +59,10 @@ def test_it_is_made_anew_from_thirty_days_before_its_end(name: str, wish: pki.Wi
         (pki.signed(replace(SERVES, calls=False), ROOT, NOW), "it is for other usages"),
         (pki.signed(replace(SERVES, addresses=("127.0.0.2",)), ROOT, NOW), "it is for other names"),
         (pki.signed(replace(SERVES, name="other"), ROOT, NOW), "it is of somebody else"),
-        (pki.signed(replace(SERVES, life=replace(LIFE, lasts=90 * DAY)), ROOT, NOW), "it was made for another time"),
+        (
+            pki.signed(replace(SERVES, life=replace(LIFE, lasts=90 * DAY)), ROOT, NOW),
+            "it was made for another time",
+        ),
         (replace(pki.signed(SERVES, ROOT, NOW), key=CLIENT.key), "do not belong together"),
     ],
 )
@@ -65,11 +74,18 @@ def test_what_is_not_as_it_should_be_is_made_anew_and_it_is_said_why(pair: Pair,
     assert why in told
 
 
-def test_whatever_is_of_a_ca_that_ends_soon_ends_with_it_and_is_not_made_anew_at_every_run() -> None:
+def test_whatever_is_of_a_ca_that_ends_soon_ends_with_it_and_is_not_made_anew_at_every_run() -> (
+    None
+):
     ends = pki.authority("short", replace(LIFE, lasts=20 * DAY), NOW)
     first, _ = certified(AZURE, ends, CLIENT, {})
 
-    again, told = certified(AZURE, ends, CLIENT, {AZURE.serving: {CRT: first.serving.certificate, KEY: first.serving.key}})
+    again, told = certified(
+        AZURE,
+        ends,
+        CLIENT,
+        {AZURE.serving: {CRT: first.serving.certificate, KEY: first.serving.key}},
+    )
 
     assert (again.serving, told) == (first.serving, ())
     assert pki.ends(first.serving.certificate) == pki.ends(ends.certificate)
@@ -106,7 +122,9 @@ def test_a_ca_in_files_has_its_key_beside_it(tmp_path: Path) -> None:
         (pki.authority("old", replace(LIFE, lasts=DAY), NOW - 9 * DAY), "it ended at"),
     ],
 )
-def test_what_cannot_sign_is_said_before_anything_is_written(tmp_path: Path, pair: Pair, why: str) -> None:
+def test_what_cannot_sign_is_said_before_anything_is_written(
+    tmp_path: Path, pair: Pair, why: str
+) -> None:
     (tmp_path / "ca.crt").write_bytes(pair.certificate)
     (tmp_path / "ca.key").write_bytes(pair.key)
 

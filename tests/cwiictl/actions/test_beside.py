@@ -24,6 +24,9 @@ def test_every_kind_that_goes_into_a_cluster_is_looked_for_there(name: str) -> N
     values = some(dialects=[dialect], azure={"tenantId": "t"}, gcp={"delivery": "config-map"})
     wanted = sidecar(Sidecar(values, flavour(name), "clusters-shop"))
 
-    assert {title(body["apiVersion"], body["kind"]) for body in (*secrets(wanted, CERTIFIED), patch(wanted))} == set(MANAGEMENT)
+    assert {
+        title(body["apiVersion"], body["kind"])
+        for body in (*secrets(wanted, CERTIFIED), patch(wanted))
+    } == set(MANAGEMENT)
     made = {title(body["apiVersion"], body["kind"]) for body in guest(wanted, b"root")}
     assert made == set(HOSTED) if name == "cwii" else made < set(HOSTED)

@@ -24,8 +24,14 @@ def silent(line: str) -> NoReturn:
     [
         (Push("webhook"), "webhook names no place in a registry"),
         (Push("registry.example.org/webhook", plain=True), "--plain-http would send passwords"),
-        (Push("127.0.0.1:1/webhook", plain=True, key=Path("/nowhere/key.pem")), "the key /nowhere/key.pem cannot be read"),
-        (Push("127.0.0.1:1/webhook", plain=True), "127.0.0.1:1 cannot be reached: Connection refused"),
+        (
+            Push("127.0.0.1:1/webhook", plain=True, key=Path("/nowhere/key.pem")),
+            "the key /nowhere/key.pem cannot be read",
+        ),
+        (
+            Push("127.0.0.1:1/webhook", plain=True),
+            "127.0.0.1:1 cannot be reached: Connection refused",
+        ),
     ],
 )
 def test_a_push_that_leads_nowhere_fetches_nothing(order: Push, told: str) -> None:
@@ -33,7 +39,9 @@ def test_a_push_that_leads_nowhere_fetches_nothing(order: Push, told: str) -> No
         push(order, [], silent)
 
 
-def test_a_place_that_cannot_be_written_is_told_with_the_argument_that_names_it(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_told_with_the_argument_that_names_it(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "file").touch()
 
@@ -47,7 +55,12 @@ def test_a_place_that_cannot_be_written_is_told_with_the_argument_that_names_it(
 
 
 def test_what_has_arrived_is_kept_where_something_else_has_not(tmp_path: Path) -> None:
-    lock = Lock(DATE, "trixie", "3.13", {name: Machine(machine.packages, ()) for name, machine in LOCK.machines.items()})
+    lock = Lock(
+        DATE,
+        "trixie",
+        "3.13",
+        {name: Machine(machine.packages, ()) for name, machine in LOCK.machines.items()},
+    )
     there, _ = [package for machine in lock.machines.values() for package in machine.packages]
     mirror, shelf = tmp_path / "mirror", Shelf(tmp_path / "shelf")
     (mirror / there.path).parent.mkdir(parents=True)

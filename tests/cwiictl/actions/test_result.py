@@ -46,14 +46,19 @@ def test_the_code_is(result: Result, code: int) -> None:
 
 
 def test_more_rows_and_failures_are_added_and_nothing_is_forgotten() -> None:
-    result = Result(rows=rows("created"), failures=(Failed("x"),), interrupted=True).plus(rows("left over"), [Denied("y")])
+    result = Result(rows=rows("created"), failures=(Failed("x"),), interrupted=True).plus(
+        rows("left over"), [Denied("y")]
+    )
 
     assert [row.condition for row in result.rows] == ["created", "left over"]
     assert [str(e) for e in result.failures] == ["x", "y"]
     assert result.interrupted
 
 
-@pytest.mark.parametrize(("error", "condition"), [(Conflict("x", remedy="y"), "foreign"), (Denied("x", remedy="y"), "failed")])
+@pytest.mark.parametrize(
+    ("error", "condition"),
+    [(Conflict("x", remedy="y"), "foreign"), (Denied("x", remedy="y"), "failed")],
+)
 def test_a_failure_tells_what_happened_and_what_to_do(error: Any, condition: str) -> None:
     assert failure("a", error) == Row("a", condition, problem="x", remedy="y")  # pyright: ignore[reportArgumentType] - a parameter that the table gives as text
 
@@ -66,8 +71,12 @@ def test_an_error_of_our_own_is_told_as_such() -> None:
 
 
 def test_two_questions_have_one_answer_and_the_worse_code() -> None:
-    clouds = Result((Caller("aws", "1", "me"),), rows=(Row("aws/role/a", "as wanted"),), judged=True)
-    cluster = Result((Caller("cluster", "c", "me"),), rows=(Row("k8s/Deployment/a/b", "missing"),), judged=True)
+    clouds = Result(
+        (Caller("aws", "1", "me"),), rows=(Row("aws/role/a", "as wanted"),), judged=True
+    )
+    cluster = Result(
+        (Caller("cluster", "c", "me"),), rows=(Row("k8s/Deployment/a/b", "missing"),), judged=True
+    )
 
     both = clouds.beside(cluster)
 
@@ -78,4 +87,10 @@ def test_two_questions_have_one_answer_and_the_worse_code() -> None:
 def test_what_is_still_to_be_restarted_is_not_as_wanted_and_what_was_is() -> None:
     assert Result(rows=(Row("k8s/Deployment/a/b", "to restart"),), judged=True).code == 3
     assert Result(rows=(Row("k8s/Deployment/a/b", "restarted"),), judged=True).code == 0
-    assert Result(rows=(Row("k8s/Deployment/a/b", "restarted"), Row("k8s/Pod/a/c", "missing")), judged=True).code == 3
+    assert (
+        Result(
+            rows=(Row("k8s/Deployment/a/b", "restarted"), Row("k8s/Pod/a/c", "missing")),
+            judged=True,
+        ).code
+        == 3
+    )

@@ -32,7 +32,11 @@ NEW = ("", False)
         (PLAIN, OUTSIDE, (OUTSIDE, True)),
         (PLAIN, OURS, NEW),
         (replace(PLAIN, move_issuer=True), OUTSIDE, NEW),
-        (replace(PLAIN, issuer_url="https://own.example.org"), OUTSIDE, ("https://own.example.org", False)),
+        (
+            replace(PLAIN, issuer_url="https://own.example.org"),
+            OUTSIDE,
+            ("https://own.example.org", False),
+        ),
         (replace(PLAIN, issuer_exists=True), INSIDE, (INSIDE, True)),
         (replace(PLAIN, clouds={"aws": {"region": "eu-west-1", "bucket": "mine"}}), OUTSIDE, NEW),
         (replace(PLAIN, clouds=GOOGLE), INSIDE, (INSIDE, False)),
@@ -60,7 +64,9 @@ def test_the_issuer_is(order: Order, issuer: str, trusted: tuple[str, bool]):
 
 
 def test_what_may_be_done_to_published_keys_is_what_the_user_has_said():
-    assert [decided(replace(PLAIN, keys=keys), Served(INSIDE, KEY)).keys for keys in PLAIN_KEYS] == list(PLAIN_KEYS)
+    assert [
+        decided(replace(PLAIN, keys=keys), Served(INSIDE, KEY)).keys for keys in PLAIN_KEYS
+    ] == list(PLAIN_KEYS)
 
 
 KUBEADM = replace(PLAIN, installers=("openshift", "kubeadm"))
@@ -68,11 +74,19 @@ KUBEADM = replace(PLAIN, installers=("openshift", "kubeadm"))
 
 @pytest.mark.parametrize(
     ("order", "issuer"),
-    [(KUBEADM, INSIDE), (replace(KUBEADM, issuer_url="https://own.example.org"), INSIDE), (replace(KUBEADM, move_issuer=True), OURS)],
+    [
+        (KUBEADM, INSIDE),
+        (replace(KUBEADM, issuer_url="https://own.example.org"), INSIDE),
+        (replace(KUBEADM, move_issuer=True), OURS),
+    ],
     ids=["where we publish", "where the user does", "away from where we did"],
 )
-def test_no_api_server_is_given_another_issuer_that_has_not_said_for_whom_it_takes_tokens(order: Order, issuer: str):
-    with pytest.raises(BadInput, match="is not known, and they would be told anew with another issuer"):
+def test_no_api_server_is_given_another_issuer_that_has_not_said_for_whom_it_takes_tokens(
+    order: Order, issuer: str
+):
+    with pytest.raises(
+        BadInput, match="is not known, and they would be told anew with another issuer"
+    ):
         judge_audiences(decided(order, Served(issuer, KEY)))
 
     judge_audiences(decided(order, Served(issuer, KEY, audiences=("a",))))
@@ -80,8 +94,18 @@ def test_no_api_server_is_given_another_issuer_that_has_not_said_for_whom_it_tak
 
 @pytest.mark.parametrize(
     ("order", "issuer"),
-    [(PLAIN, INSIDE), (KUBEADM, OUTSIDE), (KUBEADM, OURS), (replace(KUBEADM, clouds=GOOGLE), INSIDE)],
-    ids=["it is OpenShift's operator that tells them", "it is read as it is", "it has moved already", "Google has its keys"],
+    [
+        (PLAIN, INSIDE),
+        (KUBEADM, OUTSIDE),
+        (KUBEADM, OURS),
+        (replace(KUBEADM, clouds=GOOGLE), INSIDE),
+    ],
+    ids=[
+        "it is OpenShift's operator that tells them",
+        "it is read as it is",
+        "it has moved already",
+        "Google has its keys",
+    ],
 )
 def test_nothing_more_has_to_be_known_where(order: Order, issuer: str):
     judge_audiences(decided(order, Served(issuer, KEY)))

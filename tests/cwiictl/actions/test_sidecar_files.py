@@ -29,14 +29,32 @@ def folder(tmp_path: Path) -> Path:
 
 def install(folder: Path, *words: str, command: Any = install_webhook) -> str:
     """In two steps a person would take them: the same command twice writes nothing the second time."""
-    known = ["--root-ca", f"{folder}/root.crt", "--client-ca", f"{folder}/client.crt", "--image", IMAGE, "--output-dir", f"{folder}/out"]
-    done = CliRunner().invoke(command, [*(known if command is install_webhook else ()), *words], catch_exceptions=False, standalone_mode=False)
+    known = [
+        "--root-ca",
+        f"{folder}/root.crt",
+        "--client-ca",
+        f"{folder}/client.crt",
+        "--image",
+        IMAGE,
+        "--output-dir",
+        f"{folder}/out",
+    ]
+    done = CliRunner().invoke(
+        command,
+        [*(known if command is install_webhook else ()), *words],
+        catch_exceptions=False,
+        standalone_mode=False,
+    )
     return done.output
 
 
 def written(folder: Path) -> dict[str, bytes]:
     out = folder / "out"
-    return {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(out)): file.read_bytes()
+        for file in sorted(out.rglob("*"))
+        if file.is_file()
+    }
 
 
 SIDECAR = ("--mode", "sidecar", "--namespace", "clusters-shop")
@@ -46,27 +64,55 @@ STATIC = ("--mode", "static-pod")
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (SIDECAR, {f"sidecar/{name}" for name in ("README.txt", "guest.yaml", "kube-apiserver-patch.yaml", "kube-apiserver-removal.yaml", "secrets.yaml")}),
+        (
+            SIDECAR,
+            {
+                f"sidecar/{name}"
+                for name in (
+                    "README.txt",
+                    "guest.yaml",
+                    "kube-apiserver-patch.yaml",
+                    "kube-apiserver-removal.yaml",
+                    "secrets.yaml",
+                )
+            },
+        ),
         (
             STATIC,
             {
-                *(f"static-pod/{name}" for name in ("README.txt", "guest.yaml", "patches/kube-apiserver-webhook+strategic.yaml")),
-                *(f"static-pod/files/{name}" for name in ("ca.crt", "kubeconfig", "tls.crt", "tls.key")),
+                *(
+                    f"static-pod/{name}"
+                    for name in (
+                        "README.txt",
+                        "guest.yaml",
+                        "patches/kube-apiserver-webhook+strategic.yaml",
+                    )
+                ),
+                *(
+                    f"static-pod/files/{name}"
+                    for name in ("ca.crt", "kubeconfig", "tls.crt", "tls.key")
+                ),
             },
         ),
     ],
 )
-def test_a_second_run_writes_nothing_and_nobody_else_may_read_what_the_first_wrote(folder: Path, words: tuple[str, ...], names: set[str]) -> None:
+def test_a_second_run_writes_nothing_and_nobody_else_may_read_what_the_first_wrote(
+    folder: Path, words: tuple[str, ...], names: set[str]
+) -> None:
     install(folder, *words)
     first = written(folder)
 
     again = install(folder, *words)
 
     assert first.keys() == names
-    assert {line.split()[-1] for line in again.splitlines() if "as it was" in line} == {f"{folder}/out/{name}" for name in names}
+    assert {line.split()[-1] for line in again.splitlines() if "as it was" in line} == {
+        f"{folder}/out/{name}" for name in names
+    }
     assert written(folder) == first
     assert "written" not in again
-    assert {file.stat().st_mode & 0o777 for file in (folder / "out").rglob("*") if file.is_file()} == {0o600}
+    assert {
+        file.stat().st_mode & 0o777 for file in (folder / "out").rglob("*") if file.is_file()
+    } == {0o600}
 
 
 def test_a_dry_run_writes_nothing(folder: Path) -> None:
@@ -88,8 +134,19 @@ def test_of_another_ca_all_that_is_of_it_is_made_anew(folder: Path) -> None:
     assert changed == {"sidecar/guest.yaml", "sidecar/secrets.yaml"}
 
 
-@pytest.mark.parametrize("content", ["", "no: kubeconfig", "[", "users: [{}]", "users: [{user: {client-certificate-data: '*', client-key-data: '*'}}]"])
-def test_what_lies_there_and_cannot_be_read_is_as_good_as_nothing(folder: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "no: kubeconfig",
+        "[",
+        "users: [{}]",
+        "users: [{user: {client-certificate-data: '*', client-key-data: '*'}}]",
+    ],
+)
+def test_what_lies_there_and_cannot_be_read_is_as_good_as_nothing(
+    folder: Path, content: str
+) -> None:
     install(folder, *STATIC)
     (folder / "out" / "static-pod" / "files" / "kubeconfig").write_text(content)
 
@@ -99,17 +156,36 @@ def test_what_lies_there_and_cannot_be_read_is_as_good_as_nothing(folder: Path, 
     assert (access.server.host, access.server.port) == ("127.0.0.1", 6443)
 
 
-def test_a_deployment_in_a_file_is_written_with_the_sidecar_in_it_and_what_that_was_given(folder: Path) -> None:
+def test_a_deployment_in_a_file_is_written_with_the_sidecar_in_it_and_what_that_was_given(
+    folder: Path,
+) -> None:
     given = {"requests": {"cpu": "200m"}}
-    pod = {"containers": [{"name": "kube-apiserver", "image": "a"}, {"name": "aws-pod-identity-webhook", "image": "b", "resources": given}]}
+    pod = {
+        "containers": [
+            {"name": "kube-apiserver", "image": "a"},
+            {"name": "aws-pod-identity-webhook", "image": "b", "resources": given},
+        ]
+    }
     file = folder / "kas.yaml"
-    file.write_text(yaml.safe_dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "kas"}, "spec": {"template": {"spec": pod}}}))
+    file.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": {"name": "kas"},
+                "spec": {"template": {"spec": pod}},
+            }
+        )
+    )
 
     install(folder, *SIDECAR, "--deployment-file", str(file), "--flavour", "aws")
 
     whole = yaml.safe_load(written(folder)["sidecar/kube-apiserver.yaml"])
     containers = whole["spec"]["template"]["spec"]["containers"]
-    assert [(each["name"], each["image"]) for each in containers] == [("kube-apiserver", "a"), ("aws-pod-identity-webhook", IMAGE)]
+    assert [(each["name"], each["image"]) for each in containers] == [
+        ("kube-apiserver", "a"),
+        ("aws-pod-identity-webhook", IMAGE),
+    ]
     assert containers[1]["resources"] == given
 
 

@@ -14,12 +14,18 @@ from tests.clock import FakeClock
 class Cloud:
     """It takes a token from a certain time on, but for the tries that it fails."""
 
-    def __init__(self, clock: FakeClock, since: float = 0, fails: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self, clock: FakeClock, since: float = 0, fails: frozenset[int] = frozenset()
+    ) -> None:
         self.clock, self.since, self.fails, self.tries = clock, since, fails, 0
 
     def __call__(self) -> str:
         self.tries += 1
-        return "" if self.clock.now() >= self.since and self.tries not in self.fails else "it knows no such key"
+        return (
+            ""
+            if self.clock.now() >= self.since and self.tries not in self.fails
+            else "it knows no such key"
+        )
 
 
 def soak(clock: FakeClock, seconds: int, report: Report = silent, **clouds: Cloud) -> None:
@@ -53,7 +59,9 @@ def test_how_long_it_goes_on_is_told_now_and_then() -> None:
 
     soak(clock := FakeClock(), 3600, hear, AWS=Cloud(clock))
 
-    assert [each.rpartition(" for ")[2] for each in told] == [f"{left} min" for left in (60, 50, 40, 30, 20, *range(10, 0, -1))]
+    assert [each.rpartition(" for ")[2] for each in told] == [
+        f"{left} min" for left in (60, 50, 40, 30, 20, *range(10, 0, -1))
+    ]
 
 
 def test_a_cloud_that_remembers_longer_than_the_soak_is_waited_for() -> None:
@@ -76,7 +84,9 @@ def test_one_refusal_in_between_begins_the_count_anew() -> None:
 def test_a_cloud_that_never_takes_it_ends_it_with_its_own_words() -> None:
     clock, told = FakeClock(), list[Event]()
 
-    with pytest.raises(NotYet, match="AWS does not take tokens of the new key yet: it knows no such key"):
+    with pytest.raises(
+        NotYet, match="AWS does not take tokens of the new key yet: it knows no such key"
+    ):
         tried({"AWS": Cloud(clock, since=10**9)}, lambda: 0, Pace(clock=clock), told.append)
 
     assert any(event.what == "waiting" for event in told)

@@ -20,7 +20,11 @@ def test_people_are_told_now_and_then_how_far_it_is(capsys: pytest.CaptureFixtur
         now[0] += SOMETIMES / 10
         console.report(done(number))
 
-    assert capsys.readouterr().err.splitlines() == ["10 of 40 done", "20 of 40 done", "30 of 40 done"]
+    assert capsys.readouterr().err.splitlines() == [
+        "10 of 40 done",
+        "20 of 40 done",
+        "30 of 40 done",
+    ]
 
 
 def test_what_is_waited_for_is_told_at_once_and_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,10 +33,15 @@ def test_what_is_waited_for_is_told_at_once_and_once(capsys: pytest.CaptureFixtu
     for why in ("not yet", "not yet", "almost"):
         console.report(Event("waiting", "issuer/x", why))
 
-    assert capsys.readouterr().err.splitlines() == ["waiting: issuer/x: not yet", "waiting: issuer/x: almost"]
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting: issuer/x: not yet",
+        "waiting: issuer/x: almost",
+    ]
 
 
-def test_beside_what_is_for_machines_each_thing_is_told_as_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_beside_what_is_for_machines_each_thing_is_told_as_it_is_done(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     console = Console("json", clock=lambda: 0.0)
 
     console.report(done(1))

@@ -16,12 +16,23 @@ SIGHT = Sight(
     "https://issuer",
     "kid",
     frozenset({"aws/document/discovery", "local/key/signing-key"}),
-    (Side("aws", "AWS", (Acting(ROLE, "shop", ("billing",), "demo-shop", parts=("aws/policy/demo-shop",)),)), Side("gcp", "Google Cloud", ())),
+    (
+        Side(
+            "aws",
+            "AWS",
+            (Acting(ROLE, "shop", ("billing",), "demo-shop", parts=("aws/policy/demo-shop",)),),
+        ),
+        Side("gcp", "Google Cloud", ()),
+    ),
 )
 
 
-def of(*rows: Row, findings: tuple[Finding, ...] = (), failures: tuple[Exception, ...] = ()) -> Result:
-    return Result((Caller("aws", "123456789012", "me"),), rows=rows, findings=findings, failures=failures)
+def of(
+    *rows: Row, findings: tuple[Finding, ...] = (), failures: tuple[Exception, ...] = ()
+) -> Result:
+    return Result(
+        (Caller("aws", "123456789012", "me"),), rows=rows, findings=findings, failures=failures
+    )
 
 
 def test_every_row_has_one_place() -> None:
@@ -41,14 +52,37 @@ def test_every_row_has_one_place() -> None:
     aws, gcp = map_.clouds
     assert {thing.address for thing in map_.things} == {row.thing for row in rows}
     assert len(map_.things) == len(rows)
-    assert {thing.address for thing in map_.issuer.things} == {"aws/document/discovery", "local/key/signing-key", "k8s/api-server/10.0.0.1:6443"}
+    assert {thing.address for thing in map_.issuer.things} == {
+        "aws/document/discovery",
+        "local/key/signing-key",
+        "k8s/api-server/10.0.0.1:6443",
+    }
     assert [thing.address for thing in aws.things] == ["aws/oidc-provider/issuer"]
-    assert [thing.address for thing in (*aws.others, *gcp.others)] == ["aws/role/demo-old", "gcp/pool/demo"]
-    assert [thing.address for identity in map_.identities for thing in identity.things] == [ROLE, "aws/policy/demo-shop"]
+    assert [thing.address for thing in (*aws.others, *gcp.others)] == [
+        "aws/role/demo-old",
+        "gcp/pool/demo",
+    ]
+    assert [thing.address for identity in map_.identities for thing in identity.things] == [
+        ROLE,
+        "aws/policy/demo-shop",
+    ]
 
 
 def test_what_is_found_of_a_thing_that_status_has_no_row_for_is_not_lost() -> None:
-    map_ = drawn(of(findings=(Finding("out/webhook.yaml", "what is told", "failed", "it lacks the tenant", "have it written anew"),)), SIGHT)
+    map_ = drawn(
+        of(
+            findings=(
+                Finding(
+                    "out/webhook.yaml",
+                    "what is told",
+                    "failed",
+                    "it lacks the tenant",
+                    "have it written anew",
+                ),
+            )
+        ),
+        SIGHT,
+    )
 
     (thing,) = map_.issuer.things
     assert (thing.address, thing.condition, thing.state) == ("out/webhook.yaml", "failed", "wrong")
@@ -60,18 +94,31 @@ def test_a_finding_is_worse_than_drift_and_what_is_missing_stays_missing() -> No
     cases = (
         of(Row(ROLE, "drifted", (Difference("trust", "nobody", "us"),)), findings=(finding,)),
         of(Row(ROLE, "missing"), findings=(finding,)),
-        of(Row(ROLE, "as wanted"), findings=(finding,), failures=(Denied("the role trusts nobody", remedy=""),)),
+        of(
+            Row(ROLE, "as wanted"),
+            findings=(finding,),
+            failures=(Denied("the role trusts nobody", remedy=""),),
+        ),
     )
     drifted, missing, unread = (drawn(case, SIGHT).identities[0] for case in cases)
 
-    assert (drifted.condition, missing.condition, unread.condition) == ("not believed", "missing", "failed")
-    assert [note.text for note in drifted.notes] == ["trust: nobody -> us", "The role trusts nobody."]
+    assert (drifted.condition, missing.condition, unread.condition) == (
+        "not believed",
+        "missing",
+        "failed",
+    )
+    assert [note.text for note in drifted.notes] == [
+        "trust: nobody -> us",
+        "The role trusts nobody.",
+    ]
     assert {each.state for each in (drifted, missing, unread)} == {"wrong"}
 
 
 def test_what_both_say_is_said_once() -> None:
     finding = Finding(ROLE, "trust", "failed", "iam:GetRole is not allowed")
 
-    (identity,) = drawn(of(Row(ROLE, "failed", problem="iam:GetRole is not allowed"), findings=(finding,)), SIGHT).identities
+    (identity,) = drawn(
+        of(Row(ROLE, "failed", problem="iam:GetRole is not allowed"), findings=(finding,)), SIGHT
+    ).identities
 
     assert [note.text for note in identity.notes] == ["iam:GetRole is not allowed."]

@@ -12,7 +12,12 @@ COMMON = {f.name for f in fields(State)}
 
 def apart_of(*modules: ModuleType) -> dict[str, str]:
     """Of each state of these modules: that it bears no mark; and each field that is not simply compared and shown, with what it is instead."""
-    kinds = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, State)]
+    kinds = [
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, State)
+    ]
     mine = [kind for kind in kinds if kind.__module__ in {module.__name__ for module in modules}]
     told = {kind.__name__: "markless" for kind in mine if kind.markless}
     for kind in mine:

@@ -38,7 +38,16 @@ WORDS: dict[str, tuple[str, ...]] = {
     "stores/errors": ("status", "absent", "denied", "gone", "told", "answered"),
 }
 ANYWHERE = {"stores/session": {"Clients", "connect", "stores"}}
-ASKED = ("account", "caller", "close", "permissions", "documents", "key_sets", "issuers", "known_issuers")
+ASKED = (
+    "account",
+    "caller",
+    "close",
+    "permissions",
+    "documents",
+    "key_sets",
+    "issuers",
+    "known_issuers",
+)
 
 
 def folder(cloud: str) -> Path:
@@ -72,7 +81,9 @@ def test_each_has_the_same_files(cloud: str) -> None:
 @pytest.mark.parametrize("path", WORDS)
 @pytest.mark.parametrize("cloud", ALL)
 def test_each_says_the_same_words_in_the_same_order(cloud: str, path: str) -> None:
-    assert [word for word in words(folder(cloud) / f"{path}.py") if word in WORDS[path]] == list(WORDS[path])
+    assert [word for word in words(folder(cloud) / f"{path}.py") if word in WORDS[path]] == list(
+        WORDS[path]
+    )
 
 
 @pytest.mark.parametrize("path", ANYWHERE)
@@ -84,8 +95,14 @@ def test_each_is_connected_to_in_the_same_words(cloud: str, path: str) -> None:
 @pytest.mark.parametrize("cloud", ALL)
 def test_the_stores_of_each_are_asked_for_the_same_first(cloud: str) -> None:
     module = ast.parse((folder(cloud) / "stores/__init__.py").read_text(encoding="utf-8"))
-    (stores,) = (node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Stores")
-    fields = [node.target.id for node in stores.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]
+    (stores,) = (
+        node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Stores"
+    )
+    fields = [
+        node.target.id
+        for node in stores.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    ]
 
     assert set(ASKED) - set(fields) == set()
 
@@ -97,8 +114,16 @@ def test_each_package_shows_the_same_words() -> None:
 
 
 def _all(path: Path) -> ast.expr:
-    found = (node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign))
-    return next(node.value for node in found if isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__")
+    found = (
+        node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign)
+    )
+    return next(
+        node.value
+        for node in found
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+    )
 
 
 @pytest.mark.parametrize("cloud", ALL)

@@ -25,29 +25,50 @@ def test_what_another_command_made_is_refused_where_it_would_lose_what_that_aske
 
     (refused,) = done.failed.values()
     assert isinstance(refused, Conflict)
-    assert refused.problem == "single/x was made by create-identity, and would lose what that asked for"
-    assert refused.remedy == "choose another name, change it with create-identity, or take it over with --adopt single/x"
+    assert (
+        refused.problem
+        == "single/x was made by create-identity, and would lose what that asked for"
+    )
+    assert (
+        refused.remedy
+        == "choose another name, change it with create-identity, or take it over with --adopt single/x"
+    )
     assert {change.verb for change in done.changes} == (set() if act is apply else {"refuse"})
     assert ([*done.skipped], places.world.writes, done.whole) == ([], [], False)
     assert ran(act, Node("x", places.single)).whole, "what is nobody's alone is everybody's"
-    assert ran(act, Said("x", places.single, says={"single"}), adopt={"single/x"}).changes[0].differing == (
-        Difference("mark", "create-identity", "create-all"),
-    )
+    assert ran(act, Said("x", places.single, says={"single"}), adopt={"single/x"}).changes[
+        0
+    ].differing == (Difference("mark", "create-identity", "create-all"),)
 
 
-def test_what_is_taken_over_from_another_command_is_this_ones_from_then_on_and_what_is_shared_stays_whose_it_was() -> None:
+def test_what_is_taken_over_from_another_command_is_this_ones_from_then_on_and_what_is_shared_stays_whose_it_was() -> (
+    None
+):
     places = Places()
     places.single.things.update({name: a_thing("old", ANOTHERS) for name in ("x", "y")})
 
-    assert ran(apply, Said("x", places.single, says={"single"}), Node("y", places.single), adopt={"single/x"}).whole
+    assert ran(
+        apply,
+        Said("x", places.single, says={"single"}),
+        Node("y", places.single),
+        adopt={"single/x"},
+    ).whole
 
     assert (places.single.things["x"].owner, places.single.things["y"].owner) == (OURS, ANOTHERS)
-    assert set(verbs(ran(preview, Said("x", places.single, says={"single"}), Node("y", places.single))).values()) == {"keep"}
+    assert set(
+        verbs(
+            ran(preview, Said("x", places.single, says={"single"}), Node("y", places.single))
+        ).values()
+    ) == {"keep"}
 
 
 @BOTH
-@pytest.mark.parametrize(("owner", "whose"), [(THEIRS, "the mark of cluster theirs"), (None, "no mark of ours")])
-def test_what_is_foreign_is_refused_with_whose_it_is_and_how_to_take_it_over(act: Act, owner: Mark | None, whose: str) -> None:
+@pytest.mark.parametrize(
+    ("owner", "whose"), [(THEIRS, "the mark of cluster theirs"), (None, "no mark of ours")]
+)
+def test_what_is_foreign_is_refused_with_whose_it_is_and_how_to_take_it_over(
+    act: Act, owner: Mark | None, whose: str
+) -> None:
     places = Places()
     places.single.things["x"] = a_thing(owner=owner)
 
@@ -56,11 +77,15 @@ def test_what_is_foreign_is_refused_with_whose_it_is_and_how_to_take_it_over(act
     assert isinstance(refused, Conflict)
     assert refused.problem == f"single/x is there already and bears {whose}"
     assert refused.remedy == "choose another name, or take it over with --adopt single/x"
-    assert ran(act, Node("x", places.single), adopt={"single/x"}).changes[0].differing == (Difference("mark", whose, "ours"),)
+    assert ran(act, Node("x", places.single), adopt={"single/x"}).changes[0].differing == (
+        Difference("mark", whose, "ours"),
+    )
 
 
 @pytest.mark.parametrize("owner", [THEIRS, None])
-def test_what_the_user_lends_is_taken_as_lent_whose_mark_so_ever_it_bears(owner: Mark | None) -> None:
+def test_what_the_user_lends_is_taken_as_lent_whose_mark_so_ever_it_bears(
+    owner: Mark | None,
+) -> None:
     places = Places()
     places.single.things["x"] = a_thing(owner=owner)
 
@@ -69,7 +94,9 @@ def test_what_the_user_lends_is_taken_as_lent_whose_mark_so_ever_it_bears(owner:
     assert places.single.things["x"].owner == Mark("ours", "brought")
 
 
-def test_of_what_the_user_lends_it_does_not_count_by_which_command_another_cluster_was_lent_it() -> None:
+def test_of_what_the_user_lends_it_does_not_count_by_which_command_another_cluster_was_lent_it() -> (
+    None
+):
     places = Places()
     places.single.things["x"] = a_thing(owner=replace(THEIRS, origin="create-identity"))
 
@@ -102,8 +129,13 @@ def test_a_late_thing_that_is_foreign_is_refused_in_its_turn_in_these_words() ->
     places.late.things[name] = a_thing(owner=THEIRS)
 
     before, done = (act(build(asked, places), OURS, a_pace()) for act in (preview, apply))
-    assert [str(e) for e in (*before.failed.values(), *done.failed.values())] == ["late/n1 is there already and bears the mark of cluster theirs"] * 2
-    assert (verbs(before), verbs(done)) == ({"bulk/n0": "keep", "late/n1": "refuse"}, {"bulk/n0": "keep"})
+    assert [str(e) for e in (*before.failed.values(), *done.failed.values())] == [
+        "late/n1 is there already and bears the mark of cluster theirs"
+    ] * 2
+    assert (verbs(before), verbs(done)) == (
+        {"bulk/n0": "keep", "late/n1": "refuse"},
+        {"bulk/n0": "keep"},
+    )
 
 
 @dataclass(frozen=True)
@@ -132,7 +164,11 @@ def test_a_late_thing_that_another_command_made_is_refused_in_its_turn(act: Act)
 @BOTH
 def test_what_guards_and_cannot_be_read_stands_against_everything(act: Act) -> None:
     places = Places()
-    guard, other, behind = (Said("guard", places.single, says={"guards"}), Node("other", places.single), Node("z", places.unmarked))
+    guard, other, behind = (
+        Said("guard", places.single, says={"guards"}),
+        Node("other", places.single),
+        Node("z", places.unmarked),
+    )
     denied = Failed("denied")
     places.world.hitches["single/guard"] = [denied]
 
@@ -178,11 +214,15 @@ def test_what_nobody_may_see_inside_of_what_is_refused_is_not_told_beside_it(act
     outer = Node("outer", places.single)
     inner = Node("inner", places.unmarked, on=(Node("between", places.bulk, on=(outer,)),))
     loose = Node("loose", places.late, on=(Node("fine", places.bulk),))
-    places.world.hitches.update({"unmarked/inner": [Denied("not yours to see")], "late/loose": [Denied("not yours to see")]})
+    places.world.hitches.update(
+        {"unmarked/inner": [Denied("not yours to see")], "late/loose": [Denied("not yours to see")]}
+    )
 
     done = ran(act, inner, loose)
 
     assert set(done.failed) == {"single/outer", "late/loose"}
     assert "unmarked/inner" in done.skipped
     places.world.hitches["unmarked/inner"] = [Failed("the line is down")]
-    assert set(ran(act, inner).failed) == {"single/outer", "unmarked/inner"}, "what nobody's leave would mend is told"
+    assert set(ran(act, inner).failed) == {"single/outer", "unmarked/inner"}, (
+        "what nobody's leave would mend is told"
+    )

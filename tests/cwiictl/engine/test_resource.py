@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cwiictl.engine.resource import Difference, Event, Known, Mark, Plan, State, Walk, aside, assigned, changed, differences, gladly, part, secret
+from cwiictl.engine.resource import (
+    Difference,
+    Event,
+    Known,
+    Mark,
+    Plan,
+    State,
+    Walk,
+    aside,
+    assigned,
+    changed,
+    differences,
+    gladly,
+    part,
+    secret,
+)
 from tests.contracts.shelf import Shelf, World
 from tests.graphs import Node
 
@@ -24,15 +39,21 @@ HAVE = Box(color="red", tags={"a": "1", "theirs": "x"}, arn="arn:7", key=b"hush"
 
 def test_of_a_part_only_what_is_wanted_is_compared() -> None:
     assert differences(Box(color="red", tags={"a": "1"}), HAVE) == ()
-    assert differences(Box(color="red", tags={"a": "2", "b": "3"}), HAVE) == (Difference("tags", {"a": "1"}, {"a": "2", "b": "3"}),)
+    assert differences(Box(color="red", tags={"a": "2", "b": "3"}), HAVE) == (
+        Difference("tags", {"a": "1"}, {"a": "2", "b": "3"}),
+    )
     assert changed(Box(color="blue", tags={}), HAVE) == {"color"}
 
 
 def test_what_is_assigned_secret_or_aside_is_no_difference() -> None:
-    assert differences(Box(color="red", tags={}, arn="other", key=b"other", etag="other"), HAVE) == ()
+    assert (
+        differences(Box(color="red", tags={}, arn="other", key=b"other", etag="other"), HAVE) == ()
+    )
 
 
-def test_what_is_there_is_foretold_with_what_the_place_gave_it_and_else_with_a_word_for_it() -> None:
+def test_what_is_there_is_foretold_with_what_the_place_gave_it_and_else_with_a_word_for_it() -> (
+    None
+):
     known, node = Known(), Node("x", Shelf(World()))
     want = Box(color="blue", tags={"a": "1"}, etag="ours to say")
     known.foretell(node, want, HAVE)  # pyright: ignore[reportArgumentType]
@@ -68,10 +89,22 @@ def test_who_says_nothing_of_itself_is_ours_alone_and_an_ordinary_thing() -> Non
     node, known = Node("x", Shelf(World())), Known()
     want = node.want(known)
 
-    assert not any((node.brought, node.exclusive, node.single, node.quiet, node.lends, node.guards, node.late))
-    assert (node.remarks(want, want), node.awaits({}, known), node.objection(known), node.grows(want, want, ())) == ((), (), None, False)
+    assert not any(
+        (node.brought, node.exclusive, node.single, node.quiet, node.lends, node.guards, node.late)
+    )
+    assert (
+        node.remarks(want, want),
+        node.awaits({}, known),
+        node.objection(known),
+        node.grows(want, want, ()),
+    ) == ((), (), None, False)
     assert (node.place(known), node.address) == ("x", "shelf/x")
-    assert (want.called, want.owner, want.remnant, want.markless) == (frozenset(), None, False, False)
+    assert (want.called, want.owner, want.remnant, want.markless) == (
+        frozenset(),
+        None,
+        False,
+        False,
+    )
     assert Mark("demo") == Mark("demo", "owned", "create-all", tool="", whole=True)
     assert Event("done", "x") == Event("done", "x", "", 0, 0, "writing")
 
@@ -99,9 +132,19 @@ def test_what_a_thing_should_be_does_not_depend_on_which_store_it_is_in_and_show
 
 
 def test_stores_are_walked_in_the_order_of_making() -> None:
-    hosting, lent, trusting, using, around, within = ([Shelf(World(), kind)] for kind in ("hosting", "lent", "trusting", "using", "around", "within"))
+    hosting, lent, trusting, using, around, within = (
+        [Shelf(World(), kind)]
+        for kind in ("hosting", "lent", "trusting", "using", "around", "within")
+    )
 
-    assert [*Walk(hosting, lent, trusting, using, around, within)] == [*around, *hosting, *lent, *within, *trusting, *using]
+    assert [*Walk(hosting, lent, trusting, using, around, within)] == [
+        *around,
+        *hosting,
+        *lent,
+        *within,
+        *trusting,
+        *using,
+    ]
 
 
 def test_a_plan_is_read_in_the_order_of_its_addresses_and_knows_all_that_is_held() -> None:

@@ -19,7 +19,13 @@ def test_first_each_place_is_read_and_told_of(act: Act) -> None:
     places = Places()
     events: list[Event] = []
 
-    ran(act, Node("x", places.single), Node("y", places.bulk), Node("z", places.bulk), report=events.append)
+    ran(
+        act,
+        Node("x", places.single),
+        Node("y", places.bulk),
+        Node("z", places.bulk),
+        report=events.append,
+    )
 
     assert {(e.address, e.why, e.phase, e.total) for e in events[:4] if e.what == "done"} == {
         ("single/x", "read", "reading", 2),
@@ -46,12 +52,18 @@ def test_a_shared_document_grows_by_what_this_run_makes_and_is_repaired_else(act
     members = [Node(name, places.bulk) for name in ("m1", "m2")]
     shared = Said("list", places.single, glad=tuple(members))
 
-    assert verbs(ran(act, shared)) == {"single/list": "extend", "bulk/m1": "create", "bulk/m2": "create"}
+    assert verbs(ran(act, shared)) == {
+        "single/list": "extend",
+        "bulk/m1": "create",
+        "bulk/m2": "create",
+    }
     if act is apply:
         assert places.single.things["list"].owner == replace(OURS, hold="adopted")
     places.single.things["list"] = a_thing("drift")
     places.bulk.things["m1"] = a_thing()
-    assert verbs(ran(act, shared))["single/list"] == "update", "of its members not all were made now"
+    assert verbs(ran(act, shared))["single/list"] == "update", (
+        "of its members not all were made now"
+    )
 
 
 @BOTH
@@ -59,12 +71,21 @@ def test_what_nobody_asked_for_and_stays_is_told_of_what_is_there_alone(act: Act
     places = Places()
     places.single.things["x"] = a_thing()
 
-    done = ran(act, Said("x", places.single, told=("it has more",)), Said("y", places.single, told=("it has more",)))
+    done = ran(
+        act,
+        Said("x", places.single, told=("it has more",)),
+        Said("y", places.single, told=("it has more",)),
+    )
 
-    assert {change.address: change.remarks for change in done.changes} == {"single/x": ("it has more",), "single/y": ()}
+    assert {change.address: change.remarks for change in done.changes} == {
+        "single/x": ("it has more",),
+        "single/y": (),
+    }
 
 
-def test_what_it_awaits_comes_before_it_though_it_does_not_hold_it_and_stops_it_if_it_fails() -> None:
+def test_what_it_awaits_comes_before_it_though_it_does_not_hold_it_and_stops_it_if_it_fails() -> (
+    None
+):
     places = Places()
     first, second = Node("z", places.single), Said("a", places.single, waits=("single/z",))
 
@@ -96,7 +117,9 @@ def test_what_was_made_and_not_finished_is_told_and_nothing_else_that_failed() -
 
     assert set(done.failed) == {"single/made", "single/old", "single/never", "part/parent"}
     assert done.unfinished == {"single/made"}
-    assert not [e for e in events if e.phase == "reading" and e.ended == 0 and e.address == "part/parent"][1:], "it is looked for once more, in silence"
+    assert not [
+        e for e in events if e.phase == "reading" and e.ended == 0 and e.address == "part/parent"
+    ][1:], "it is looked for once more, in silence"
     assert ran(preview, *asked).unfinished == ()
 
 
@@ -108,7 +131,9 @@ def test_where_it_cannot_be_looked_once_more_nobody_waits_for_it() -> None:
             places.world.hitches["single/x"] = [NotYet("not yet")] * 100
 
     places.world.lost["single/x"] = [Failed("the connection broke")]
-    done = apply(Plan([Node("x", places.single)]), OURS, a_pace(clock=places.world.clock), report=report)
+    done = apply(
+        Plan([Node("x", places.single)]), OURS, a_pace(clock=places.world.clock), report=report
+    )
 
     assert (done.unfinished, places.world.clock.now()) == (frozenset(), 0)
 

@@ -31,9 +31,13 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 def as_before() -> Generator[None]:
     """Whatever happens, the signals are handled afterwards as they were before. (The tests themselves may have been started with them ignored.)"""
     usual = [signal.default_int_handler, signal.SIG_DFL]
-    outside = [signal.signal(number, handler) for number, handler in zip(SIGNALS, usual, strict=True)]
+    outside = [
+        signal.signal(number, handler) for number, handler in zip(SIGNALS, usual, strict=True)
+    ]
     yield
-    after = [signal.signal(number, handler) for number, handler in zip(SIGNALS, outside, strict=True)]
+    after = [
+        signal.signal(number, handler) for number, handler in zip(SIGNALS, outside, strict=True)
+    ]
     assert after == usual
 
 
@@ -102,7 +106,9 @@ def things(shelf: Shelf, n: int = 40) -> Plan:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_lets_the_calls_under_way_end_starts_none_and_says_what_was_done(number: int) -> None:
+def test_a_signal_lets_the_calls_under_way_end_starts_none_and_says_what_was_done(
+    number: int,
+) -> None:
     shelf, events = Held(), list[Event]()
     with Killer(shelf, 4, number) as killer:
         outcome = apply(things(shelf), OURS, Pace(4, clock=killer.clock), report=events.append)
@@ -112,7 +118,9 @@ def test_a_signal_lets_the_calls_under_way_end_starts_none_and_says_what_was_don
     assert [c.address for c in outcome.changes] == sorted(shelf.world.writes)
     assert len(outcome.skipped) == 36
     assert [e.address for e in events if e.what == "skipped"] == sorted(outcome.skipped)
-    assert [e.ended for e in events if e.phase == "writing" and e.what in {"done", "skipped"}] == list(range(1, 41))
+    assert [
+        e.ended for e in events if e.phase == "writing" and e.what in {"done", "skipped"}
+    ] == list(range(1, 41))
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -171,7 +179,9 @@ def test_a_signal_while_the_beginning_of_a_call_is_told_keeps_it_from_beginning(
 
 
 @pytest.mark.parametrize("act", [apply, preview])
-def test_a_signal_while_it_is_judged_what_was_read_is_not_lost(act: Callable[[Plan, Mark, Pace], Outcome]) -> None:
+def test_a_signal_while_it_is_judged_what_was_read_is_not_lost(
+    act: Callable[[Plan, Mark, Pace], Outcome],
+) -> None:
     class Judged(Node):
         def objection(self, found: Known) -> None:  # noqa: ARG002
             os.kill(os.getpid(), signal.SIGINT)
@@ -258,7 +268,9 @@ def test_a_report_that_breaks_stops_the_run_and_what_was_done_is_not_lost(at: in
 @pytest.mark.parametrize("at", [1, 2, 3, 5])
 def test_a_report_that_breaks_stops_a_preview_and_a_removal_too(at: int) -> None:
     shelf, error = Shelf(World()), Full("no space left on device")
-    assert preview(things(shelf, 10), OURS, a_pace(), report=breaks(at, error)).failed == {REPORT: error}
+    assert preview(things(shelf, 10), OURS, a_pace(), report=breaks(at, error)).failed == {
+        REPORT: error
+    }
     apply(things(shelf, 10), OURS, a_pace())
     shelf.world.writes.clear()
     held = holdings([Walk((), (), (), [shelf])], "ours", a_pace())
@@ -268,7 +280,9 @@ def test_a_report_that_breaks_stops_a_preview_and_a_removal_too(at: int) -> None
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
-def test_what_ends_the_program_does_so_once_the_calls_under_way_have_ended(error: BaseException) -> None:
+def test_what_ends_the_program_does_so_once_the_calls_under_way_have_ended(
+    error: BaseException,
+) -> None:
     class Ending(Shelf):
         def put(self, name: str, want: Thing, have: Thing | None, /) -> Thing:
             if name == "n01":
@@ -305,7 +319,13 @@ print(outcome.interrupted, len(outcome.changes), len(shelf.world.writes), flush=
 
 def program(seconds: float) -> subprocess.Popen[str]:
     root = Path(__file__).parents[3]
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, str(seconds)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(seconds)],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("number", SIGNALS)

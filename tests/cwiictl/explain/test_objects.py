@@ -17,17 +17,31 @@ SPEC = {"containers": [{"name": "c", "image": "nginx"}]}
 
 def given(*objects: Any, namespace: str = "default") -> tuple[list[Pod], Objects]:
     picture = Objects(namespace)
-    return read([d for o in objects for d in documents("a file", json.dumps(o).encode())], picture), picture
+    return read(
+        [d for o in objects for d in documents("a file", json.dumps(o).encode())], picture
+    ), picture
 
 
 def a_workload(kind: str, version: str = "apps/v1", **meta: Any) -> dict[str, Any]:
     template: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
-    spec = {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "shop", **meta}, "spec": spec}
+    spec = (
+        {"jobTemplate": {"spec": {"template": template}}}
+        if kind == "CronJob"
+        else {"template": template}
+    )
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": "shop", **meta},
+        "spec": spec,
+    }
 
 
 def test_a_pod_gets_what_the_api_server_fills_in() -> None:
-    (pod,), _ = given({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": SPEC}, namespace="shop")
+    (pod,), _ = given(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": SPEC},
+        namespace="shop",
+    )
 
     assert str(pod) == "Pod shop/p"
     assert pod.body["spec"]["serviceAccountName"] == "default"
@@ -51,7 +65,11 @@ def test_a_workloads_pod_belongs_to_whoever_makes_it(kind: str, version: str, ow
     (pod,), objects = given(a_workload(kind, version, uid="u", annotations={"a": "b"}))
 
     (reference,) = pod.body["metadata"]["ownerReferences"]
-    seen = objects.seen(Ref(reference["apiVersion"].rpartition("/")[0], reference["kind"], "shop", reference["name"]))
+    seen = objects.seen(
+        Ref(
+            reference["apiVersion"].rpartition("/")[0], reference["kind"], "shop", reference["name"]
+        )
+    )
     above = Ref(version.rpartition("/")[0], kind, "shop", "web")
 
     assert (reference["kind"], reference["controller"]) == (owner, True)
@@ -62,10 +80,27 @@ def test_a_workloads_pod_belongs_to_whoever_makes_it(kind: str, version: str, ow
     assert (found.uid, found.annotations) == ("u", {"a": "b"})
 
 
-@pytest.mark.parametrize(("uid", "followed"), [({}, True), ({"uid": "real"}, True), ({"uid": "another"}, False)], ids=["none", "the same", "another"])
-def test_an_owner_that_has_no_uid_in_its_file_is_whom_the_pod_names(uid: dict[str, str], followed: bool) -> None:
-    reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "real", "controller": True}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop", "ownerReferences": [reference]}, "spec": SPEC}
+@pytest.mark.parametrize(
+    ("uid", "followed"),
+    [({}, True), ({"uid": "real"}, True), ({"uid": "another"}, False)],
+    ids=["none", "the same", "another"],
+)
+def test_an_owner_that_has_no_uid_in_its_file_is_whom_the_pod_names(
+    uid: dict[str, str], followed: bool
+) -> None:
+    reference = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "name": "web",
+        "uid": "real",
+        "controller": True,
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "shop", "ownerReferences": [reference]},
+        "spec": SPEC,
+    }
 
     pods, objects = given(pod, a_workload("StatefulSet", **uid))
 
@@ -82,8 +117,14 @@ def test_what_is_looked_for_in_vain_is_remembered() -> None:
 
 
 def test_lists_are_what_is_in_them() -> None:
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": "shop", "annotations": {"k": "v"}}}
-    pods, objects = given({"apiVersion": "v1", "kind": "List", "items": [account, a_workload("Job", "batch/v1")]})
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "s", "namespace": "shop", "annotations": {"k": "v"}},
+    }
+    pods, objects = given(
+        {"apiVersion": "v1", "kind": "List", "items": [account, a_workload("Job", "batch/v1")]}
+    )
 
     assert len(pods) == 1
     assert (seen := objects.seen(Ref("", "ServiceAccount", "shop", "s"))) is not None
@@ -96,7 +137,10 @@ def test_lists_are_what_is_in_them() -> None:
         ({"kind": "Pod", "metadata": {"name": "p"}}, "has no spec of a pod"),
         ({"kind": "Deployment", "metadata": {"name": "p"}, "spec": {}}, "has no spec.template"),
         ({"kind": "CronJob", "spec": {"jobTemplate": []}}, "has no spec.jobTemplate.spec.template"),
-        ({"kind": "ServiceAccount", "metadata": {"ownerReferences": "x"}}, "is no Kubernetes object"),
+        (
+            {"kind": "ServiceAccount", "metadata": {"ownerReferences": "x"}},
+            "is no Kubernetes object",
+        ),
         ({"kind": "ConfigMap", "data": {"a": True}}, "is no Kubernetes object"),
     ],
 )
@@ -118,8 +162,12 @@ def test_what_is_no_pod_is_said_with_its_place(body: dict[str, Any], problem: st
     ],
 )
 @pytest.mark.parametrize("kind", ["annotations", "labels"])
-def test_a_text_that_is_not_quoted_is_said_with_its_place(kind: str, value: str, read_as: str, remedy: str) -> None:
-    own = f"kind: ServiceAccount\nmetadata:\n  name: s\n  {kind}:\n    cwii.dev/aws-inject: {value}\n"
+def test_a_text_that_is_not_quoted_is_said_with_its_place(
+    kind: str, value: str, read_as: str, remedy: str
+) -> None:
+    own = (
+        f"kind: ServiceAccount\nmetadata:\n  name: s\n  {kind}:\n    cwii.dev/aws-inject: {value}\n"
+    )
     template = f"kind: Deployment\nmetadata: {{name: d}}\nspec:\n  template:\n    metadata:\n      {kind}:\n        cwii.dev/aws-inject: {value}\n"
 
     for text, line in ((own, 5), (template, 7)):
@@ -131,15 +179,28 @@ def test_a_text_that_is_not_quoted_is_said_with_its_place(kind: str, value: str,
 
 
 def test_what_is_given_twice_is_refused_by_name() -> None:
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": "shop"}}
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "s", "namespace": "shop"},
+    }
     listed = {"apiVersion": "v1", "kind": "List", "items": [a_workload("Job", "batch/v1"), account]}
 
-    with pytest.raises(BadInput, match=r"ServiceAccount shop/s is given twice, in a file:1 and in a file:1"):
+    with pytest.raises(
+        BadInput, match=r"ServiceAccount shop/s is given twice, in a file:1 and in a file:1"
+    ):
         given(account, listed)
 
 
 def test_pods_without_a_name_and_accounts_of_two_namespaces_are_not_the_same() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "p-"}, "spec": SPEC}
-    accounts = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "s", "namespace": space}} for space in ("a", "b")]
+    accounts = [
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "s", "namespace": space},
+        }
+        for space in ("a", "b")
+    ]
 
     assert len(given(pod, pod, *accounts)[0]) == 2

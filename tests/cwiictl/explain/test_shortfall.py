@@ -23,17 +23,32 @@ Body = dict[str, Any]
 
 
 def an_object(kind: str, name: str, *owners: Body, api: str = "apps/v1", **more: Any) -> Body:
-    about = {"name": name, "namespace": SPACE, "uid": f"uid of {name}", "ownerReferences": list(owners), **more.pop("metadata", {})}
+    about = {
+        "name": name,
+        "namespace": SPACE,
+        "uid": f"uid of {name}",
+        "ownerReferences": list(owners),
+        **more.pop("metadata", {}),
+    }
     return {"apiVersion": api, "kind": kind, "metadata": about, **more}
 
 
 def by(body: Body, uid: str = "") -> Body:
     about = body["metadata"]
-    return {"apiVersion": body["apiVersion"], "kind": body["kind"], "name": about["name"], "uid": uid or about["uid"], "controller": True}
+    return {
+        "apiVersion": body["apiVersion"],
+        "kind": body["kind"],
+        "name": about["name"],
+        "uid": uid or about["uid"],
+        "controller": True,
+    }
 
 
 def a_template(**more: Any) -> Body:
-    return {"spec": {"serviceAccountName": "till", "containers": [{"name": "c", "image": "c"}]}, **more}
+    return {
+        "spec": {"serviceAccountName": "till", "containers": [{"name": "c", "image": "c"}]},
+        **more,
+    }
 
 
 def a_pod(*owners: Body, name: str = "p", **more: Any) -> Body:
@@ -41,18 +56,34 @@ def a_pod(*owners: Body, name: str = "p", **more: Any) -> Body:
 
 
 def a_deployment(*words: str) -> Body:
-    container = {"name": "webhook", "args": list(words), "env": [{"name": "AZURE_TENANT_ID", "value": "t"}]}
+    container = {
+        "name": "webhook",
+        "args": list(words),
+        "env": [{"name": "AZURE_TENANT_ID", "value": "t"}],
+    }
     return an_object("Deployment", "hook", spec={"template": {"spec": {"containers": [container]}}})
 
 
-def a_cluster(*bodies: Body, says: Mapping[str, str] = SAYS, words: tuple[str, ...] = ("cwii",)) -> Cluster:
+def a_cluster(
+    *bodies: Body, says: Mapping[str, str] = SAYS, words: tuple[str, ...] = ("cwii",)
+) -> Cluster:
     """With a webhook that is asked about all pods, in each of its dialects."""
     picture = Objects(SPACE)
     till = an_object("ServiceAccount", "till", api="v1", metadata={"annotations": dict(says)})
-    held = {picture.hold(body): body for body in (till, an_object("Namespace", SPACE, api="v1"), *bodies)}
-    ways = {path.decode(): route for path, route in routes(services(a_deployment(*words), (1, 33))).items()}
+    held = {
+        picture.hold(body): body
+        for body in (till, an_object("Namespace", SPACE, api="v1"), *bodies)
+    }
+    ways = {
+        path.decode(): route
+        for path, route in routes(services(a_deployment(*words), (1, 33))).items()
+    }
     rules = [{"operations": ["CREATE"], "resources": ["pods"]}]
-    entries = [{"clientConfig": {"service": {"path": path}}, "rules": rules} for path in ways if path.count("/") == 2]
+    entries = [
+        {"clientConfig": {"service": {"path": path}}, "rules": rules}
+        for path in ways
+        if path.count("/") == 2
+    ]
     return Cluster(picture, held, {"webhooks": entries}, ways, ("kube-",))
 
 
@@ -76,11 +107,19 @@ def test_a_pod_of_a_job_of_a_cron_job_is_told_of_the_cron_job() -> None:
     cron = an_object("CronJob", "nightly", api="batch/v1")
     job = an_object("Job", "nightly-1", by(cron), api="batch/v1", spec={"template": a_template()})
 
-    assert judged(a_pod(by(job)), a_cluster(cron, job)).owner == Ref("batch", "CronJob", SPACE, "nightly")
+    assert judged(a_pod(by(job)), a_cluster(cron, job)).owner == Ref(
+        "batch", "CronJob", SPACE, "nightly"
+    )
 
 
 def test_another_object_of_its_owners_name_is_not_its_owner() -> None:
-    elsewhere = an_object("StatefulSet", "web", spec={"template": a_template(metadata={"annotations": {"cwii.dev/aws-role-arn": "no role"}})})
+    elsewhere = an_object(
+        "StatefulSet",
+        "web",
+        spec={
+            "template": a_template(metadata={"annotations": {"cwii.dev/aws-role-arn": "no role"}})
+        },
+    )
 
     found = judged(a_pod(by(elsewhere, uid="of another")), a_cluster(elsewhere))
 
@@ -89,7 +128,11 @@ def test_another_object_of_its_owners_name_is_not_its_owner() -> None:
 
 
 def test_the_template_has_the_word_and_not_the_pod_that_it_once_made() -> None:
-    owner = an_object("StatefulSet", "web", spec={"template": a_template(metadata={"annotations": {"cwii.dev/aws-inject": "false"}})})
+    owner = an_object(
+        "StatefulSet",
+        "web",
+        spec={"template": a_template(metadata={"annotations": {"cwii.dev/aws-inject": "false"}})},
+    )
 
     assert list(shortfalls([a_pod(by(owner))], a_cluster(owner))) == []
 
@@ -102,7 +145,12 @@ def test_a_pod_that_would_be_refused_now_says_why() -> None:
 
 
 def test_all_dialects_that_it_is_asked_in_give_it_their_own() -> None:
-    says = {**SAYS, "iam.gke.io/x": "", "azure.workload.identity/client-id": "c", "eks.amazonaws.com/role-arn": ROLE}
+    says = {
+        **SAYS,
+        "iam.gke.io/x": "",
+        "azure.workload.identity/client-id": "c",
+        "eks.amazonaws.com/role-arn": ROLE,
+    }
     cluster = a_cluster(says=says, words=("cwii", "+", "eks", "+", "azwi"))
 
     found = judged(a_pod(), cluster)
@@ -129,20 +177,38 @@ def test_who_is_nobodys_to_make_anew_is_left_out(pod: Body) -> None:
     assert list(shortfalls([a_pod()], a_cluster(system)))
 
 
-def test_what_is_there_besides_makes_no_difference_and_what_is_otherwise_is_told_by_its_path() -> None:
+def test_what_is_there_besides_makes_no_difference_and_what_is_otherwise_is_told_by_its_path() -> (
+    None
+):
     want = {"projected": {"sources": [{"serviceAccountToken": {"audience": "a", "path": "token"}}]}}
-    have = {"projected": {"defaultMode": 420, "sources": [{"serviceAccountToken": {"audience": "b", "path": "token"}}]}}
+    have = {
+        "projected": {
+            "defaultMode": 420,
+            "sources": [{"serviceAccountToken": {"audience": "b", "path": "token"}}],
+        }
+    }
 
-    assert list(differences("v", want, have)) == [Difference("v.projected.sources[0].serviceAccountToken.audience", "b", "a")]
+    assert list(differences("v", want, have)) == [
+        Difference("v.projected.sources[0].serviceAccountToken.audience", "b", "a")
+    ]
     assert list(differences("v", [1], [1, 2])) == [Difference("v", [1, 2], [1])]
 
 
 def test_what_a_deployment_says_is_read_of_it() -> None:
-    template = {"spec": {"serviceAccountName": "hook", "volumes": [{"name": "certificates", "secret": {"secretName": "pair"}}], "containers": []}}
+    template = {
+        "spec": {
+            "serviceAccountName": "hook",
+            "volumes": [{"name": "certificates", "secret": {"secretName": "pair"}}],
+            "containers": [],
+        }
+    }
 
     assert account({"spec": {"template": template}}) == "hook"
     assert secret({"spec": {"template": template}}) == "pair"
-    assert [each.route.path for each in services(a_deployment("eks", "--aws-default-region=eu-west-1", "+", "cwii"), ())] == ["/mutate", "/cwii/mutate"]
+    assert [
+        each.route.path
+        for each in services(a_deployment("eks", "--aws-default-region=eu-west-1", "+", "cwii"), ())
+    ] == ["/mutate", "/cwii/mutate"]
 
 
 @pytest.mark.parametrize("words", [("toolbox",), ("cwii", "--no-such-flag=1"), ()])

@@ -19,13 +19,23 @@ WEBHOOK = Webhook("0.1.0", {"cwii_webhook/__main__.py": File(b"main = print\n")}
 def a_package(name: str, tree: Tree) -> bytes:
     """As dpkg-deb makes them: three parts in an ar archive."""
     control = archived({"control": File(f"Package: {name}\nVersion: 1\n".encode())}, 0)
-    return ar({"debian-binary": b"2.0\n", "control.tar.xz": lzma.compress(control), "data.tar.xz": lzma.compress(archived(tree, 0))})
+    return ar(
+        {
+            "debian-binary": b"2.0\n",
+            "control.tar.xz": lzma.compress(control),
+            "data.tar.xz": lzma.compress(archived(tree, 0)),
+        }
+    )
 
 
 def ar(parts: Mapping[str, bytes]) -> bytes:
     out = b"!<arch>\n"
     for name, data in parts.items():
-        out += f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n".encode() + data + b"\n" * (len(data) % 2)
+        out += (
+            f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n".encode()
+            + data
+            + b"\n" * (len(data) % 2)
+        )
     return out
 
 
@@ -37,7 +47,12 @@ def a_wheel(tree: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-PACKAGES = {machine: a_package("python", {"usr/bin/python3.13": File(machine.encode(), 0o755), "bin": Link("usr/bin")}) for machine in ("amd64", "arm64")}
+PACKAGES = {
+    machine: a_package(
+        "python", {"usr/bin/python3.13": File(machine.encode(), 0o755), "bin": Link("usr/bin")}
+    )
+    for machine in ("amd64", "arm64")
+}
 WHEEL = a_wheel({"msgspec/__init__.py": b"", "msgspec-1.dist-info/METADATA": b"Name: msgspec\n"})
 
 
@@ -50,7 +65,10 @@ LOCK = Lock(
     "trixie",
     "3.13",
     {
-        machine: Machine((Package("python", "1", f"pool/python_1_{machine}.deb", sha256(data)),), (Wheel("msgspec", "1", "msgspec-1.whl", sha256(WHEEL)),))
+        machine: Machine(
+            (Package("python", "1", f"pool/python_1_{machine}.deb", sha256(data)),),
+            (Wheel("msgspec", "1", "msgspec-1.whl", sha256(WHEEL)),),
+        )
         for machine, data in PACKAGES.items()
     },
 )

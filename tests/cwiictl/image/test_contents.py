@@ -17,7 +17,14 @@ CONTAINERFILE = Path(__file__).parents[3] / "webhook" / "Containerfile"
 
 def test_documentation_is_left_out_but_licences_and_what_scanners_read_stay() -> None:
     files = {
-        path: File(b"") for path in ("usr/lib/libc.so", "usr/share/doc/libc6/copyright", "usr/share/doc/libc6/changelog.gz", "etc/profile", "root/.bashrc")
+        path: File(b"")
+        for path in (
+            "usr/lib/libc.so",
+            "usr/share/doc/libc6/copyright",
+            "usr/share/doc/libc6/changelog.gz",
+            "etc/profile",
+            "root/.bashrc",
+        )
     }
 
     system = contents.system({"libc6": Unpacked("Package: libc6\n", files)})
@@ -59,7 +66,9 @@ def test_what_it_runs_on_stays(path: str) -> None:
 
 def test_what_is_added_is_who_runs_it_where_hosts_are_looked_up_and_a_place_for_anybody() -> None:
     assert contents.system({}) == {
-        "etc/passwd": File(b"root:x:0:0:root:/:/nowhere\nnonroot:x:65532:65532:nonroot:/:/nowhere\n"),
+        "etc/passwd": File(
+            b"root:x:0:0:root:/:/nowhere\nnonroot:x:65532:65532:nonroot:/:/nowhere\n"
+        ),
         "etc/group": File(b"root:x:0:\nnonroot:x:65532:\n"),
         "etc/nsswitch.conf": File(b"passwd: files\ngroup: files\nhosts: files dns\n"),
         "etc/os-release": Link("../usr/lib/os-release"),
@@ -70,8 +79,13 @@ def test_what_is_added_is_who_runs_it_where_hosts_are_looked_up_and_a_place_for_
 def test_what_is_pythons_lies_where_that_python_looks_for_it() -> None:
     where = "usr/local/lib/python3.13/dist-packages"
 
-    assert contents.libraries([{"a/b.py": File(b"")}, {"c.py": File(b"")}], "3.13") == {f"{where}/a/b.py": File(b""), f"{where}/c.py": File(b"")}
-    assert f"{where}/cwii_webhook/__init__.py" in contents.program({"cwii_webhook/__init__.py": File(b"")}, "3.13", [])
+    assert contents.libraries([{"a/b.py": File(b"")}, {"c.py": File(b"")}], "3.13") == {
+        f"{where}/a/b.py": File(b""),
+        f"{where}/c.py": File(b""),
+    }
+    assert f"{where}/cwii_webhook/__init__.py" in contents.program(
+        {"cwii_webhook/__init__.py": File(b"")}, "3.13", []
+    )
 
 
 def test_how_it_runs_and_what_it_is_to_the_letter() -> None:
@@ -103,8 +117,15 @@ def test_the_webhook_answers_to_the_names_of_what_it_stands_in_for() -> None:
 
 
 def test_the_containerfile_says_of_how_it_runs_what_we_say() -> None:
-    words = dict(re.findall(r"^(ENV|USER|WORKDIR|ENTRYPOINT) (.*)$", CONTAINERFILE.read_text(), re.MULTILINE))
+    words = dict(
+        re.findall(r"^(ENV|USER|WORKDIR|ENTRYPOINT) (.*)$", CONTAINERFILE.read_text(), re.MULTILINE)
+    )
     config = contents.config("1")
     environment, entrypoint = (cast("list[str]", config[key]) for key in ("Env", "Entrypoint"))
 
-    assert words == {"ENV": " ".join(environment), "USER": config["User"], "WORKDIR": config["WorkingDir"], "ENTRYPOINT": f'["{entrypoint[0]}"]'}
+    assert words == {
+        "ENV": " ".join(environment),
+        "USER": config["User"],
+        "WORKDIR": config["WorkingDir"],
+        "ENTRYPOINT": f'["{entrypoint[0]}"]',
+    }

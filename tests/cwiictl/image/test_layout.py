@@ -27,10 +27,18 @@ def layout_of() -> tuple[dict[str, bytes], dict[str, Any]]:
 
 def test_each_blob_is_what_its_name_says_and_all_that_is_named_is_there() -> None:
     found, index = layout_of()
-    blobs = {name.removeprefix("blobs/sha256/"): data for name, data in found.items() if name.startswith("blobs/")}
+    blobs = {
+        name.removeprefix("blobs/sha256/"): data
+        for name, data in found.items()
+        if name.startswith("blobs/")
+    }
 
     assert all(hashlib.sha256(data).hexdigest() == name for name, data in blobs.items())
-    named = {each.partition(":")[2] for data in (*blobs.values(), json.dumps(index).encode()) for each in _named(data)}
+    named = {
+        each.partition(":")[2]
+        for data in (*blobs.values(), json.dumps(index).encode())
+        for each in _named(data)
+    }
     assert named == set(blobs)
 
 
@@ -40,36 +48,59 @@ def test_the_only_entry_is_the_image_under_its_name_for_both_machines() -> None:
     image = json.loads(found[f"blobs/{first['digest'].replace(':', '/')}"])
 
     assert first["annotations"]["io.containerd.image.name"] == "localhost/webhook:1"
-    assert [each["platform"] for each in image["manifests"]] == [{"architecture": name, "os": "linux"} for name in ("amd64", "arm64")]
+    assert [each["platform"] for each in image["manifests"]] == [
+        {"architecture": name, "os": "linux"} for name in ("amd64", "arm64")
+    ]
 
 
 def test_layers_unpack_to_what_the_config_says_and_both_machines_share_the_webhooks() -> None:
     one, other = made().image.manifests
     told = json.loads(one.blobs[0].data)
 
-    assert [layout.digest(gzip.decompress(layer.data)) for layer in one.blobs[1:]] == told["rootfs"]["diff_ids"]
+    assert [layout.digest(gzip.decompress(layer.data)) for layer in one.blobs[1:]] == told[
+        "rootfs"
+    ]["diff_ids"]
     assert one.blobs[-1] == other.blobs[-1]
     assert one.digest != other.digest
 
 
 def test_what_is_said_of_an_image_names_it_and_comes_with_a_kind() -> None:
     image = made()
-    kinds = {json.loads(referrer.blob.data)["artifactType"]: json.loads(referrer.blob.data)["subject"]["digest"] for referrer, _ in image.referrers}
+    kinds = {
+        json.loads(referrer.blob.data)["artifactType"]: json.loads(referrer.blob.data)["subject"][
+            "digest"
+        ]
+        for referrer, _ in image.referrers
+    }
 
-    assert kinds == {"application/spdx+json": image.image.manifests[1].digest, "application/vnd.in-toto+json": image.image.digest}
-    assert all(json.loads(referrer.blob.data)["subject"]["digest"] == subject for referrer, subject in image.referrers)
+    assert kinds == {
+        "application/spdx+json": image.image.manifests[1].digest,
+        "application/vnd.in-toto+json": image.image.digest,
+    }
+    assert all(
+        json.loads(referrer.blob.data)["subject"]["digest"] == subject
+        for referrer, subject in image.referrers
+    )
 
 
 def test_twice_is_the_same_and_the_beginning_of_gzip_names_no_python() -> None:
-    assert [blob.digest for blob in every(made().image)] == [blob.digest for blob in every(made().image)]
+    assert [blob.digest for blob in every(made().image)] == [
+        blob.digest for blob in every(made().image)
+    ]
     assert layout.pressed(b"x")[:10] == b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
-    assert layout.pressed(b"x" * 1000)[10:] == gzip.compress(b"x" * 1000, 6)[10:], "to the sums at its end, of four bytes each"
+    assert layout.pressed(b"x" * 1000)[10:] == gzip.compress(b"x" * 1000, 6)[10:], (
+        "to the sums at its end, of four bytes each"
+    )
 
 
 # --- to the letter: others read these ---
 
 HASH = "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"  # of x
-NOTHING = {"mediaType": "application/vnd.oci.empty.v1+json", "digest": f"sha256:{hashlib.sha256(b'{}').hexdigest()}", "size": 2}
+NOTHING = {
+    "mediaType": "application/vnd.oci.empty.v1+json",
+    "digest": f"sha256:{hashlib.sha256(b'{}').hexdigest()}",
+    "size": 2,
+}
 
 
 def told(manifest: Manifest) -> Any:
@@ -77,7 +108,9 @@ def told(manifest: Manifest) -> Any:
 
 
 def an_image() -> Manifest:
-    return layout.image("arm64", [Layer(Blob("a/layer", b"x"), "sha256:plain")], {"User": "1"}, "a date")
+    return layout.image(
+        "arm64", [Layer(Blob("a/layer", b"x"), "sha256:plain")], {"User": "1"}, "a date"
+    )
 
 
 def test_an_image_names_its_machine_its_layers_as_they_lie_there_and_as_they_are_unpacked() -> None:
@@ -94,7 +127,11 @@ def test_an_image_names_its_machine_its_layers_as_they_lie_there_and_as_they_are
     assert told(image) == {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.manifest.v1+json",
-        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": image.blobs[0].digest, "size": len(image.blobs[0].data)},
+        "config": {
+            "mediaType": "application/vnd.oci.image.config.v1+json",
+            "digest": image.blobs[0].digest,
+            "size": len(image.blobs[0].data),
+        },
         "layers": [{"mediaType": "a/layer", "digest": HASH, "size": 1}],
     }
     assert image.blob.words == {"platform": {"architecture": "arm64", "os": "linux"}}
@@ -113,11 +150,16 @@ def test_an_index_names_each_image_with_its_machine() -> None:
 
     index = layout.index([image], {"a": "word"})
 
-    assert (index.blob.kind, index.digest) == ("application/vnd.oci.image.index.v1+json", layout.digest(index.blob.data))
+    assert (index.blob.kind, index.digest) == (
+        "application/vnd.oci.image.index.v1+json",
+        layout.digest(index.blob.data),
+    )
     assert told(index) == {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": [{**image.blob.descriptor, "platform": {"architecture": "arm64", "os": "linux"}}],
+        "manifests": [
+            {**image.blob.descriptor, "platform": {"architecture": "arm64", "os": "linux"}}
+        ],
         "annotations": {"a": "word"},
     }
 
@@ -133,7 +175,11 @@ def test_what_is_said_of_another_names_it_without_its_words_and_says_its_own_kin
         "mediaType": "application/vnd.oci.image.manifest.v1+json",
         "config": NOTHING,
         "layers": [{"mediaType": "a/bill", "digest": HASH, "size": 1}],
-        "subject": {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": image.digest, "size": len(image.blob.data)},
+        "subject": {
+            "mediaType": "application/vnd.oci.image.manifest.v1+json",
+            "digest": image.digest,
+            "size": len(image.blob.data),
+        },
         "artifactType": "a/bill",
         "annotations": {"a": "word"},
     }
@@ -145,7 +191,10 @@ def test_a_whole_one_says_its_version_and_by_which_names_it_is_to_be_called() ->
     found = files(saved(image, "localhost:5000/webhook:1", 1))
 
     assert json.loads(found["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
-    names = {"io.containerd.image.name": "localhost:5000/webhook:1", "org.opencontainers.image.ref.name": "1"}
+    names = {
+        "io.containerd.image.name": "localhost:5000/webhook:1",
+        "org.opencontainers.image.ref.name": "1",
+    }
     assert json.loads(found["index.json"]) == {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.index.v1+json",
@@ -164,4 +213,8 @@ def _named(data: bytes) -> list[str]:
     except ValueError:
         return []
     one = [document[key] for key in ("config", "subject") if key in document]
-    return [each["digest"] for each in (*document.get("manifests", []), *document.get("layers", []), *one) if "digest" in each]
+    return [
+        each["digest"]
+        for each in (*document.get("manifests", []), *document.get("layers", []), *one)
+        if "digest" in each
+    ]

@@ -18,7 +18,19 @@ ROOT = Path(__file__).parents[3]
 PINNED = read(files.template(LOCK).encode())
 REQUIREMENTS = (ROOT / "requirements.lock").read_text()
 MACHINES = sorted(PINNED.machines)
-NEVER = {"bash", "dash", "busybox", "busybox-static", "coreutils", "dpkg", "apt", "libc-bin", "util-linux", "perl-base", "python3-pip"}
+NEVER = {
+    "bash",
+    "dash",
+    "busybox",
+    "busybox-static",
+    "coreutils",
+    "dpkg",
+    "apt",
+    "libc-bin",
+    "util-linux",
+    "perl-base",
+    "python3-pip",
+}
 
 
 def test_it_is_for_both_kinds_of_machines_and_names_no_address() -> None:
@@ -37,11 +49,21 @@ def test_a_date_is_a_snapshots_name_and_a_time() -> None:
     assert (lock.snapshot, lock.seconds) == ("20261118T010203Z", 1_794_963_723)
 
 
-@pytest.mark.parametrize("change", [{"date": "2026-11-18"}, {"date": "yesterday"}, {"sha256": "0" * 63}, {"sha256": "G" * 64}])
+@pytest.mark.parametrize(
+    "change",
+    [{"date": "2026-11-18"}, {"date": "yesterday"}, {"sha256": "0" * 63}, {"sha256": "G" * 64}],
+)
 def test_what_no_date_and_no_hash_can_be_is_refused(change: dict[str, str]) -> None:
     said = {"date": "2026-11-18T00:00:00Z", "sha256": "0" * 64, **change}
     package = {"name": "a", "version": "1", "path": "a.deb", "sha256": said["sha256"]}
-    text = json.dumps({"date": said["date"], "suite": "trixie", "python": "3.13", "machines": {"amd64": {"packages": [package], "wheels": []}}})
+    text = json.dumps(
+        {
+            "date": said["date"],
+            "suite": "trixie",
+            "python": "3.13",
+            "machines": {"amd64": {"packages": [package], "wheels": []}},
+        }
+    )
 
     with pytest.raises(msgspec.ValidationError, match="matching regex"):
         read(text.encode())
@@ -56,18 +78,24 @@ def test_nothing_of_it_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_its_packages_are_that_machines_and_none_is_a_shell_or_installs_anything(machine: str) -> None:
+def test_its_packages_are_that_machines_and_none_is_a_shell_or_installs_anything(
+    machine: str,
+) -> None:
     packages = PINNED.machines[machine].packages
 
     assert all(each.path.endswith((f"_{machine}.deb", "_all.deb")) for each in packages)
     assert {each.name for each in packages}.isdisjoint(NEVER)
-    assert {each.name for each in packages} == {each.name for each in PINNED.machines["amd64"].packages}
+    assert {each.name for each in packages} == {
+        each.name for each in PINNED.machines["amd64"].packages
+    }
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_its_wheels_are_those_of_requirements_lock(machine: str) -> None:
     for wheel in PINNED.machines[machine].wheels:
-        block = re.search(rf"^{wheel.name}=={re.escape(wheel.version)}\b(?:.*\\\n)*.*", REQUIREMENTS, re.MULTILINE)
+        block = re.search(
+            rf"^{wheel.name}=={re.escape(wheel.version)}\b(?:.*\\\n)*.*", REQUIREMENTS, re.MULTILINE
+        )
         assert block, f"{wheel.name} {wheel.version}: run scripts/image lock"
         assert wheel.sha256 in block[0]
 
@@ -75,6 +103,11 @@ def test_its_wheels_are_those_of_requirements_lock(machine: str) -> None:
 def test_whatever_the_webhook_imports_is_in_it() -> None:
     """Nothing can be installed into an image, so each of its extras is there."""
     project = tomllib.loads((ROOT / "webhook" / "pyproject.toml").read_text())["project"]
-    required = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    required = [
+        *project["dependencies"],
+        *(each for extra in project["optional-dependencies"].values() for each in extra),
+    ]
 
-    assert {re.split(r"[^\w-]", each)[0] for each in required} <= {wheel.name for wheel in PINNED.machines["arm64"].wheels}
+    assert {re.split(r"[^\w-]", each)[0] for each in required} <= {
+        wheel.name for wheel in PINNED.machines["arm64"].wheels
+    }

@@ -13,7 +13,10 @@ from cwiictl.image.stores.wire import Wire
     ("text", "meant"),
     [
         ("registry.example.org/webhook", Reference("registry.example.org", "webhook", "0.1.0")),
-        ("registry.example.org:5000/team/cwii-webhook:new", Reference("registry.example.org:5000", "team/cwii-webhook", "new")),
+        (
+            "registry.example.org:5000/team/cwii-webhook:new",
+            Reference("registry.example.org:5000", "team/cwii-webhook", "new"),
+        ),
         ("localhost/webhook", Reference("localhost", "webhook", "0.1.0")),
         ("[::1]:5000/webhook:1", Reference("[::1]:5000", "webhook", "1")),
     ],
@@ -30,7 +33,18 @@ def test_docker_s_own_registry_is_asked_where_it_is_and_called_as_it_was_named(n
     assert place.at("sha256:0") == f"{name}/team/webhook@sha256:0"
 
 
-@pytest.mark.parametrize("text", ["webhook", "team/webhook", "registry.example.org/", "registry.example.org/Team/x", "https://example.org/x", "a.b/c:", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "webhook",
+        "team/webhook",
+        "registry.example.org/",
+        "registry.example.org/Team/x",
+        "https://example.org/x",
+        "a.b/c:",
+        "",
+    ],
+)
 def test_what_names_no_registry_is_refused(text: str) -> None:
     with pytest.raises(BadInput) as told:
         reference(text, "0.1.0", plain=False)
@@ -45,15 +59,23 @@ def test_a_digest_is_not_chosen() -> None:
     assert told.value.remedy == "name a tag, or nothing behind the repository"
 
 
-@pytest.mark.parametrize("registry", ["localhost:5000", "127.0.0.1:5000", "127.1.2.3", "[::1]:5000"])
+@pytest.mark.parametrize(
+    "registry", ["localhost:5000", "127.0.0.1:5000", "127.1.2.3", "[::1]:5000"]
+)
 def test_plain_http_is_for_the_loopback(registry: str) -> None:
     assert reference(f"{registry}/x", "1", plain=True).loopback
 
 
-@pytest.mark.parametrize("registry", ["registry.example.org", "10.0.0.1:5000", "127.0.0.1.example.org", "localhost.example.org:80"])
+@pytest.mark.parametrize(
+    "registry",
+    ["registry.example.org", "10.0.0.1:5000", "127.0.0.1.example.org", "localhost.example.org:80"],
+)
 def test_plain_http_to_anywhere_else_is_refused(registry: str) -> None:
     with pytest.raises(BadInput) as told:
         reference(f"{registry}/x", "1", plain=True)
-    assert told.value.problem == f"--plain-http would send passwords and images to {registry} as everybody can read them"
+    assert (
+        told.value.problem
+        == f"--plain-http would send passwords and images to {registry} as everybody can read them"
+    )
     assert told.value.remedy == "leave it out, and have it serve https"
     assert reference(f"{registry}/x", "1", plain=False).host == registry

@@ -10,7 +10,12 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
 from cwiictl.errors import BadInput
 from cwiictl.image import signature
@@ -71,7 +76,12 @@ def test_what_is_signed_and_where_it_is_looked_for_to_the_letter() -> None:
         "optional": None,
     }
     assert signature.tag(DIGEST) == f"sha256-{'0' * 64}.sig"
-    config = {"architecture": "", "os": "", "config": {}, "rootfs": {"type": "layers", "diff_ids": ["sha256:theirs", blob.digest]}}
+    config = {
+        "architecture": "",
+        "os": "",
+        "config": {},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:theirs", blob.digest]},
+    }
     assert json.loads(collected.blobs[0].data) == config
 
 
@@ -95,13 +105,32 @@ def test_a_key_of_the_curve_signs() -> None:
     ("pem", "told"),
     [
         (b"", "no private key in PEM form"),
-        (b"-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED SIGSTORE PRIVATE KEY-----\n", "no private key in PEM form"),
-        (KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"word")), "opens without a password"),
-        (rsa.generate_private_key(65537, 1024).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), "no key of the curve P-256"),
-        (ec.generate_private_key(ec.SECP384R1()).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), "no key of the curve P-256"),
+        (
+            b"-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED SIGSTORE PRIVATE KEY-----\n",
+            "no private key in PEM form",
+        ),
+        (
+            KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"word")),
+            "opens without a password",
+        ),
+        (
+            rsa.generate_private_key(65537, 1024).private_bytes(
+                Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+            ),
+            "no key of the curve P-256",
+        ),
+        (
+            ec.generate_private_key(ec.SECP384R1()).private_bytes(
+                Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+            ),
+            "no key of the curve P-256",
+        ),
     ],
 )
 def test_another_key_is_refused_with_how_to_make_one(pem: bytes, told: str) -> None:
     with pytest.raises(BadInput, match=f"^key.pem is .*{told}") as refused:
         signature.key(pem, "key.pem")
-    assert refused.value.remedy == "make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE"
+    assert (
+        refused.value.remedy
+        == "make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE"
+    )

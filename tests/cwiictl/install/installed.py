@@ -21,26 +21,67 @@ FILES: Mapping[str, dict[str, Any]] = {
     "all-dialects": {
         "dialects": ["azwi", "gcpwif", "eks", "cwii"],
         "aws": {"region": "eu-west-1", "audience": "sts.amazonaws.com"},
-        "azure": {"tenantId": "11111111-2222-3333-4444-555555555555", "environment": "AzureUSGovernmentCloud"},
+        "azure": {
+            "tenantId": "11111111-2222-3333-4444-555555555555",
+            "environment": "AzureUSGovernmentCloud",
+        },
         "gcp": {"provider": PROVIDER, "audience": "sts.googleapis.com", "region": "europe-west1"},
         "ephemeralContainers": ["cwii", "azwi"],
         "require": True,
     },
-    "azwi-alone": {"dialects": ["azwi"], "azure": {"tenantId": "common", "audience": "api://other"}, "logLevel": "debug", "require": True},
-    "eks-alone": {"dialects": ["eks"], "aws": {"region": "eu-west-1"}, "logLevel": "debug", "ephemeralContainers": []},
-    "gcpwif-first": {"dialects": ["gcpwif", "azwi"], "azure": {"tenantId": "common", "environment": "AzurePublicCloud"}, "failurePolicy": "Ignore"},
-    "fail-everywhere": {"failurePolicy": "Fail", "excludedNamespaces": ["calico-system", "cert-manager", "calico-system"], "timeoutSeconds": 3},
-    "config-maps": {"gcp": {"delivery": "config-map", "provider": PROVIDER}, "arguments": {"cwii": ["--verify-images=registry.example.com/*", "--workers=2"]}},
+    "azwi-alone": {
+        "dialects": ["azwi"],
+        "azure": {"tenantId": "common", "audience": "api://other"},
+        "logLevel": "debug",
+        "require": True,
+    },
+    "eks-alone": {
+        "dialects": ["eks"],
+        "aws": {"region": "eu-west-1"},
+        "logLevel": "debug",
+        "ephemeralContainers": [],
+    },
+    "gcpwif-first": {
+        "dialects": ["gcpwif", "azwi"],
+        "azure": {"tenantId": "common", "environment": "AzurePublicCloud"},
+        "failurePolicy": "Ignore",
+    },
+    "fail-everywhere": {
+        "failurePolicy": "Fail",
+        "excludedNamespaces": ["calico-system", "cert-manager", "calico-system"],
+        "timeoutSeconds": 3,
+    },
+    "config-maps": {
+        "gcp": {"delivery": "config-map", "provider": PROVIDER},
+        "arguments": {"cwii": ["--verify-images=registry.example.com/*", "--workers=2"]},
+    },
     "cert-manager": {"certificates": {"by": "cert-manager"}},
-    "cert-managers-issuer": {"certificates": {"by": "cert-manager", "validity": "720h", "issuer": {"name": "company"}}},
+    "cert-managers-issuer": {
+        "certificates": {"by": "cert-manager", "validity": "720h", "issuer": {"name": "company"}}
+    },
     "openshift": {"certificates": {"by": "service-ca"}, "createNamespace": False},
     "files": {"certificates": {"by": "files", "secret": "made-by-hand", "ca": CA}},
-    "short-lives": {"certificates": {"validity": "2m", "caValidity": "6m", "schedule": "* * * * *"}, "disruptionBudget": False},
-    "scaled": {"autoscaling": {"enabled": True, "minReplicas": 3, "maxReplicas": 9, "cpu": 50}, "monitoring": {"scrape": True, "labels": {"release": "main"}}},
+    "short-lives": {
+        "certificates": {"validity": "2m", "caValidity": "6m", "schedule": "* * * * *"},
+        "disruptionBudget": False,
+    },
+    "scaled": {
+        "autoscaling": {"enabled": True, "minReplicas": 3, "maxReplicas": 9, "cpu": 50},
+        "monitoring": {"scrape": True, "labels": {"release": "main"}},
+    },
     "scaled-from-one": {"autoscaling": {"enabled": True, "minReplicas": 1}, "flowControl": False},
     "watched": {
         "monitoring": {"scrape": True, "alerts": True, "dashboard": True},
-        "networkPolicy": {"enabled": True, "metricsFrom": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]},
+        "networkPolicy": {
+            "enabled": True,
+            "metricsFrom": [
+                {
+                    "namespaceSelector": {
+                        "matchLabels": {"kubernetes.io/metadata.name": "monitoring"}
+                    }
+                }
+            ],
+        },
     },
     "closed": {"networkPolicy": {"enabled": True}},
     "placed": {
@@ -70,9 +111,25 @@ FILES: Mapping[str, dict[str, Any]] = {
         "certificates": {"by": "files", "secret": "1", "ca": CA},
         "matchConditions": [{"name": "1", "expression": "true"}],
     },
-    "odd-issuer": {"name": "on", "namespace": "null", "certificates": {"by": "cert-manager", "issuer": {"name": "1.0", "kind": "Issuer"}}},
-    "odd-service": {"name": "n", "namespace": "off", "certificates": {"by": "service-ca"}, "networkPolicy": {"enabled": True}},
-    "conditions": {"matchConditions": [{"name": "asked", "expression": "has(object.metadata.labels) && 'ask' in object.metadata.labels"}]},
+    "odd-issuer": {
+        "name": "on",
+        "namespace": "null",
+        "certificates": {"by": "cert-manager", "issuer": {"name": "1.0", "kind": "Issuer"}},
+    },
+    "odd-service": {
+        "name": "n",
+        "namespace": "off",
+        "certificates": {"by": "service-ca"},
+        "networkPolicy": {"enabled": True},
+    },
+    "conditions": {
+        "matchConditions": [
+            {
+                "name": "asked",
+                "expression": "has(object.metadata.labels) && 'ask' in object.metadata.labels",
+            }
+        ]
+    },
 }
 
 
@@ -85,7 +142,9 @@ def of(name: str) -> Values:
 
 
 def found(those: Iterable[Object], kind: str, name: str = "") -> Object:
-    (one,) = [each for each in those if each["kind"] == kind and name in {"", each["metadata"]["name"]}]
+    (one,) = [
+        each for each in those if each["kind"] == kind and name in {"", each["metadata"]["name"]}
+    ]
     return one
 
 

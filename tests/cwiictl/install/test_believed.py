@@ -23,8 +23,15 @@ def a_secret(authority: Authority) -> dict[str, Any]:
 
 
 def a_configuration(*bundles: bytes) -> dict[str, Any]:
-    clients = [{"caBundle": base64.b64encode(bundle).decode()} if bundle else {} for bundle in bundles]
-    return {"webhooks": [{"name": f"{number}.cwii.dev", "failurePolicy": "Ignore", "clientConfig": client} for number, client in enumerate(clients)]}
+    clients = [
+        {"caBundle": base64.b64encode(bundle).decode()} if bundle else {} for bundle in bundles
+    ]
+    return {
+        "webhooks": [
+            {"name": f"{number}.cwii.dev", "failurePolicy": "Ignore", "clientConfig": client}
+            for number, client in enumerate(clients)
+        ]
+    }
 
 
 def test_a_certificate_says_when_it_ends_and_whose_it_is(authority: Authority) -> None:
@@ -38,13 +45,18 @@ def test_a_certificate_says_when_it_ends_and_whose_it_is(authority: Authority) -
 def test_one_that_has_ended_has_failed_and_none_is_missing(authority: Authority) -> None:
     assert certificate(a_secret(authority), LATER).word == "failed"
     assert "renew-certificates" in certificate(a_secret(authority), LATER).remedy
-    assert {certificate(secret, 0.0).word for secret in (None, {}, {"data": {"tls.crt": "YQ=="}})} == {"missing"}
+    assert {
+        certificate(secret, 0.0).word for secret in (None, {}, {"data": {"tls.crt": "YQ=="}})
+    } == {"missing"}
 
 
 def test_a_bundle_with_the_ca_is_as_wanted_also_beside_another(authority: Authority) -> None:
     other = Authority("other")
 
-    assert bundled(a_configuration(authority.pem, other.pem + authority.pem), a_secret(authority)).word == "as wanted"
+    assert (
+        bundled(a_configuration(authority.pem, other.pem + authority.pem), a_secret(authority)).word
+        == "as wanted"
+    )
 
 
 def test_a_stale_bundle_is_drift_of_the_entry_that_has_it(authority: Authority) -> None:

@@ -45,7 +45,11 @@ def test_its_values_are_the_defaults_and_each_has_a_comment() -> None:
     lines = text.splitlines()
 
     assert values(read("values.yaml", text.encode())) == Values()
-    above = {line.split(":")[0]: lines[number - 1] for number, line in enumerate(lines) if line[:1].isalpha()}
+    above = {
+        line.split(":")[0]: lines[number - 1]
+        for number, line in enumerate(lines)
+        if line[:1].isalpha()
+    }
     assert [name for name, comment in above.items() if not comment.startswith("# ")] == []
 
 
@@ -55,7 +59,9 @@ def test_its_values_are_valid() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_schema_takes_what_reading_takes(name: str) -> None:
-    taken = {key: value for key, value in FILES[name].items() if key not in {"nodeSelector", "resources"}}  # of which helm takes the empty words away first
+    taken = {
+        key: value for key, value in FILES[name].items() if key not in {"nodeSelector", "resources"}
+    }  # of which helm takes the empty words away first
 
     assert list(a_validator().iter_errors(said(**taken))) == []
 

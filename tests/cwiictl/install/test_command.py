@@ -21,7 +21,9 @@ from tests.cwiictl.install.installed import FILES, PROVIDER, of, some
 def served(words: Sequence[str]) -> list[Service]:
     """As the program takes them apart."""
     (first, *own), *others = divided(words)
-    further = [service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others]
+    further = [
+        service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others
+    ]
     return [service(ALL[first], own, {}), *further]
 
 
@@ -32,7 +34,9 @@ def test_every_dialect_is_served_where_the_configuration_says(name: str) -> None
     offered = served(command(values))
 
     answered = routes(offered)
-    assert [answered[path(dialect).encode()].dialect for dialect in values.served] == list(values.served)
+    assert [answered[path(dialect).encode()].dialect for dialect in values.served] == list(
+        values.served
+    )
     assert [warning for each in offered for warning in each.told.warnings] == []
 
 
@@ -51,19 +55,35 @@ def test_it_is_understood_here_as_it_is_there(name: str) -> None:
 
     here, there = understood(values), served(command(values))
 
-    assert [(each.route.path, each.serving, each.told) for each in here] == [(each.route.path, each.serving, each.told) for each in there]
+    assert [(each.route.path, each.serving, each.told) for each in here] == [
+        (each.route.path, each.serving, each.told) for each in there
+    ]
 
 
 @pytest.mark.parametrize(
     ("said", "problem", "remedy"),
     [
-        ({"arguments": {"cwii": ["--wrokers=2"]}}, "there is no flag --wrokers", "did you mean --workers?"),
+        (
+            {"arguments": {"cwii": ["--wrokers=2"]}},
+            "there is no flag --wrokers",
+            "did you mean --workers?",
+        ),
         ({"arguments": {"cwii": ["--workers=0"]}}, "--workers is 0", "one at least"),
-        ({"aws": {"audience": "of the shop"}}, "--aws-default-audience is 'of the shop', which is no audience", "sts.amazonaws.com"),
-        ({"dialects": ["cwii", "eks"], "arguments": {"eks": ["--port=443"]}}, "eks is served where the first dialect is", "tell the first one"),
+        (
+            {"aws": {"audience": "of the shop"}},
+            "--aws-default-audience is 'of the shop', which is no audience",
+            "sts.amazonaws.com",
+        ),
+        (
+            {"dialects": ["cwii", "eks"], "arguments": {"eks": ["--port=443"]}},
+            "eks is served where the first dialect is",
+            "tell the first one",
+        ),
     ],
 )
-def test_what_the_webhook_would_not_start_with_is_not_installed(said: dict[str, Any], problem: str, remedy: str) -> None:
+def test_what_the_webhook_would_not_start_with_is_not_installed(
+    said: dict[str, Any], problem: str, remedy: str
+) -> None:
     with pytest.raises(BadInput) as refused:
         objects(some(**said))
 
@@ -79,11 +99,21 @@ def test_ids_of_the_clouds_are_what_each_dialect_takes_by_default() -> None:
     told = {each.route.dialect: each.told.values for each in served(command(of("all-dialects")))}
 
     assert told["cwii"]["gcp_default_audience"] == f"//iam.googleapis.com/{PROVIDER}"
-    assert told["cwii"]["az_default_audience"] == told["azwi"]["audience"] == "api://AzureADTokenExchangeUSGov"
+    assert (
+        told["cwii"]["az_default_audience"]
+        == told["azwi"]["audience"]
+        == "api://AzureADTokenExchangeUSGov"
+    )
     assert told["cwii"]["aws_default_audience"] == told["eks"]["audience"] == "sts.amazonaws.com"
     assert told["eks"]["region"] == "eu-west-1"
-    assert (told["azwi"]["tenant_id"], told["azwi"]["cloud"]) == ("11111111-2222-3333-4444-555555555555", "AzureUSGovernmentCloud")
-    assert (told["gcpwif"]["audience"], told["gcpwif"]["region"]) == ("sts.googleapis.com", "europe-west1")
+    assert (told["azwi"]["tenant_id"], told["azwi"]["cloud"]) == (
+        "11111111-2222-3333-4444-555555555555",
+        "AzureUSGovernmentCloud",
+    )
+    assert (told["gcpwif"]["audience"], told["gcpwif"]["region"]) == (
+        "sts.googleapis.com",
+        "europe-west1",
+    )
 
 
 def test_of_what_nothing_is_said_nothing_is_told() -> None:
@@ -94,7 +124,9 @@ def test_of_what_nothing_is_said_nothing_is_told() -> None:
 
 def test_every_cloud_of_azures_is_one_that_the_webhook_knows() -> None:
     for environment in ("AzurePublicCloud", "AzureUSGovernmentCloud", "AzureChinaCloud"):
-        words = command(some(dialects=["azwi"], azure={"tenantId": "t", "environment": environment}))
+        words = command(
+            some(dialects=["azwi"], azure={"tenantId": "t", "environment": environment})
+        )
         assert azwi.settings(served(words)[0].told).authority == azwi.AUTHORITIES[environment]
 
 
@@ -105,16 +137,24 @@ def test_more_words_come_last_so_that_they_count() -> None:
 
 
 def test_the_programs_help_knows_the_dialects_that_can_be_said() -> None:
-    assert set(ALL) == set(some(dialects=["cwii", "eks", "azwi", "gcpwif"], azure={"tenantId": "t"}).dialects)
+    assert set(ALL) == set(
+        some(dialects=["cwii", "eks", "azwi", "gcpwif"], azure={"tenantId": "t"}).dialects
+    )
     assert all(dialect in usage.USAGE for dialect in ALL)
 
 
 def test_the_renewer_understands_what_it_is_told() -> None:
-    program, *words = renewal.command(some(certificates={"validity": "720h", "caValidity": "8760h"}))
+    program, *words = renewal.command(
+        some(certificates={"validity": "720h", "caValidity": "8760h"})
+    )
 
     told = renewing.settings(parse(renewing.FLAGS, words, {}))
 
     assert program == "renew"
-    assert (told.namespace, told.service, told.configurations) == ("cwii-system", "cwii-webhook", ("cwii-webhook",))
+    assert (told.namespace, told.service, told.configurations) == (
+        "cwii-system",
+        "cwii-webhook",
+        ("cwii-webhook",),
+    )
     assert (told.serving_secret, told.ca_secret) == ("cwii-webhook-serving", "cwii-webhook-ca")
     assert (told.validity, told.ca_validity) == (720 * 3600, 8760 * 3600)

@@ -17,7 +17,10 @@ EVERY: dict[str, Any] = {"dialects": ["cwii", "eks", "azwi", "gcpwif"], **AZURE}
 
 
 def entries(**said: Any) -> dict[str, Object]:
-    return {entry["name"].removesuffix(".cwii.dev"): entry for entry in configuration(some(**said))["webhooks"]}
+    return {
+        entry["name"].removesuffix(".cwii.dev"): entry
+        for entry in configuration(some(**said))["webhooks"]
+    }
 
 
 def policies(**said: Any) -> dict[str, str]:
@@ -39,29 +42,54 @@ def test_each_dialect_fails_as_its_peer_does_and_closed_where_a_namespace_requir
 
 
 def test_ignore_everywhere_is_azure_too() -> None:
-    assert policies(dialects=["azwi"], failurePolicy="Ignore", **AZURE) == {"pods.azwi": "Ignore", "required.azwi": "Fail"}
+    assert policies(dialects=["azwi"], failurePolicy="Ignore", **AZURE) == {
+        "pods.azwi": "Ignore",
+        "required.azwi": "Fail",
+    }
 
 
 def test_fail_everywhere_is_no_other_entries() -> None:
     """A new one has no bundle until the renewer has been there, and would refuse all that long."""
-    assert policies(failurePolicy="Fail") == {"pods.cwii": "Fail", "required.cwii": "Fail", "ephemeral.cwii": "Ignore"}
+    assert policies(failurePolicy="Fail") == {
+        "pods.cwii": "Fail",
+        "required.cwii": "Fail",
+        "ephemeral.cwii": "Ignore",
+    }
     assert policies(failurePolicy="Fail").keys() == policies(failurePolicy="Ignore").keys()
 
 
 def test_a_container_that_joins_is_never_kept_out() -> None:
-    joining = [entry for name, entry in entries(**EVERY, failurePolicy="Fail", ephemeralContainers=["cwii", "azwi"]).items() if "ephemeral" in name]
+    joining = [
+        entry
+        for name, entry in entries(
+            **EVERY, failurePolicy="Fail", ephemeralContainers=["cwii", "azwi"]
+        ).items()
+        if "ephemeral" in name
+    ]
 
-    assert [(entry["failurePolicy"], entry["rules"][0]["resources"], entry["rules"][0]["operations"]) for entry in joining] == [
-        ("Ignore", ["pods/ephemeralcontainers"], ["UPDATE"])
-    ] * 2
+    assert [
+        (entry["failurePolicy"], entry["rules"][0]["resources"], entry["rules"][0]["operations"])
+        for entry in joining
+    ] == [("Ignore", ["pods/ephemeralcontainers"], ["UPDATE"])] * 2
 
 
 def test_no_pod_is_shown_to_the_same_dialect_twice() -> None:
-    open_, closed = (entries()[name]["namespaceSelector"]["matchExpressions"] for name in ("pods.cwii", "required.cwii"))
+    open_, closed = (
+        entries()[name]["namespaceSelector"]["matchExpressions"]
+        for name in ("pods.cwii", "required.cwii")
+    )
 
     assert open_[:-1] == closed[:-1]
-    assert (open_[-1]["key"], open_[-1]["operator"], open_[-1]["values"]) == ("cwii.dev/require", "NotIn", ["true"])
-    assert (closed[-1]["key"], closed[-1]["operator"], closed[-1]["values"]) == ("cwii.dev/require", "In", ["true"])
+    assert (open_[-1]["key"], open_[-1]["operator"], open_[-1]["values"]) == (
+        "cwii.dev/require",
+        "NotIn",
+        ["true"],
+    )
+    assert (closed[-1]["key"], closed[-1]["operator"], closed[-1]["values"]) == (
+        "cwii.dev/require",
+        "In",
+        ["true"],
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -72,7 +100,13 @@ def test_what_holds_for_every_entry(name: str) -> None:
         assert entry["timeoutSeconds"] == values.timeout_seconds
         assert entry["matchPolicy"] == "Equivalent"
         excluded = entry["namespaceSelector"]["matchExpressions"][0]
-        assert {values.namespace, "kube-system", "kube-public", "kube-node-lease", *values.excluded_namespaces} == set(excluded["values"])
+        assert {
+            values.namespace,
+            "kube-system",
+            "kube-public",
+            "kube-node-lease",
+            *values.excluded_namespaces,
+        } == set(excluded["values"])
         for condition in entry["matchConditions"][:2]:
             assert "cwii.dev/injected" not in condition["expression"]
             assert condition["expression"].startswith("!has(")
@@ -82,12 +116,23 @@ def test_what_holds_for_every_entry(name: str) -> None:
 def test_the_systems_namespaces_and_our_own_are_spared() -> None:
     values = some(excludedNamespaces=["calico-system"])
 
-    assert all(spared(values, name) for name in ("kube-system", "kube-flannel", "openshift-ingress", "cwii-system", "calico-system"))
+    assert all(
+        spared(values, name)
+        for name in (
+            "kube-system",
+            "kube-flannel",
+            "openshift-ingress",
+            "cwii-system",
+            "calico-system",
+        )
+    )
     assert not any(spared(values, name) for name in ("default", "shop", "my-kube-system"))
 
 
 def test_azures_pods_are_chosen_by_their_label_as_its_peer_does() -> None:
-    assert entries(**EVERY)["pods.azwi"]["objectSelector"] == {"matchLabels": {"azure.workload.identity/use": "true"}}
+    assert entries(**EVERY)["pods.azwi"]["objectSelector"] == {
+        "matchLabels": {"azure.workload.identity/use": "true"}
+    }
     assert "objectSelector" not in entries()["pods.cwii"]
 
 
@@ -100,13 +145,21 @@ def test_as_it_is_made_first_nobody_is_refused() -> None:
     made = configuration(some(failurePolicy="Fail"))
 
     assert {entry["failurePolicy"] for entry in softened(made)["webhooks"]} == {"Ignore"}
-    assert [{**entry, "failurePolicy": ""} for entry in softened(made)["webhooks"]] == [{**entry, "failurePolicy": ""} for entry in made["webhooks"]]
+    assert [{**entry, "failurePolicy": ""} for entry in softened(made)["webhooks"]] == [
+        {**entry, "failurePolicy": ""} for entry in made["webhooks"]
+    ]
 
 
 def test_the_bundle_is_said_only_where_nobody_else_keeps_it() -> None:
     by_files = configuration(some(**FILES["files"]))
 
-    assert {entry["clientConfig"]["caBundle"] for entry in by_files["webhooks"]} == {base64.b64encode(CA.encode()).decode()}
-    assert configuration(some(**FILES["cert-manager"]))["metadata"]["annotations"] == {"cert-manager.io/inject-ca-from": "cwii-system/cwii-webhook-serving"}
-    assert configuration(some(**FILES["openshift"]))["metadata"]["annotations"] == {"service.beta.openshift.io/inject-cabundle": "true"}
+    assert {entry["clientConfig"]["caBundle"] for entry in by_files["webhooks"]} == {
+        base64.b64encode(CA.encode()).decode()
+    }
+    assert configuration(some(**FILES["cert-manager"]))["metadata"]["annotations"] == {
+        "cert-manager.io/inject-ca-from": "cwii-system/cwii-webhook-serving"
+    }
+    assert configuration(some(**FILES["openshift"]))["metadata"]["annotations"] == {
+        "service.beta.openshift.io/inject-cabundle": "true"
+    }
     assert "annotations" not in configuration(some())["metadata"]

@@ -16,7 +16,9 @@ def a_pod(image: str = "shop", path: str = "", **spec: Any) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "c", "image": image}], "volumes": volumes, **spec}}
 
 
-EMPTY: dict[str, Any] = {"spec": {"containers": [{"name": "c"}], "volumes": [{"name": "e", "emptyDir": {}}]}}
+EMPTY: dict[str, Any] = {
+    "spec": {"containers": [{"name": "c"}], "volumes": [{"name": "e", "emptyDir": {}}]}
+}
 
 
 @pytest.mark.parametrize(
@@ -41,21 +43,32 @@ def test_a_pod_that_must_not_wait_is_known(pod: dict[str, Any], why: tuple[str, 
 
 
 def test_namespaces_that_are_never_looked_at_need_not_be_named() -> None:
-    pods = {name: [a_pod(hostNetwork=True)] for name in ("kube-system", "openshift-sdn", "cwii-system", "calico-system")}
+    pods = {
+        name: [a_pod(hostNetwork=True)]
+        for name in ("kube-system", "openshift-sdn", "cwii-system", "calico-system")
+    }
 
     assert exposed(some(excludedNamespaces=["calico-system"]), pods) == {}
 
 
 def test_they_are_listed_and_the_remedy_excludes_them_all() -> None:
     values = some(failurePolicy="Fail", excludedNamespaces=["storage"])
-    pods = {"calico-system": [a_pod(hostNetwork=True)], "cert-manager": [a_pod("cert-manager")], "shop": [a_pod()], "storage": [a_pod(hostNetwork=True)]}
+    pods = {
+        "calico-system": [a_pod(hostNetwork=True)],
+        "cert-manager": [a_pod("cert-manager")],
+        "shop": [a_pod()],
+        "storage": [a_pod(hostNetwork=True)],
+    }
 
     with pytest.raises(BadInput) as refused:
         check(values, pods)
 
     assert "calico-system (hostNetwork); cert-manager (certificates)" in refused.value.problem
     assert "excludedNamespaces={storage,calico-system,cert-manager}" in refused.value.remedy
-    check(some(failurePolicy="Fail", excludedNamespaces=["storage", "calico-system", "cert-manager"]), pods)
+    check(
+        some(failurePolicy="Fail", excludedNamespaces=["storage", "calico-system", "cert-manager"]),
+        pods,
+    )
 
 
 def test_otherwise_nobody_minds() -> None:

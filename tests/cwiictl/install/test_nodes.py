@@ -36,7 +36,9 @@ def nodes(*taints: tuple[dict[str, str], ...]) -> list[dict[str, Any]]:
     ],
     ids=str,
 )
-def test_a_node_counts_that_takes_its_pods(taints: tuple[tuple[dict[str, str], ...], ...], said: bool) -> None:
+def test_a_node_counts_that_takes_its_pods(
+    taints: tuple[tuple[dict[str, str], ...], ...], said: bool
+) -> None:
     assert alone(some(), nodes(*taints)) is said
 
 

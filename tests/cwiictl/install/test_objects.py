@@ -16,8 +16,14 @@ from tests.cwiictl.install.installed import FILES, IMAGE, installed, kinds, of, 
 
 def pods(those: tuple[Object, ...]) -> list[Object]:
     """The specs of all pods that come of them."""
-    deployments = [each["spec"]["template"]["spec"] for each in those if each["kind"] == "Deployment"]
-    return deployments + [each["spec"]["jobTemplate"]["spec"]["template"]["spec"] for each in those if each["kind"] == "CronJob"]
+    deployments = [
+        each["spec"]["template"]["spec"] for each in those if each["kind"] == "Deployment"
+    ]
+    return deployments + [
+        each["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        for each in those
+        if each["kind"] == "CronJob"
+    ]
 
 
 def test_they_are_in_the_order_of_installation() -> None:
@@ -51,13 +57,24 @@ def test_they_are_in_the_order_of_installation() -> None:
 def test_no_two_are_the_same_thing_and_all_are_in_their_place(name: str) -> None:
     values = of(name)
     those = objects(values)
-    cluster = {"Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityLevelConfiguration", "FlowSchema", "MutatingWebhookConfiguration"}
+    cluster = {
+        "Namespace",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "PriorityLevelConfiguration",
+        "FlowSchema",
+        "MutatingWebhookConfiguration",
+    }
     cluster |= {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
 
     assert len({(each["kind"], each["metadata"]["name"]) for each in those}) == len(those)
     assert {each["kind"] for each in those if "namespace" not in each["metadata"]} <= cluster
-    assert {each["metadata"].get("namespace", values.namespace) for each in those} == {values.namespace}
-    assert all(each["metadata"]["labels"]["app.kubernetes.io/instance"] == values.name for each in those)
+    assert {each["metadata"].get("namespace", values.namespace) for each in those} == {
+        values.namespace
+    }
+    assert all(
+        each["metadata"]["labels"]["app.kubernetes.io/instance"] == values.name for each in those
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -80,7 +97,9 @@ def test_what_others_keep_is_not_said(name: str) -> None:
         if each["kind"] == "Secret":
             assert set(each) == {"apiVersion", "kind", "metadata", "type"}
         if each["kind"] == "MutatingWebhookConfiguration":
-            assert {"caBundle" in entry["clientConfig"] for entry in each["webhooks"]} == {values.certificates.by == "files"}
+            assert {"caBundle" in entry["clientConfig"] for entry in each["webhooks"]} == {
+                values.certificates.by == "files"
+            }
         if each["kind"] == "Deployment":
             assert ("replicas" in each["spec"]) is not values.autoscaling.enabled
 
@@ -94,8 +113,15 @@ def test_every_pod_is_restricted_and_of_the_image(name: str) -> None:
         (container,) = spec["containers"]
         assert container["image"] == IMAGE
         assert container["resources"]["requests"]
-        assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-        assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+        assert spec["securityContext"] == {
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
 
 
 def test_no_user_is_chosen_for_openshift_chooses_one() -> None:
@@ -105,7 +131,9 @@ def test_no_user_is_chosen_for_openshift_chooses_one() -> None:
 def test_the_namespace_takes_no_other_pods() -> None:
     labels = installed("Namespace")["metadata"]["labels"]
 
-    assert {labels[f"pod-security.kubernetes.io/{mode}"] for mode in ("enforce", "audit", "warn")} == {"restricted"}
+    assert {
+        labels[f"pod-security.kubernetes.io/{mode}"] for mode in ("enforce", "audit", "warn")
+    } == {"restricted"}
 
 
 def test_the_renewers_pods_are_no_replicas() -> None:
@@ -134,7 +162,10 @@ def test_replicas_are_spread_where_that_is_possible() -> None:
 
 
 def test_a_rollout_takes_none_away_before_another_is_ready() -> None:
-    assert installed("Deployment")["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+    assert installed("Deployment")["spec"]["strategy"]["rollingUpdate"] == {
+        "maxSurge": 1,
+        "maxUnavailable": 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -152,12 +183,19 @@ def test_a_budget_never_keeps_a_node_from_being_drained(said: dict[str, Any], th
 
     assert bool(budgets) is there
     for each in budgets:
-        assert (each["spec"]["maxUnavailable"], each["spec"]["unhealthyPodEvictionPolicy"]) == (1, "AlwaysAllow")
+        assert (each["spec"]["maxUnavailable"], each["spec"]["unhealthyPodEvictionPolicy"]) == (
+            1,
+            "AlwaysAllow",
+        )
 
 
 def test_its_reads_have_a_priority_level_of_their_own() -> None:
     schema, level = installed("FlowSchema")["spec"], installed("PriorityLevelConfiguration")
-    subjects = [subject["serviceAccount"]["name"] for rule in schema["rules"] for subject in rule["subjects"]]
+    subjects = [
+        subject["serviceAccount"]["name"]
+        for rule in schema["rules"]
+        for subject in rule["subjects"]
+    ]
 
     assert schema["priorityLevelConfiguration"]["name"] == level["metadata"]["name"]
     assert subjects == ["cwii-webhook", "cwii-webhook-renewer"]

@@ -16,9 +16,22 @@ from tests.cwiictl.install.installed import FILES, of, some
 def rights(account: str, **said: Any) -> list[str]:
     """As kubectl would say them: where, what, which and how."""
     those = objects(some(**said))
-    roles = {(each["kind"], each["metadata"]["name"]): each for each in those if each["kind"] in {"Role", "ClusterRole"}}
-    bound = [each for each in those if each["kind"].endswith("RoleBinding") and account in {subject["name"] for subject in each["subjects"]}]
-    return [line for each in bound for line in _lines(roles[each["roleRef"]["kind"], each["roleRef"]["name"]])]
+    roles = {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in those
+        if each["kind"] in {"Role", "ClusterRole"}
+    }
+    bound = [
+        each
+        for each in those
+        if each["kind"].endswith("RoleBinding")
+        and account in {subject["name"] for subject in each["subjects"]}
+    ]
+    return [
+        line
+        for each in bound
+        for line in _lines(roles[each["roleRef"]["kind"], each["roleRef"]["name"]])
+    ]
 
 
 def _lines(role: dict[str, Any]) -> list[str]:
@@ -54,7 +67,10 @@ def test_the_others_only_read_service_accounts(dialect: str) -> None:
 
 
 def test_config_maps_are_written_only_where_they_deliver() -> None:
-    assert rights("cwii-webhook", gcp={"delivery": "config-map"}) == [*READING, "everywhere: get,create,patch configmaps"]
+    assert rights("cwii-webhook", gcp={"delivery": "config-map"}) == [
+        *READING,
+        "everywhere: get,create,patch configmaps",
+    ]
     assert rights("cwii-webhook", gcp={"delivery": "config-map"}, dialects=["eks"]) == READING[:1]
 
 
@@ -71,16 +87,27 @@ def test_the_renewer_has_its_two_secrets_and_its_configuration() -> None:
 def test_without_a_renewer_there_is_no_account_for_it(by: str) -> None:
     those = objects(some(certificates={"by": by}))
 
-    assert [each["metadata"]["name"] for each in those if each["kind"] == "ServiceAccount"] == ["cwii-webhook"]
+    assert [each["metadata"]["name"] for each in those if each["kind"] == "ServiceAccount"] == [
+        "cwii-webhook"
+    ]
     assert rights("cwii-webhook-renewer", certificates={"by": by}) == []
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_account_may_do_all(name: str) -> None:
-    rules = [rule for each in objects(of(name)) if each["kind"] in {"Role", "ClusterRole"} for rule in each["rules"]]
+    rules = [
+        rule
+        for each in objects(of(name))
+        if each["kind"] in {"Role", "ClusterRole"}
+        for rule in each["rules"]
+    ]
 
-    assert [rule for rule in rules if "*" in [*rule["verbs"], *rule["resources"], *rule["apiGroups"]]] == []
-    assert [rule for rule in rules if "secrets" in rule["resources"] and not rule.get("resourceNames")] == []
+    assert [
+        rule for rule in rules if "*" in [*rule["verbs"], *rule["resources"], *rule["apiGroups"]]
+    ] == []
+    assert [
+        rule for rule in rules if "secrets" in rule["resources"] and not rule.get("resourceNames")
+    ] == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -88,11 +115,24 @@ def test_the_webhook_itself_asks_for_no_more_and_no_less(name: str) -> None:
     """It looks at what its dialects' kinds are, and does not become ready where it may not."""
     values = of(name)
     kinds = {(kind.group, kind.kind): kind for kind in (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)}
-    needed = {(kinds[key].group, kinds[key].plural, verb) for dialect in values.dialects for key in ALL[dialect].kinds for verb in READS}
+    needed = {
+        (kinds[key].group, kinds[key].plural, verb)
+        for dialect in values.dialects
+        for key in ALL[dialect].kinds
+        for verb in READS
+    }
     if "cwii" in values.dialects and values.gcp.delivery == "config-map":
         needed |= {(CONFIG_MAPS.group, CONFIG_MAPS.plural, verb) for verb in WRITES}
-    (role,) = [each for each in objects(values) if each["kind"] == "ClusterRole" and each["metadata"]["name"] == values.name]
+    (role,) = [
+        each
+        for each in objects(values)
+        if each["kind"] == "ClusterRole" and each["metadata"]["name"] == values.name
+    ]
 
     assert {
-        (group, resource, verb) for rule in role["rules"] for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]
+        (group, resource, verb)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
     } == needed

@@ -73,14 +73,18 @@ def drawn(least: int, most: int) -> SearchStrategy[frozenset[int]]:
 @example(frozenset({31}), frozenset(), frozenset())
 @example(frozenset({30, 31}), frozenset({2, 3}), frozenset({0}))
 @settings(max_examples=100, deadline=None)
-def test_no_two_days_of_a_schedule_are_further_apart(days: frozenset[int], months: frozenset[int], weekdays: frozenset[int]) -> None:
+def test_no_two_days_of_a_schedule_are_further_apart(
+    days: frozenset[int], months: frozenset[int], weekdays: frozenset[int]
+) -> None:
     """The end of a century is no leap year."""
     every = [date(2092, 1, 1) + timedelta(day) for day in range(20 * 366)]
     runs = [day for day in every if (not months or day.month in months) and on(day, days, weekdays)]
 
     apart = max(((after - before).days for before, after in pairwise(runs)), default=0)
 
-    assert apart * DAY <= gap(" ".join(["0 0", *(",".join(map(str, said)) or "*" for said in (days, months, weekdays))]))
+    assert apart * DAY <= gap(
+        " ".join(["0 0", *(",".join(map(str, said)) or "*" for said in (days, months, weekdays))])
+    )
 
 
 def on(day: date, days: frozenset[int], weekdays: frozenset[int]) -> bool:
@@ -89,7 +93,19 @@ def on(day: date, days: frozenset[int], weekdays: frozenset[int]) -> bool:
     return in_month or in_week or not (days or weekdays)
 
 
-NONE = ["", "* * * *", "* * * * * *", "@often", "@every now", "TZ=Asia/Tokyo * * * * *", "0 3 * * $", "0 3 * * 1-", "5-1 * * * *", "*/0 * * * *", "0 3 * * X"]
+NONE = [
+    "",
+    "* * * *",
+    "* * * * * *",
+    "@often",
+    "@every now",
+    "TZ=Asia/Tokyo * * * * *",
+    "0 3 * * $",
+    "0 3 * * 1-",
+    "5-1 * * * *",
+    "*/0 * * * *",
+    "0 3 * * X",
+]
 
 
 @pytest.mark.parametrize("schedule", NONE)
@@ -98,6 +114,8 @@ def test_what_is_no_schedule_is_told(schedule: str) -> None:
         gap(schedule)
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(60, "1m"), (5400, "90m"), (21600, "6h"), (91, "91s")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(60, "1m"), (5400, "90m"), (21600, "6h"), (91, "91s")]
+)
 def test_it_is_told_as_a_duration(seconds: int, text: str) -> None:
     assert told(seconds) == text

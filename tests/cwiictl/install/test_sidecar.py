@@ -51,18 +51,30 @@ def test_its_command_line_is_one_that_starts_and_stays(name: str) -> None:
     assert {"--sidecar", "--kubeconfig=/var/run/app/kubeconfig/kubeconfig"} <= set(args)
 
 
-@pytest.mark.parametrize(("host", "door"), [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("10.0.0.1", "10.0.0.1")])  # noqa: S104  # what is meant by it
-def test_a_sidecar_listens_on_the_loopback_unless_it_is_told_an_address(host: str, door: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "door"),
+    [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("10.0.0.1", "10.0.0.1")],  # noqa: S104  # what is meant by it
+)
+def test_a_sidecar_listens_on_the_loopback_unless_it_is_told_an_address(
+    host: str, door: str
+) -> None:
     assert Serving(address=(host, 1), sidecar=True).door == (door, 1)
     assert Serving(address=(host, 1)).door == (host, 1)
 
 
 def test_no_two_flavours_share_a_port_or_a_name() -> None:
     kinds = FLAVOURS.values()
-    ports = [port for kind in kinds for port in {kind.doors.https, kind.doors.plain, kind.doors.metrics}]
+    ports = [
+        port for kind in kinds for port in {kind.doors.https, kind.doors.plain, kind.doors.metrics}
+    ]
 
     assert len(ports) == len(set(ports))
-    assert len({kind.name for kind in kinds}) == len({kind.configuration for kind in kinds}) == len({kind.volume for kind in kinds}) == len(FLAVOURS)
+    assert (
+        len({kind.name for kind in kinds})
+        == len({kind.configuration for kind in kinds})
+        == len({kind.volume for kind in kinds})
+        == len(FLAVOURS)
+    )
 
 
 @pytest.mark.parametrize("name", FLAVOURS)
@@ -75,16 +87,25 @@ def test_each_tls_profile_can_be_served_with(name: str, profile: str) -> None:
 
 def test_the_api_server_s_pod_does_not_wait_for_it_unless_that_is_asked() -> None:
     assert not {"readinessProbe", "startupProbe"} & container(of("azure")).keys()
-    assert container(of("azure", readiness=True))["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": 9440}
+    assert container(of("azure", readiness=True))["readinessProbe"]["httpGet"] == {
+        "path": "/readyz",
+        "port": 9440,
+    }
 
 
 @pytest.mark.parametrize("readiness", [True, False])
 def test_whoever_else_has_its_plain_port_has_it_restarted_by_no_probe(readiness: bool) -> None:
-    assert not {"livenessProbe", "startupProbe"} & container(of("azure", readiness=readiness)).keys()
+    assert (
+        not {"livenessProbe", "startupProbe"} & container(of("azure", readiness=readiness)).keys()
+    )
 
 
-@pytest.mark.parametrize(("name", "begin"), [("azure", "azure-wi-webhook"), ("aws", "aws-pod-identity-webhook")])
-def test_its_mounts_are_hypershift_s_and_it_writes_nothing_and_asks_for_little(name: str, begin: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "begin"), [("azure", "azure-wi-webhook"), ("aws", "aws-pod-identity-webhook")]
+)
+def test_its_mounts_are_hypershift_s_and_it_writes_nothing_and_asks_for_little(
+    name: str, begin: str
+) -> None:
     one = container(of(name))
     pod = patch(of(name))["spec"]["template"]["spec"]
 
@@ -98,7 +119,10 @@ def test_its_mounts_are_hypershift_s_and_it_writes_nothing_and_asks_for_little(n
     }
     assert one["resources"] == {"requests": {"cpu": "10m", "memory": "64Mi"}}
     assert one["securityContext"]["readOnlyRootFilesystem"]
-    assert (one["imagePullPolicy"], one["terminationMessagePolicy"]) == ("IfNotPresent", "FallbackToLogsOnError")
+    assert (one["imagePullPolicy"], one["terminationMessagePolicy"]) == (
+        "IfNotPresent",
+        "FallbackToLogsOnError",
+    )
 
 
 def test_an_absent_secret_holds_up_no_pod() -> None:
@@ -107,12 +131,18 @@ def test_an_absent_secret_holds_up_no_pod() -> None:
             assert volume["secret"]["optional"]
 
 
-@pytest.mark.parametrize(("name", "server"), [("azure", "https://localhost:7443"), ("aws", "https://kube-apiserver:7443")])
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [("azure", "https://localhost:7443"), ("aws", "https://kube-apiserver:7443")],
+)
 def test_secrets_are_hypershift_s(name: str, server: str) -> None:
     container_name = FLAVOURS[name].name
     serving, kubeconfig = secrets(of(name, port=7443), CERTIFIED)
 
-    assert (serving["metadata"]["name"], serving["metadata"]["namespace"]) == (f"{container_name}-serving-cert", NAMESPACE)
+    assert (serving["metadata"]["name"], serving["metadata"]["namespace"]) == (
+        f"{container_name}-serving-cert",
+        NAMESPACE,
+    )
     assert serving["data"].keys() == {"tls.crt", "tls.key", "ca.crt"}
     assert kubeconfig["metadata"]["name"] == f"{container_name}-kubeconfig"
     assert kubeconfig["data"].keys() == {"kubeconfig", "tls.crt", "tls.key", "ca.crt"}
@@ -136,23 +166,42 @@ def test_port_443_of_a_hosted_api_server_is_6443_in_its_pod(said: int, port: int
             "https://127.0.0.1:9443/mutate-v1-pod",
             ["v1", "v1beta1"],
         ),
-        ("aws", "aws-pod-identity", "pod-identity-webhook.amazonaws.com", "https://127.0.0.1:4443/mutate", ["v1beta1"]),
+        (
+            "aws",
+            "aws-pod-identity",
+            "pod-identity-webhook.amazonaws.com",
+            "https://127.0.0.1:4443/mutate",
+            ["v1beta1"],
+        ),
     ],
 )
-def test_what_the_guest_has_is_hypershift_s(name: str, configuration: str, entry: str, url: str, versions: list[str]) -> None:
+def test_what_the_guest_has_is_hypershift_s(
+    name: str, configuration: str, entry: str, url: str, versions: list[str]
+) -> None:
     those = guest(of(name), b"root")
     (hook,) = one_of(those, "MutatingWebhookConfiguration", configuration)["webhooks"]
 
     assert hook["name"] == entry
     assert hook["clientConfig"] == {"url": url, "caBundle": base64.b64encode(b"root").decode()}
-    assert (hook["failurePolicy"], hook["sideEffects"], hook["admissionReviewVersions"]) == ("Ignore", "None", versions)
+    assert (hook["failurePolicy"], hook["sideEffects"], hook["admissionReviewVersions"]) == (
+        "Ignore",
+        "None",
+        versions,
+    )
     assert one_of(those, "ClusterRole", FLAVOURS[name].name)["rules"] == [
         {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["get", "list", "watch"]}
     ]
-    account = {"kind": "ServiceAccount", "name": FLAVOURS[name].name, "namespace": "openshift-authentication"}
+    account = {
+        "kind": "ServiceAccount",
+        "name": FLAVOURS[name].name,
+        "namespace": "openshift-authentication",
+    }
     assert one_of(those, "ClusterRoleBinding", FLAVOURS[name].name)["subjects"] == [account]
     (rule,) = one_of(those, "FlowSchema")["spec"]["rules"]
-    assert rule["subjects"][0]["serviceAccount"] == {"name": FLAVOURS[name].name, "namespace": "openshift-authentication"}
+    assert rule["subjects"][0]["serviceAccount"] == {
+        "name": FLAVOURS[name].name,
+        "namespace": "openshift-authentication",
+    }
 
 
 def test_where_it_writes_config_maps_the_guest_keeps_it_to_its_own() -> None:
@@ -160,14 +209,22 @@ def test_where_it_writes_config_maps_the_guest_keeps_it_to_its_own() -> None:
 
     policy = one_of(guest(asked, b"root"), "ValidatingAdmissionPolicy")
 
-    assert policy["spec"]["matchConditions"][0]["expression"] == f"request.userInfo.username == '{asked.user[0]}'"
-    assert not [body for body in guest(of("cwii"), b"root") if body["kind"] == "ValidatingAdmissionPolicy"]
+    assert (
+        policy["spec"]["matchConditions"][0]["expression"]
+        == f"request.userInfo.username == '{asked.user[0]}'"
+    )
+    assert not [
+        body for body in guest(of("cwii"), b"root") if body["kind"] == "ValidatingAdmissionPolicy"
+    ]
 
 
 def test_our_own_asks_for_all_its_dialects_and_refuses_nobody() -> None:
     hooks = one_of(guest(of("cwii"), b"root"), "MutatingWebhookConfiguration")["webhooks"]
 
-    assert {hook["clientConfig"]["url"] for hook in hooks} == {"https://127.0.0.1:9463/cwii/mutate", "https://127.0.0.1:9463/eks/mutate"}
+    assert {hook["clientConfig"]["url"] for hook in hooks} == {
+        "https://127.0.0.1:9463/cwii/mutate",
+        "https://127.0.0.1:9463/eks/mutate",
+    }
     assert {hook["failurePolicy"] for hook in hooks} == {"Ignore"}
     assert all("service" not in hook["clientConfig"] for hook in hooks)
 
@@ -181,7 +238,11 @@ DEPLOYMENT: Object = {
         "template": {
             "metadata": {"labels": {"app": "kube-apiserver"}},
             "spec": {
-                "containers": [{"name": "kube-apiserver", "image": "a"}, {"name": "aws-pod-identity-webhook", "image": "old"}, {"name": "last", "image": "b"}],
+                "containers": [
+                    {"name": "kube-apiserver", "image": "a"},
+                    {"name": "aws-pod-identity-webhook", "image": "old"},
+                    {"name": "last", "image": "b"},
+                ],
                 "volumes": [{"name": "kas", "secret": {"secretName": "s"}}],
                 "hostNetwork": False,
             },
@@ -196,7 +257,11 @@ def test_a_deployment_in_a_file_keeps_all_else_and_each_in_its_place() -> None:
     whole = merged(DEPLOYMENT, ours)
 
     pod = whole["spec"]["template"]["spec"]
-    assert [each["name"] for each in pod["containers"]] == ["kube-apiserver", "aws-pod-identity-webhook", "last"]
+    assert [each["name"] for each in pod["containers"]] == [
+        "kube-apiserver",
+        "aws-pod-identity-webhook",
+        "last",
+    ]
     assert pod["containers"][1] == found(ours, "aws-pod-identity-webhook")
     assert merged(whole, ours) == whole
     del pod["containers"][1], pod["volumes"][1:]
@@ -218,7 +283,12 @@ def test_in_a_static_pod_which_has_its_node_s_network_nobody_else_can_reach_it(n
 def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:
     one, volumes = on_its_node(of("azure", readiness=True), "/etc/kubernetes/azure")
 
-    assert volumes == [{"name": "azure-wi-webhook-serving-certs", "hostPath": {"path": "/etc/kubernetes/azure", "type": "DirectoryOrCreate"}}]
+    assert volumes == [
+        {
+            "name": "azure-wi-webhook-serving-certs",
+            "hostPath": {"path": "/etc/kubernetes/azure", "type": "DirectoryOrCreate"},
+        }
+    ]
     assert {"--health-addr=127.0.0.1:9440", "--metrics-addr=127.0.0.1:9441"} <= set(one["args"])
     assert one["readinessProbe"]["httpGet"]["host"] == "127.0.0.1"
     assert {mount["name"] for mount in one["volumeMounts"]} == {"azure-wi-webhook-serving-certs"}
@@ -230,7 +300,11 @@ def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:
         ({"dialects": ["cwii"]}, "azure", "serves the dialect azwi alone"),
         ({"dialects": ["cwii"], "require": True}, "cwii", "nobody is refused"),
         ({"dialects": ["cwii"], "failurePolicy": "Fail"}, "cwii", "nobody is refused"),
-        ({"dialects": ["cwii"], "arguments": {"cwii": ["--strange"]}}, "cwii", "there is no flag --strange"),
+        (
+            {"dialects": ["cwii"], "arguments": {"cwii": ["--strange"]}},
+            "cwii",
+            "there is no flag --strange",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_said(said: dict[str, Any], name: str, why: str) -> None:

@@ -27,13 +27,20 @@ def test_a_pod_that_was_given_nothing_is_not_taken_for_one_that_was(shape: str) 
     assert not smoke.given(dialect, pod)
 
     body = review(pod)
-    ops = well_formed(body, Counter(ROUTES[shape], said(account=SENSIBLE[dialect] if dialect not in ASKING else {}))(body))
+    ops = well_formed(
+        body,
+        Counter(ROUTES[shape], said(account=SENSIBLE[dialect] if dialect not in ASKING else {}))(
+            body
+        ),
+    )
 
     assert smoke.given(dialect, applied(pod, ops))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_where_pods_do_not_ask_themselves_a_service_account_that_does_is_found(dialect: Dialect) -> None:
+def test_where_pods_do_not_ask_themselves_a_service_account_that_does_is_found(
+    dialect: Dialect,
+) -> None:
     keys = smoke.asked(OURS, dialect)
     assert bool(keys) == (dialect not in ASKING)
     if keys:
@@ -47,11 +54,22 @@ def test_one_that_says_half_or_whose_pods_nobody_looks_at_is_not_taken() -> None
     keys, asking = smoke.asked(OURS, "gcpwif"), dict(SENSIBLE["gcpwif"])
     half = account("half", {keys[0]: asking[keys[0]]})
 
-    assert smoke.askers(OURS, keys, [half, account("one", asking, "kube-system"), account("one", asking, OURS.namespace)]) == []
-    assert smoke.askers(OURS, keys, [half, {"metadata": {"namespace": "shop", "name": "none"}}]) == []
+    assert (
+        smoke.askers(
+            OURS,
+            keys,
+            [half, account("one", asking, "kube-system"), account("one", asking, OURS.namespace)],
+        )
+        == []
+    )
+    assert (
+        smoke.askers(OURS, keys, [half, {"metadata": {"namespace": "shop", "name": "none"}}]) == []
+    )
 
 
 def test_they_are_asked_for_in_the_domain_that_the_webhook_is_told() -> None:
-    values = some(dialects=["cwii", "eks"], arguments={"eks": ["--annotation-prefix=aws.example.org"]})
+    values = some(
+        dialects=["cwii", "eks"], arguments={"eks": ["--annotation-prefix=aws.example.org"]}
+    )
 
     assert smoke.asked(values, "eks") == ("aws.example.org/role-arn",)

@@ -33,12 +33,17 @@ def there(by: str) -> Object:
         (there("files"), None, "files"),
     ],
 )
-def test_who_makes_its_certificates_is_seen_by_what_they_go_by(found: Object | None, account: Object | None, maker: str) -> None:
+def test_who_makes_its_certificates_is_seen_by_what_they_go_by(
+    found: Object | None, account: Object | None, maker: str
+) -> None:
     assert standing(some(), found, account).maker == maker
 
 
 def test_what_bears_other_labels_or_none_is_no_installation() -> None:
-    for labels in ({}, {"app.kubernetes.io/name": "cwii-webhook", "app.kubernetes.io/instance": "another"}):
+    for labels in (
+        {},
+        {"app.kubernetes.io/name": "cwii-webhook", "app.kubernetes.io/instance": "another"},
+    ):
         other = there("files")
         other["metadata"]["labels"] = labels
 
@@ -48,22 +53,41 @@ def test_what_bears_other_labels_or_none_is_no_installation() -> None:
 @pytest.mark.parametrize(
     ("said", "why", "same"),
     [
-        ({"namespace": "elsewhere"}, "runs in the namespace cwii-system, and namespace is elsewhere", "namespace=cwii-system"),
-        ({"certificates": FILES}, "has its certificates by cert-manager, and certificates.by is files", "certificates.by=cert-manager"),
-        ({}, "has its certificates by cert-manager, and certificates.by is renewer", "certificates.by=cert-manager"),
+        (
+            {"namespace": "elsewhere"},
+            "runs in the namespace cwii-system, and namespace is elsewhere",
+            "namespace=cwii-system",
+        ),
+        (
+            {"certificates": FILES},
+            "has its certificates by cert-manager, and certificates.by is files",
+            "certificates.by=cert-manager",
+        ),
+        (
+            {},
+            "has its certificates by cert-manager, and certificates.by is renewer",
+            "certificates.by=cert-manager",
+        ),
     ],
 )
-def test_what_is_not_changed_in_place_is_refused_with_what_to_do(said: dict[str, Any], why: str, same: str) -> None:
+def test_what_is_not_changed_in_place_is_refused_with_what_to_do(
+    said: dict[str, Any], why: str, same: str
+) -> None:
     values = some(**said)
 
     with pytest.raises(Conflict, match=why) as refused:
         check(values, standing(values, there("cert-manager"), None))
 
-    assert f"leave it so with --set {same}, or take it out first with cwiictl uninstall-webhook --name cwii-webhook" in refused.value.remedy
+    assert (
+        f"leave it so with --set {same}, or take it out first with cwiictl uninstall-webhook --name cwii-webhook"
+        in refused.value.remedy
+    )
 
 
 def test_all_else_may_be_changed() -> None:
-    values = some(certificates={"by": "cert-manager", "validity": "720h"}, replicas=3, dialects=["eks"])
+    values = some(
+        certificates={"by": "cert-manager", "validity": "720h"}, replicas=3, dialects=["eks"]
+    )
 
     check(values, standing(values, there("cert-manager"), None))
     check(some(), standing(some(), None, None))

@@ -11,13 +11,15 @@ from cwiictl.errors import BadInput
 from cwiictl.installers import INSTALLERS, openshift
 from cwiictl.model import Binding, Handover, Workload
 
-CREDENTIALS = (
-    "[default]\nsts_regional_endpoints = regional\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = /var/run/secrets/openshift/serviceaccount/token"
-)
+CREDENTIALS = "[default]\nsts_regional_endpoints = regional\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = /var/run/secrets/openshift/serviceaccount/token"
 
 
-def a_binding(namespace: str = "openshift-ingress-operator", name: str = "cloud-credentials") -> Binding:
-    return Binding(Workload(namespace, name, ("ingress-operator",)), "aws", {"credentials": CREDENTIALS})
+def a_binding(
+    namespace: str = "openshift-ingress-operator", name: str = "cloud-credentials"
+) -> Binding:
+    return Binding(
+        Workload(namespace, name, ("ingress-operator",)), "aws", {"credentials": CREDENTIALS}
+    )
 
 
 def render(bindings: Iterable[Binding]) -> dict[str, bytes]:
@@ -29,7 +31,9 @@ def test_the_table_finds_it_by_name():
 
 
 def test_a_secret_tells_the_workload_its_role():
-    assert render([a_binding()])["manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml"].decode() == (
+    assert render([a_binding()])[
+        "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml"
+    ].decode() == (
         """apiVersion: v1
 kind: Secret
 metadata:
@@ -62,7 +66,9 @@ def test_the_paths_are_known_before_anything_is_rendered():
     bindings = [a_binding(), a_binding("a", "b")]
 
     handover = Handover("https://issuer", bindings=tuple(bindings), facts={"azure_tenant_id": "t"})
-    assert openshift.paths(binding.workload for binding in bindings) == tuple(openshift.render(handover, files.template))
+    assert openshift.paths(binding.workload for binding in bindings) == tuple(
+        openshift.render(handover, files.template)
+    )
 
 
 def test_two_secrets_for_one_file_are_refused():
@@ -81,10 +87,16 @@ def test_what_two_clouds_tell_a_workload_is_in_one_secret():
 
 
 def test_the_webhook_that_openshift_runs_on_azure_is_told_the_tenant():
-    tree = openshift.render(Handover("https://issuer", facts={"azure_tenant_id": "72f988bf", "another": "fact"}), files.template)
+    tree = openshift.render(
+        Handover("https://issuer", facts={"azure_tenant_id": "72f988bf", "another": "fact"}),
+        files.template,
+    )
 
     secret = yaml.safe_load(tree["manifests/azure-ad-pod-identity-webhook-config.yaml"])
-    assert secret["metadata"] == {"name": "azure-credentials", "namespace": "openshift-cloud-credential-operator"}
+    assert secret["metadata"] == {
+        "name": "azure-credentials",
+        "namespace": "openshift-cloud-credential-operator",
+    }
     assert secret["stringData"] == {"azure_tenant_id": "72f988bf"}
 
 

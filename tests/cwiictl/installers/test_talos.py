@@ -20,8 +20,14 @@ def accounts(**known: Any) -> dict[str, Any]:
 
 
 def test_tokens_that_pods_have_stay_valid_in_issuer_and_audience():
-    assert accounts(former=ENDPOINT)["accepted"] == {"issuers": [ENDPOINT], "audiences": [ENDPOINT, ISSUER]}
-    assert accounts(former=ENDPOINT, audiences=("a",))["accepted"] == {"issuers": [ENDPOINT], "audiences": ["a", ISSUER]}
+    assert accounts(former=ENDPOINT)["accepted"] == {
+        "issuers": [ENDPOINT],
+        "audiences": [ENDPOINT, ISSUER],
+    }
+    assert accounts(former=ENDPOINT, audiences=("a",))["accepted"] == {
+        "issuers": [ENDPOINT],
+        "audiences": ["a", ISSUER],
+    }
 
 
 def test_of_a_cluster_that_nobody_has_asked_nothing_is_made_up():

@@ -28,7 +28,9 @@ KEY = SigningKey("signing-key", PLACE)
 def key(number: int) -> oidc.VerificationKey:
     del number  # each its own
     public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
+    return oidc.public_key(
+        public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key"
+    )
 
 
 def the_set(keys: Keys = "published") -> KeySet:
@@ -37,7 +39,9 @@ def the_set(keys: Keys = "published") -> KeySet:
 
 def published(*numbers: int, text: str = "") -> KeySetState:
     body = text or json.dumps({"keys": [key(number).jwk for number in numbers]})
-    return KeySetState.read(body.encode(), "the published set", "application/json", "public, max-age=60")
+    return KeySetState.read(
+        body.encode(), "the published set", "application/json", "public, max-age=60"
+    )
 
 
 def known(number: int | None, have: KeySetState | None = None, keys: Keys = "published") -> Known:
@@ -51,11 +55,15 @@ def known(number: int | None, have: KeySetState | None = None, keys: Keys = "pub
 
 def several(*numbers: int) -> Known:
     found = Known()
-    found.learn(KEY, KeyState.of(key(numbers[0]), others=tuple(key(number) for number in numbers[1:])))
+    found.learn(
+        KEY, KeyState.of(key(numbers[0]), others=tuple(key(number) for number in numbers[1:]))
+    )
     return found
 
 
-def objection(number: int | None, have: KeySetState | None, keys: Keys = "published") -> Problem | None:
+def objection(
+    number: int | None, have: KeySetState | None, keys: Keys = "published"
+) -> Problem | None:
     return the_set(keys).objection(known(number, have, keys))
 
 
@@ -78,17 +86,25 @@ def test_an_emptied_set_is_not_filled_unasked(number: int | None) -> None:
 
 @pytest.mark.parametrize("number", [0, None])
 @pytest.mark.parametrize("have", [(1,), (1, 2)])
-def test_another_key_than_the_published_ones_is_refused_with_the_ways_on(number: int | None, have: tuple[int, ...]) -> None:
+def test_another_key_than_the_published_ones_is_refused_with_the_ways_on(
+    number: int | None, have: tuple[int, ...]
+) -> None:
     problem = objection(number, published(*have))
 
     assert isinstance(problem, BadInput)
-    assert all(way in problem.remedy for way in ("--public-key-file", "--add-key", "--replace-keys"))
+    assert all(
+        way in problem.remedy for way in ("--public-key-file", "--add-key", "--replace-keys")
+    )
     assert objection(number, published(1), "add") is None
     assert objection(number, published(1), "replace") is None
 
 
-@pytest.mark.parametrize(("named", "told"), [({"kid": "altered"}, "under the id altered"), ({}, "under no id")])
-def test_the_key_under_another_id_is_refused_as_that_and_not_as_anothers(named: dict[str, str], told: str) -> None:
+@pytest.mark.parametrize(
+    ("named", "told"), [({"kid": "altered"}, "under the id altered"), ({}, "under no id")]
+)
+def test_the_key_under_another_id_is_refused_as_that_and_not_as_anothers(
+    named: dict[str, str], told: str
+) -> None:
     jwk = {member: value for member, value in key(0).jwk.items() if member != "kid"}
     have = published(text=json.dumps({"keys": [key(1).jwk, {**jwk, **named}]}))
 
@@ -126,7 +142,10 @@ def test_others_keys_make_no_difference_unless_ours_is_to_be_the_only_one() -> N
 def test_merging_loses_nothing_and_replacing_leaves_one() -> None:
     ours, alone = the_set("add").want(known(0)), the_set("replace").want(known(0))
 
-    assert [one["kid"] for one in json.loads(ours.merged(published(1)))["keys"]] == [key(1).kid, key(0).kid]
+    assert [one["kid"] for one in json.loads(ours.merged(published(1)))["keys"]] == [
+        key(1).kid,
+        key(0).kid,
+    ]
     assert json.loads(ours.merged(None)) == {"keys": [key(0).jwk]}
     assert json.loads(alone.merged(published(1, 2))) == {"keys": [key(0).jwk]}
     assert ours.merged(published(1, 0)) == oidc.dump({"keys": [key(1).jwk, key(0).jwk]})
@@ -166,11 +185,17 @@ def test_beside_the_key_that_signs_what_the_cluster_takes_is_published_unasked()
 
     assert against(ours, published(0)) is None
     assert fields(want, published(0)) == ["kids"]
-    assert oidc.key_set(want.merged(published(2, 0)), "the merged set").kids == (key(2).kid, key(0).kid, key(1).kid)
+    assert oidc.key_set(want.merged(published(2, 0)), "the merged set").kids == (
+        key(2).kid,
+        key(0).kid,
+        key(1).kid,
+    )
 
 
 def rotated(*numbers: int, stage: Stage, old: int) -> KeySetState:
-    return replace(published(*numbers), rotation=Rotation(stage, 1, begin(key(old).kid), begin(key(0).kid)))
+    return replace(
+        published(*numbers), rotation=Rotation(stage, 1, begin(key(old).kid), begin(key(0).kid))
+    )
 
 
 @pytest.mark.parametrize("keys", ["published", "add"])
@@ -228,14 +253,31 @@ def test_an_issuer_is_as_wanted_once_our_key_is_readable_whoever_else_has_one() 
     issuer = Issuer("https://issuer.example.org", PLACE, Home("https://issuer.example.org"), KEY)
     want = issuer.want(known(0))
 
-    assert issuer.differing(want, IssuerState(url=want.url, kids=frozenset({key(0).kid, "another"}))) == ()
-    assert [d.field for d in issuer.differing(want, IssuerState(url=want.url, kids=frozenset({"another"})))] == ["kids"]
-    assert [d.field for d in issuer.differing(want, IssuerState(url=want.url, readable="403"))] == ["readable", "kids"]
+    assert (
+        issuer.differing(want, IssuerState(url=want.url, kids=frozenset({key(0).kid, "another"})))
+        == ()
+    )
+    assert [
+        d.field
+        for d in issuer.differing(want, IssuerState(url=want.url, kids=frozenset({"another"})))
+    ] == ["kids"]
+    assert [d.field for d in issuer.differing(want, IssuerState(url=want.url, readable="403"))] == [
+        "readable",
+        "kids",
+    ]
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_an_issuer_is_as_wanted_once_a_key_that_a_rotation_takes_away_is_read_there_no_more(stage: Stage) -> None:
-    issuer = Issuer("https://issuer.example.org", PLACE, Home("https://issuer.example.org"), KEY, (the_set(Turn(stage, begin(key(1).kid))),))
+def test_an_issuer_is_as_wanted_once_a_key_that_a_rotation_takes_away_is_read_there_no_more(
+    stage: Stage,
+) -> None:
+    issuer = Issuer(
+        "https://issuer.example.org",
+        PLACE,
+        Home("https://issuer.example.org"),
+        KEY,
+        (the_set(Turn(stage, begin(key(1).kid))),),
+    )
     want = issuer.want(known(0))
     have = IssuerState(url=want.url, kids=frozenset({key(0).kid, key(1).kid, "another"}))
     gone = (Difference("kids", have.kids, have.kids - {key(1).kid}),)

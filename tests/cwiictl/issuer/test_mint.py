@@ -29,7 +29,9 @@ def key() -> rsa.RSAPrivateKey:
 
 def test_it_is_signed_by_the_key_and_says_whose_it_is(key: rsa.RSAPrivateKey):
     token = Mint(pem(key), "key", ISSUER).token("shop", "cart", "sts.amazonaws.com", 3600)
-    claims = jwt.decode(token, key.public_key(), algorithms=["RS256"], audience="sts.amazonaws.com", issuer=ISSUER)
+    claims = jwt.decode(
+        token, key.public_key(), algorithms=["RS256"], audience="sts.amazonaws.com", issuer=ISSUER
+    )
 
     assert claims["sub"] == "system:serviceaccount:shop:cart"
     assert claims["kubernetes.io"]["serviceaccount"]["name"] == "cart"
@@ -43,7 +45,19 @@ def test_what_is_no_rsa_key_is_told(text: bytes):
 
 
 def test_the_command_refuses_what_is_no_service_account(tmp_path: Path):
-    command = [sys.executable, "-m", "cwiictl", "sandbox", "token", "--key", "k", "--issuer", "https://i", "--service-account", "cart"]
+    command = [
+        sys.executable,
+        "-m",
+        "cwiictl",
+        "sandbox",
+        "token",
+        "--key",
+        "k",
+        "--issuer",
+        "https://i",
+        "--service-account",
+        "cart",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert done.returncode == 2

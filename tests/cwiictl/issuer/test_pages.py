@@ -58,18 +58,25 @@ def hosted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
 
 
 @pytest.mark.parametrize("path", ["/trickle", "/silent"])
-def test_what_takes_too_long_is_given_up_however_it_dawdles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+def test_what_takes_too_long_is_given_up_however_it_dawdles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
     with hosted(tmp_path, monkeypatch) as url:
         begun = time.monotonic()
 
         page = Pages(QUICK).read(f"{url}{path}")
 
-        assert (page.trouble, page.status if path == "/trickle" else 0) == ("slow", 200 if path == "/trickle" else 0)
+        assert (page.trouble, page.status if path == "/trickle" else 0) == (
+            "slow",
+            200 if path == "/trickle" else 0,
+        )
         assert time.monotonic() - begun < QUICK * 4
 
 
 @pytest.mark.parametrize(("path", "ahead"), [("/", 300), ("/cached", 0)])
-def test_a_clock_is_compared_and_what_lay_in_a_cache_is_no_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, ahead: int) -> None:
+def test_a_clock_is_compared_and_what_lay_in_a_cache_is_no_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, ahead: int
+) -> None:
     with hosted(tmp_path, monkeypatch) as url:
         page = Pages().read(f"{url}{path}")
 
@@ -78,15 +85,27 @@ def test_a_clock_is_compared_and_what_lay_in_a_cache_is_no_clock(tmp_path: Path,
     assert abs(page.ahead - ahead) < 30
 
 
-def test_a_host_that_only_we_reach_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_only_we_reach_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with hosted(tmp_path, monkeypatch) as url:
         page = Pages().publicly(url)
 
     assert (page.trouble, page.why, page.status) == ("private", "127.0.0.1", 0)
 
 
-@pytest.mark.parametrize("url", ["https://[bad/x", "https://127.0.0.1/\N{LATIN SMALL LETTER E WITH ACUTE}", "https://a..b/x", f"https://{'a' * 64}.b/"])
-def test_what_can_be_no_address_is_the_trouble_of_its_page(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://[bad/x",
+        "https://127.0.0.1/\N{LATIN SMALL LETTER E WITH ACUTE}",
+        "https://a..b/x",
+        f"https://{'a' * 64}.b/",
+    ],
+)
+def test_what_can_be_no_address_is_the_trouble_of_its_page(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     """Whoever publishes a document may say that the keys are there."""
     monkeypatch.setenv("no_proxy", "*")
 

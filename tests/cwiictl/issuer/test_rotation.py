@@ -19,7 +19,14 @@ from tests.cwiictl.issuer.test_issuer_documents import PLACE
 
 OLD, NEW = key(0), key(1)
 kids = st.text("ABCdef012-_", min_size=12, max_size=12)
-rotations = st.builds(Rotation, st.sampled_from(STAGES), st.integers(0, 10**12 - 1), kids, kids, st.integers(0, 10**12 - 1))
+rotations = st.builds(
+    Rotation,
+    st.sampled_from(STAGES),
+    st.integers(0, 10**12 - 1),
+    kids,
+    kids,
+    st.integers(0, 10**12 - 1),
+)
 AFTER = SigningKey(KEY, PLACE)
 
 
@@ -47,11 +54,22 @@ def test_a_word_is_read_as_it_was_written(stands: Rotation) -> None:
 
 @given(rotations, st.text("abc XYZ.=/", max_size=30))
 def test_in_a_sentence_it_is_found_again(stands: Rotation, sentence: str) -> None:
-    assert names.unturned(names.turned(sentence.strip(), stands.word)) == (sentence.strip(), stands.word)
+    assert names.unturned(names.turned(sentence.strip(), stands.word)) == (
+        sentence.strip(),
+        stands.word,
+    )
     assert names.unturned(sentence) == (sentence, "")
 
 
-@pytest.mark.parametrize("word", ["add", "later.1.0.AAAAAAAAAAAA.BBBBBBBBBBBB", "add.x.0.AAAAAAAAAAAA.BBBBBBBBBBBB", "add.1.0.short.BBBBBBBBBBBB"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "add",
+        "later.1.0.AAAAAAAAAAAA.BBBBBBBBBBBB",
+        "add.x.0.AAAAAAAAAAAA.BBBBBBBBBBBB",
+        "add.1.0.short.BBBBBBBBBBBB",
+    ],
+)
 def test_a_word_that_cannot_be_read_is_no_beginning(word: str) -> None:
     with pytest.raises(Failed, match="cannot read"):
         rotation(word, "somewhere")
@@ -62,7 +80,9 @@ def test_nothing_stands_against_a_turn_over_what_was_seen() -> None:
 
     assert objection(a_turn(), published(OLD)) is None
     assert objection(a_turn("accept", (stands.word,)), published(OLD, NEW, stands=stands)) is None
-    assert objection(a_turn(), published(OLD, NEW, stands=stands)) is None, "what it has written itself, and did not hear of"
+    assert objection(a_turn(), published(OLD, NEW, stands=stands)) is None, (
+        "what it has written itself, and did not hear of"
+    )
 
 
 def test_who_comes_second_is_refused() -> None:
@@ -71,7 +91,10 @@ def test_who_comes_second_is_refused() -> None:
     problem = objection(a_turn(), published(OLD, stands=theirs))
 
     assert isinstance(problem, Conflict)
-    assert "somebody else has brought local/key-set/keys.json to stage add" in problem.problem.replace(PLACE.kind, "local/key-set")
+    assert (
+        "somebody else has brought local/key-set/keys.json to stage add"
+        in problem.problem.replace(PLACE.kind, "local/key-set")
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +116,9 @@ def test_a_turn_needs_the_key_that_it_turns_from(have: KeySetState | None, told:
 def test_a_key_that_was_rotated_away_is_told_apart_from_one_that_was_never_there() -> None:
     found, thing = Known(), KeySet("keys.json", PLACE, None, AFTER, "published", "demo")
     found.learn(AFTER, KeyState.of(OLD))
-    found.learn(thing, published(NEW, stands=Rotation("unpublish", 100, begin(OLD.kid), begin(NEW.kid))))
+    found.learn(
+        thing, published(NEW, stands=Rotation("unpublish", 100, begin(OLD.kid), begin(NEW.kid)))
+    )
 
     problem = thing.objection(found)
 
@@ -102,7 +127,10 @@ def test_a_key_that_was_rotated_away_is_told_apart_from_one_that_was_never_there
 
 
 def test_what_a_turn_changes_is_shown_whatever_the_clock_says() -> None:
-    thing, stands = KeySet("keys.json", PLACE, None, AFTER, a_turn("unpublish"), "demo"), Rotation("sign", 100, begin(OLD.kid), begin(NEW.kid), 100)
+    thing, stands = (
+        KeySet("keys.json", PLACE, None, AFTER, a_turn("unpublish"), "demo"),
+        Rotation("sign", 100, begin(OLD.kid), begin(NEW.kid), 100),
+    )
     known = Known()
     known.learn(AFTER, KeyState.of(NEW))
     have = published(OLD, NEW, stands=stands)

@@ -25,13 +25,22 @@ def keys(*every: VerificationKey) -> bytes:
     return json.dumps({"keys": [key.jwk for key in every]}).encode()
 
 
-def token(signer: int, audience: Any = ("https://kubernetes.default.svc", "k3s"), issuer: str = IN_CLUSTER) -> str:
+def token(
+    signer: int, audience: Any = ("https://kubernetes.default.svc", "k3s"), issuer: str = IN_CLUSTER
+) -> str:
     private, public = PAIRS[signer]
-    return jwt.encode({"iss": issuer, "aud": audience if isinstance(audience, str) else list(audience)}, private.decode(), "RS256", {"kid": public.kid})
+    return jwt.encode(
+        {"iss": issuer, "aud": audience if isinstance(audience, str) else list(audience)},
+        private.decode(),
+        "RS256",
+        {"kid": public.kid},
+    )
 
 
 def test_its_token_says_which_key_signs_and_for_whom():
-    assert served(SAID, keys(FIRST, SECOND), token(1)) == Served(IN_CLUSTER, SECOND, (FIRST,), ("https://kubernetes.default.svc", "k3s"))
+    assert served(SAID, keys(FIRST, SECOND), token(1)) == Served(
+        IN_CLUSTER, SECOND, (FIRST,), ("https://kubernetes.default.svc", "k3s")
+    )
     assert served(SAID, keys(FIRST), token(0, "one")).audiences == ("one",)
 
 
@@ -42,7 +51,10 @@ def test_of_one_key_it_is_known_without():
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        ((SAID, keys(FIRST, SECOND)), "the cluster takes 2 keys, and which of them signs cannot be known"),
+        (
+            (SAID, keys(FIRST, SECOND)),
+            "the cluster takes 2 keys, and which of them signs cannot be known",
+        ),
         ((SAID, keys(FIRST), token(1)), "the cluster signs with a key that it does not serve"),
         ((SAID, keys()), "does not tell its issuer and keys"),
         ((NOTHING, keys(FIRST)), "does not tell its issuer and keys"),
@@ -60,7 +72,9 @@ def test_what_cannot_be_known_is_refused_with_a_way_on(asked: Any, problem: str)
 def test_a_key_that_is_not_rsa_is_refused():
     curve = {"kty": "EC", "kid": "ours", "crv": "P-256", "x": "AQAB", "y": "AQAB"}
 
-    with pytest.raises(BadInput, match="a key of the type EC, and the clouds do not all accept others than RSA"):
+    with pytest.raises(
+        BadInput, match="a key of the type EC, and the clouds do not all accept others than RSA"
+    ):
         served(SAID, json.dumps({"keys": [curve]}).encode())
 
 

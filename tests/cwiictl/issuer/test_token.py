@@ -13,7 +13,11 @@ from cwiictl.issuer.token import said
 
 
 def test_its_claims_and_the_id_of_its_key_are_read_off_a_token() -> None:
-    told = said(jwt.encode({"sub": "somebody"}, "a secret that is long enough for it", headers={"kid": "B" * 43}))
+    told = said(
+        jwt.encode(
+            {"sub": "somebody"}, "a secret that is long enough for it", headers={"kid": "B" * 43}
+        )
+    )
 
     assert told
     assert (told.kid, told.claims) == ("B" * 43, {"sub": "somebody"})
@@ -31,6 +35,18 @@ def test_what_is_no_token_says_nothing(text: str) -> None:
     assert said(text) is None
 
 
-@pytest.mark.parametrize("text", ["", "opaque", "a.b", "secret.secret.secret", "secret.secret.secret.secret", "W10.W10.secret", "MQ.e30.", "é.é.é"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "opaque",
+        "a.b",
+        "secret.secret.secret",
+        "secret.secret.secret.secret",
+        "W10.W10.secret",
+        "MQ.e30.",
+        "é.é.é",
+    ],
+)
 def test_nor_does_what_only_looks_like_one(text: str) -> None:
     assert said(text) is None

@@ -17,8 +17,17 @@ MADE: dict[str, Any] = {
 
 
 def live(manager: str, operation: str = "Update", held: Any = None, **more: Any) -> dict[str, Any]:
-    entry: dict[str, Any] = {"manager": manager, "operation": operation, "fieldsV1": held or {"f:data": {"f:a": {}}}, **more}
-    return {"kind": "ConfigMap", "metadata": {"managedFields": [entry]}, "data": {"a": "theirs", "b": "2"}}
+    entry: dict[str, Any] = {
+        "manager": manager,
+        "operation": operation,
+        "fieldsV1": held or {"f:data": {"f:a": {}}},
+        **more,
+    }
+    return {
+        "kind": "ConfigMap",
+        "metadata": {"managedFields": [entry]},
+        "data": {"a": "theirs", "b": "2"},
+    }
 
 
 def problem(found: dict[str, Any], *, taking: bool = False) -> str:
@@ -27,15 +36,41 @@ def problem(found: dict[str, Any], *, taking: bool = False) -> str:
 
 
 @pytest.mark.parametrize(
-    "manager", ["kubectl", "kubectl-edit", "kubectl-client-side-apply", "kubectl.exe", "oc", "k9s", "Mozilla", "curl", "before-first-apply", "", "cwiictl"]
+    "manager",
+    [
+        "kubectl",
+        "kubectl-edit",
+        "kubectl-client-side-apply",
+        "kubectl.exe",
+        "oc",
+        "k9s",
+        "Mozilla",
+        "curl",
+        "before-first-apply",
+        "",
+        "cwiictl",
+    ],
 )
 def test_a_persons_client_yields(manager: str) -> None:
     assert not problem(live(manager))
 
 
-@pytest.mark.parametrize("manager", ["kube-controller-manager", "occasional-controller", "kubectlish", "argocd-controller", "helm", "cwii-webhook-renewer"])
+@pytest.mark.parametrize(
+    "manager",
+    [
+        "kube-controller-manager",
+        "occasional-controller",
+        "kubectlish",
+        "argocd-controller",
+        "helm",
+        "cwii-webhook-renewer",
+    ],
+)
 def test_what_sets_fields_by_itself_does_not(manager: str) -> None:
-    assert problem(live(manager)) == f"k8s/ConfigMap/x has data.a held by {manager}, which would be set to something else"
+    assert (
+        problem(live(manager))
+        == f"k8s/ConfigMap/x has data.a held by {manager}, which would be set to something else"
+    )
 
 
 def test_whoever_has_applied_it_does_not_whoever_they_are() -> None:
@@ -53,7 +88,9 @@ def test_what_stays_as_it_is_is_nobodys_quarrel() -> None:
 
 
 def test_an_autoscaler_is_told_by_the_part_of_the_api_it_came_by() -> None:
-    assert "held by kube-controller-manager (by scale)," in problem(live("kube-controller-manager", subresource="scale"))
+    assert "held by kube-controller-manager (by scale)," in problem(
+        live("kube-controller-manager", subresource="scale")
+    )
 
 
 def test_several_are_counted() -> None:

@@ -16,8 +16,13 @@ A, B = Path("/a/config"), Path("/b/config")
 
 def config(current: str = "", **said: dict[str, Any]) -> bytes:
     """`contexts` and the like by their names."""
-    lists = {f"{what}s": [{"name": name, what: each} for name, each in named.items()] for what, named in said.items()}
-    return json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": current, **lists}).encode()
+    lists = {
+        f"{what}s": [{"name": name, what: each} for name, each in named.items()]
+        for what, named in said.items()
+    }
+    return json.dumps(
+        {"apiVersion": "v1", "kind": "Config", "current-context": current, **lists}
+    ).encode()
 
 
 def test_what_is_said_first_is_believed_and_files_are_beside_who_names_them() -> None:
@@ -35,9 +40,17 @@ def test_what_is_said_first_is_believed_and_files_are_beside_who_names_them() ->
     assert found.user == {"client-key": "/b/a.key", "client-certificate": "/etc/a.crt"}
 
 
-@pytest.mark.parametrize(("command", "meant"), [("./login", "/a/login"), ("login", "login"), ("/usr/bin/login", "/usr/bin/login")])
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [("./login", "/a/login"), ("login", "login"), ("/usr/bin/login", "/usr/bin/login")],
+)
 def test_a_plugin_with_a_path_is_beside_its_kubeconfig(command: str, meant: str) -> None:
-    said = config("x", context={"x": {"cluster": "c", "user": "u"}}, cluster={"c": {"server": "s"}}, user={"u": {"exec": {"command": command}}})
+    said = config(
+        "x",
+        context={"x": {"cluster": "c", "user": "u"}},
+        cluster={"c": {"server": "s"}},
+        user={"u": {"exec": {"command": command}}},
+    )
 
     assert Path(access({A: said}).user["exec"]["command"]) == Path(meant)
 
@@ -53,7 +66,12 @@ def test_a_plugin_with_a_path_is_beside_its_kubeconfig(command: str, meant: str)
         (config(), "names no current context"),
         (config("x"), "there is no context 'x' in /a/config"),
         (config("x", context={"x": {"cluster": "c"}}), "there is no cluster 'c'"),
-        (config("x", context={"x": {"cluster": "c", "user": "u"}}, cluster={"c": {"server": "s"}}), "there is no user 'u'"),
+        (
+            config(
+                "x", context={"x": {"cluster": "c", "user": "u"}}, cluster={"c": {"server": "s"}}
+            ),
+            "there is no user 'u'",
+        ),
         (config("x", context={"x": {"cluster": "c"}}, cluster={"c": {}}), "has no server"),
     ],
 )

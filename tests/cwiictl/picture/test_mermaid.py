@@ -32,13 +32,21 @@ def test_every_service_account_leads_to_what_it_may_act_as_and_that_to_its_cloud
     assert [line for line in found if " --> i" in line and "-->|" not in line] == [
         f"  w{w} --> i{i}" for w, i in ((0, 0), (1, 1), (2, 2), (3, 3), (3, 4), (3, 5))
     ]
-    assert [line for line in found if " --- " in line] == [f"  i{i} --- {cloud}" for i, cloud in enumerate(("aws", "azure", "gcp", "aws", "azure", "gcp"))]
+    assert [line for line in found if " --- " in line] == [
+        f"  i{i} --- {cloud}"
+        for i, cloud in enumerate(("aws", "azure", "gcp", "aws", "azure", "gcp"))
+    ]
     assert '  i0["AWS<br/>prod-billing-api-0"]' in found
 
 
 def test_what_is_wrong_is_marked_and_named() -> None:
-    assert '  i8["Azure<br/>prod-logistics-a-controller-with-quite-a-long-name-of-its-own-5<br/>not believed"]:::wrong' not in lines(mermaid(a_map(4)))
-    assert any("not believed" in line and line.endswith(":::wrong") for line in lines(mermaid(a_map(8))))
+    assert (
+        '  i8["Azure<br/>prod-logistics-a-controller-with-quite-a-long-name-of-its-own-5<br/>not believed"]:::wrong'
+        not in lines(mermaid(a_map(4)))
+    )
+    assert any(
+        "not believed" in line and line.endswith(":::wrong") for line in lines(mermaid(a_map(8)))
+    )
 
 
 def test_more_than_anybody_could_follow_are_counted_by_namespace() -> None:

@@ -22,7 +22,10 @@ def test_it_allows_its_own_style_and_script_and_nothing_else() -> None:
     text = shown(3)
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
 
-    hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()}'" for own in (STYLE, SCRIPT)}
+    hashes = {
+        f"'sha256-{base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()}'"
+        for own in (STYLE, SCRIPT)
+    }
     assert set(re.findall(r"'sha256-[^']+'", policy)) == hashes
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
@@ -48,14 +51,18 @@ def test_what_could_be_markup_is_shown_as_it_is_written() -> None:
 def test_every_service_account_and_identity_has_a_row_to_copy() -> None:
     drawn = a_map(300)
 
-    assert len(lines(page(drawn, STYLE, SCRIPT))) == sum(len(identity.acting.accounts) for identity in drawn.identities)
+    assert len(lines(page(drawn, STYLE, SCRIPT))) == sum(
+        len(identity.acting.accounts) for identity in drawn.identities
+    )
 
 
 def test_what_is_wrong_with_many_is_said_once_and_the_worst_first() -> None:
     (troubles,) = re.findall(r'<section class="troubles".*?</section>', shown(300), re.DOTALL)
     said = re.findall(r"<li>(.*?)</li>", troubles)
 
-    assert [re.sub("<[^>]*>", "", each).split(" ", 1)[1].split(" prod-")[0] for each in said[:2]] == ["not believed", "drifted"]
+    assert [
+        re.sub("<[^>]*>", "", each).split(" ", 1)[1].split(" prod-")[0] for each in said[:2]
+    ] == ["not believed", "drifted"]
     assert len(said) == 5 <= MOST
     assert "and 1 more: managed: add" in re.sub("<[^>]*>", "", said[1])
 
@@ -63,5 +70,10 @@ def test_what_is_wrong_with_many_is_said_once_and_the_worst_first() -> None:
 def test_where_all_is_as_wanted_nothing_is_to_be_looked_at() -> None:
     healthy = a_map(0)
 
-    assert 'class="troubles"' in shown(0)  # a cloud's own things may be wrong where nobody has an identity
-    assert 'class="troubles"' not in page(type(healthy)("demo", healthy.issuer, (), ()), STYLE, SCRIPT).decode()
+    assert 'class="troubles"' in shown(
+        0
+    )  # a cloud's own things may be wrong where nobody has an identity
+    assert (
+        'class="troubles"'
+        not in page(type(healthy)("demo", healthy.issuer, (), ()), STYLE, SCRIPT).decode()
+    )

@@ -11,7 +11,10 @@ from cwiictl.rotate.servers import Server
 from cwiictl.rotate.waits import FLOOR, Volume
 
 SINCE = 1_000_000  # Mon, 12 Jan 1970 13:46:40 GMT
-ONE, OTHER = Server("10.0.0.1:6443", issuer="https://new"), Server("10.0.0.2:6443", issuer="https://old")
+ONE, OTHER = (
+    Server("10.0.0.1:6443", issuer="https://new"),
+    Server("10.0.0.2:6443", issuer="https://old"),
+)
 
 
 def a_volume(seconds: int, audience: str = "sts.amazonaws.com") -> Volume:
@@ -19,8 +22,12 @@ def a_volume(seconds: int, audience: str = "sts.amazonaws.com") -> Volume:
 
 
 @given(st.integers(600, 172_800), st.sampled_from(["", "vault"]), st.integers(0, 400_000))
-def test_it_is_needed_until_the_longest_token_of_any_audience_has_expired(seconds: int, audience: str, passed: int) -> None:
-    assert bool(list(good(SINCE, (a_volume(600), a_volume(seconds, audience)), (), SINCE + passed))) == (passed < max(seconds, FLOOR))
+def test_it_is_needed_until_the_longest_token_of_any_audience_has_expired(
+    seconds: int, audience: str, passed: int
+) -> None:
+    assert bool(
+        list(good(SINCE, (a_volume(600), a_volume(seconds, audience)), (), SINCE + passed))
+    ) == (passed < max(seconds, FLOOR))
 
 
 def test_it_says_whose_tokens_until_when_and_who_has_none() -> None:
@@ -50,7 +57,9 @@ def test_who_may_have_read_a_token_of_a_year_is_named_until_the_year_is_over() -
 
 
 def test_api_servers_that_do_not_sign_as_one_have_no_issuer_before() -> None:
-    assert list(divided([ONE, OTHER])) == ["the API servers sign as https://new and https://old: bring the last of them to the new issuer first"]
+    assert list(divided([ONE, OTHER])) == [
+        "the API servers sign as https://new and https://old: bring the last of them to the new issuer first"
+    ]
     assert list(divided([ONE, ONE])) == []
 
 
@@ -58,4 +67,7 @@ def test_api_servers_that_do_not_sign_as_one_have_no_issuer_before() -> None:
 def test_who_is_silent_may_sign_as_any(others: tuple[Server, ...]) -> None:
     (told,) = divided([*others, Server("10.0.0.3:6443", problem="it cannot be asked: no route")])
 
-    assert told == "what the API server 10.0.0.3:6443 signs as is not known: it cannot be asked: no route"
+    assert (
+        told
+        == "what the API server 10.0.0.3:6443 signs as is not known: it cannot be asked: no route"
+    )

@@ -11,21 +11,33 @@ OLD, NEW = "A" * 12, "B" * 12
 
 
 def a_server(*accepts: str, signs: str = OLD, problem: str = "") -> Server:
-    return Server("10.0.0.1:6443", {f"{kid}{'x' * 31}": {} for kid in accepts}, f"{signs}{'x' * 31}", problem)
+    return Server(
+        "10.0.0.1:6443", {f"{kid}{'x' * 31}": {} for kid in accepts}, f"{signs}{'x' * 31}", problem
+    )
 
 
 FRESH, BOTH = a_server(OLD), a_server(OLD, NEW)
 SIGNS, NEWEST = a_server(OLD, NEW, signs=NEW), a_server(NEW, signs=NEW)
 
 
-@pytest.mark.parametrize(("stage", "reached"), [("accept", [BOTH, SIGNS]), ("sign", [SIGNS]), ("unpublish", [SIGNS]), ("forget", [NEWEST])])
-def test_a_server_has_reached_a_stage_with_just_what_it_says(stage: Stage, reached: list[Server]) -> None:
-    assert [server for server in (FRESH, BOTH, SIGNS, NEWEST) if not lacking(stage, server, OLD, NEW)] == reached
+@pytest.mark.parametrize(
+    ("stage", "reached"),
+    [("accept", [BOTH, SIGNS]), ("sign", [SIGNS]), ("unpublish", [SIGNS]), ("forget", [NEWEST])],
+)
+def test_a_server_has_reached_a_stage_with_just_what_it_says(
+    stage: Stage, reached: list[Server]
+) -> None:
+    assert [
+        server for server in (FRESH, BOTH, SIGNS, NEWEST) if not lacking(stage, server, OLD, NEW)
+    ] == reached
 
 
 def test_what_it_lacks_is_told() -> None:
     assert lacking("accept", FRESH, OLD, NEW) == f"it does not accept {NEW}..."
-    assert lacking("accept", a_server("C" * 12), OLD, NEW) == f"it does not accept {OLD}... and {NEW}..."
+    assert (
+        lacking("accept", a_server("C" * 12), OLD, NEW)
+        == f"it does not accept {OLD}... and {NEW}..."
+    )
     assert lacking("sign", BOTH, OLD, NEW) == f"it signs with {OLD}..."
     assert lacking("forget", SIGNS, OLD, NEW) == f"it still accepts {OLD}..."
     assert lacking("forget", a_server(), OLD, NEW) == f"it does not accept {NEW}..."

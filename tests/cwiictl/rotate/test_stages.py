@@ -21,7 +21,9 @@ stages = st.sampled_from(STAGES)
 
 
 @given(stages, stages)
-def test_a_stage_is_due_after_the_one_before_it_and_again_as_long_as_none_has_followed(reached: Stage, asked: Stage) -> None:
+def test_a_stage_is_due_after_the_one_before_it_and_again_as_long_as_none_has_followed(
+    reached: Stage, asked: Stage
+) -> None:
     problem = undue(asked, at(reached), KID)
 
     if asked == "add":
@@ -70,7 +72,9 @@ def test_who_comes_again_leaves_when_it_was_first_so() -> None:
 def test_when_the_servers_sign_is_noted_then_and_carried_on_until_the_next_rotation() -> None:
     assert turn("sign", at("accept"), "", [], 300).signed == 300
     assert turn("forget", at("unpublish", 400, signed=300), "", [], 500).signed == 300
-    assert turn("add", at("forget", 500, signed=300), "B" * 43, [], 600).to("C" * 43) == at("add", 600, B, C)
+    assert turn("add", at("forget", 500, signed=300), "B" * 43, [], 600).to("C" * 43) == at(
+        "add", 600, B, C
+    )
 
 
 def test_where_a_server_has_fallen_back_the_time_is_noted_anew_once_all_sign_again() -> None:

@@ -19,7 +19,9 @@ def a_volume(seconds: int, audience: str = "sts.amazonaws.com") -> Volume:
 
 
 @given(st.integers(600, 172_800), st.integers(0, 7200), times)
-def test_unpublish_waits_for_the_longest_token_of_a_cloud_and_for_what_clouds_remember(seconds: int, soak: int, passed: int) -> None:
+def test_unpublish_waits_for_the_longest_token_of_a_cloud_and_for_what_clouds_remember(
+    seconds: int, soak: int, passed: int
+) -> None:
     problem = early("unpublish", STANDS, (a_volume(600), a_volume(seconds)), soak, SIGNED + passed)
 
     assert (problem is None) == (passed >= max(seconds, FLOOR) + soak)
@@ -41,7 +43,10 @@ def test_it_says_whose_tokens_and_how_long() -> None:
 
 def test_a_pod_is_to_be_restarted_when_no_clock_can_have_it_be_of_before() -> None:
     """`volumes` counts it until then."""
-    soon, then = (early("forget", STANDS, (a_volume(86400),), 0, SIGNED + passed) for passed in (SKEW - 1, SKEW))
+    soon, then = (
+        early("forget", STANDS, (a_volume(86400),), 0, SIGNED + passed)
+        for passed in (SKEW - 1, SKEW)
+    )
 
     assert soon
     assert "but not before 1 seconds have passed" in soon.remedy
@@ -58,18 +63,28 @@ def test_while_it_is_not_known_since_when_all_sign_nobody_can_tell_what_to_wait_
 
 
 def test_what_breaks_is_told_to_the_volume_and_the_second() -> None:
-    volumes = (a_volume(7200, audience=""), a_volume(86400), Volume("shop/batch", "vault", 31_536_000, "ids"), a_volume(600))
+    volumes = (
+        a_volume(7200, audience=""),
+        a_volume(86400),
+        Volume("shop/batch", "vault", 31_536_000, "ids"),
+        a_volume(600),
+    )
 
     told = broken("unpublish", STANDS, volumes, SIGNED + 3600)
     assert told.startswith(
         "clouds refuse tokens of the old key from now on; good yet are shop/batch (volume ids, for vault, until Tue, 12 Jan 1971 13:46:40 GMT),"
         " shop/web-1 (volume token, for sts.amazonaws.com, until Tue, 13 Jan 1970 13:46:40 GMT). A kubelet"
     )
-    assert "shop/web-1 (volume token, until Mon, 12 Jan 1970 15:46:40 GMT)" in broken("forget", STANDS, volumes, SIGNED + 3600)
+    assert "shop/web-1 (volume token, until Mon, 12 Jan 1970 15:46:40 GMT)" in broken(
+        "forget", STANDS, volumes, SIGNED + 3600
+    )
 
 
 def test_what_nobody_is_known_to_have_is_told_too() -> None:
-    assert "good yet are those of pods that are gone, until Mon, 12 Jan 1970 14:46:40 GMT." in broken("unpublish", STANDS, (), SIGNED + 60)
+    assert (
+        "good yet are those of pods that are gone, until Mon, 12 Jan 1970 14:46:40 GMT."
+        in broken("unpublish", STANDS, (), SIGNED + 60)
+    )
     assert "good yet are none that is known." in broken("unpublish", STANDS, (), SIGNED + FLOOR)
 
 
@@ -93,7 +108,9 @@ def test_no_other_stage_waits_for_tokens(stage: str) -> None:
 
 
 @given(st.integers(0, 7200), times)
-def test_the_soak_counts_from_when_all_servers_accepted_both_whoever_runs_again(soak: int, passed: int) -> None:
+def test_the_soak_counts_from_when_all_servers_accepted_both_whoever_runs_again(
+    soak: int, passed: int
+) -> None:
     left = soaking(Rotation("accept", SIGNED, "", ""), soak, SIGNED + passed)
 
     assert left == max(soak - passed, 0)

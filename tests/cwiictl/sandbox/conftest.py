@@ -38,7 +38,15 @@ def visitor(enter: Enter) -> Visitor:
 @pytest.fixture(autouse=True)
 def nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """boto3 must not look at who runs the tests."""
-    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+    for name in (
+        "AWS_PROFILE",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NO_PROXY",
+        "no_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")

@@ -10,7 +10,17 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.cwiictl.sandbox.front import Clock, Front
-from tests.cwiictl.sandbox.visitor import ACCOUNT, BUCKET, HOST, PROVIDER, REGION, Visitor, refusal, token, trust
+from tests.cwiictl.sandbox.visitor import (
+    ACCOUNT,
+    BUCKET,
+    HOST,
+    PROVIDER,
+    REGION,
+    Visitor,
+    refusal,
+    token,
+    trust,
+)
 
 Enter = Callable[..., Visitor]
 USER = f"arn:aws:iam::{ACCOUNT}:user/sandbox"
@@ -35,19 +45,47 @@ def test_iam_names_the_user_the_action_and_the_resource(enter: Enter) -> None:
     account = f"arn:aws:iam::{ACCOUNT}"
     expected = f"User: {USER} is not authorized to perform: iam:GetRole on resource: role r {because} iam:GetRole action"
     assert told(lambda: visitor.iam.get_role(RoleName="r")) == expected
-    assert f" on resource: {account}:role/p/r " in told(lambda: visitor.iam.create_role(RoleName="r", Path="/p/", AssumeRolePolicyDocument=trust()))
+    assert f" on resource: {account}:role/p/r " in told(
+        lambda: visitor.iam.create_role(RoleName="r", Path="/p/", AssumeRolePolicyDocument=trust())
+    )
     assert f" on resource: {account}:role/ " in told(visitor.iam.list_roles)
-    assert f" on resource: {PROVIDER} " in told(lambda: visitor.iam.get_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER))
+    assert f" on resource: {PROVIDER} " in told(
+        lambda: visitor.iam.get_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER)
+    )
 
 
 def test_s3_and_cloudfront_and_sts_say_it_in_their_own_words(enter: Enter) -> None:
-    visitor = enter(deny=frozenset({"s3:PutBucketPolicy", "s3:GetObject", "cloudfront:List*", "cloudfront:GetDistribution", "sts:AssumeRole"}))
-    visitor.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
-    assert f'on resource: "arn:aws:s3:::{BUCKET}" because' in told(lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy="{}"))
-    assert f'on resource: "arn:aws:s3:::{BUCKET}/a b" because' in told(lambda: visitor.s3.get_object(Bucket=BUCKET, Key="a b"))
-    assert "perform: cloudfront:ListDistributions because" in told(visitor.cloudfront.list_distributions)
-    assert f"on resource: arn:aws:cloudfront::{ACCOUNT}:distribution/E1 " in told(lambda: visitor.cloudfront.get_distribution(Id="E1"))
-    assert "perform: sts:AssumeRole " in told(lambda: visitor.sts.assume_role(RoleArn=f"arn:aws:iam::{ACCOUNT}:role/r", RoleSessionName="someone"))
+    visitor = enter(
+        deny=frozenset(
+            {
+                "s3:PutBucketPolicy",
+                "s3:GetObject",
+                "cloudfront:List*",
+                "cloudfront:GetDistribution",
+                "sts:AssumeRole",
+            }
+        )
+    )
+    visitor.s3.create_bucket(
+        Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    assert f'on resource: "arn:aws:s3:::{BUCKET}" because' in told(
+        lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy="{}")
+    )
+    assert f'on resource: "arn:aws:s3:::{BUCKET}/a b" because' in told(
+        lambda: visitor.s3.get_object(Bucket=BUCKET, Key="a b")
+    )
+    assert "perform: cloudfront:ListDistributions because" in told(
+        visitor.cloudfront.list_distributions
+    )
+    assert f"on resource: arn:aws:cloudfront::{ACCOUNT}:distribution/E1 " in told(
+        lambda: visitor.cloudfront.get_distribution(Id="E1")
+    )
+    assert "perform: sts:AssumeRole " in told(
+        lambda: visitor.sts.assume_role(
+            RoleArn=f"arn:aws:iam::{ACCOUNT}:role/r", RoleSessionName="someone"
+        )
+    )
 
 
 def test_what_is_denied_can_be_changed_and_was_not_carried_out(visitor: Visitor) -> None:
@@ -58,11 +96,15 @@ def test_what_is_denied_can_be_changed_and_was_not_carried_out(visitor: Visitor)
     visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
 
 
-@pytest.mark.parametrize("denied", ["iam:TagRole", "iam:PutRolePermissionsBoundary", "iam:CreateRole"])
+@pytest.mark.parametrize(
+    "denied", ["iam:TagRole", "iam:PutRolePermissionsBoundary", "iam:CreateRole"]
+)
 def test_everything_that_a_call_does_must_be_allowed(visitor: Visitor, denied: str) -> None:
     visitor.sandbox.faults.deny.add(denied)
     boundary = "arn:aws:iam::aws:policy/ReadOnlyAccess"
-    make = lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust(), Tags=TAGS, PermissionsBoundary=boundary)
+    make = lambda: visitor.iam.create_role(
+        RoleName="r", AssumeRolePolicyDocument=trust(), Tags=TAGS, PermissionsBoundary=boundary
+    )
     assert f"perform: {denied} " in told(make)
 
 
@@ -82,13 +124,17 @@ def test_a_denial_is_not_for_those_who_read_without_an_account(visitor: Visitor)
 
 
 def test_the_record_has_what_each_request_needs(visitor: Visitor) -> None:
-    visitor.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION, "Tags": TAGS})
+    visitor.s3.create_bucket(
+        Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION, "Tags": TAGS}
+    )
     visitor.s3.head_bucket(Bucket=BUCKET)
     visitor.s3.list_objects_v2(Bucket=BUCKET)
     visitor.s3.get_public_access_block(Bucket=BUCKET)
     visitor.s3.put_object(Bucket=BUCKET, Key="k", Tagging="a=b")
     visitor.s3.delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": "k"}]})
-    visitor.iam.create_open_id_connect_provider(Url="https://x.example.org", ThumbprintList=["a" * 40], Tags=TAGS)
+    visitor.iam.create_open_id_connect_provider(
+        Url="https://x.example.org", ThumbprintList=["a" * 40], Tags=TAGS
+    )
     visitor.sts.get_caller_identity()
     visitor.get(f"https://{HOST}/k")
     assert permissions(visitor) == [
@@ -108,26 +154,40 @@ def test_a_distribution_with_tags_needs_two(enter: Enter) -> None:
     clock = Clock()
     front = Front(enter(clock=clock), clock)
     front.distribution()
-    assert permissions(front.visitor)[-1] == ("cloudfront:CreateDistribution", "cloudfront:TagResource")
+    assert permissions(front.visitor)[-1] == (
+        "cloudfront:CreateDistribution",
+        "cloudfront:TagResource",
+    )
 
 
 def test_the_simulator_answers_from_the_same_list(visitor: Visitor) -> None:
     visitor.sandbox.faults.deny.add("iam:Create*")
     asked = ["iam:CreateRole", "iam:GetRole"]
-    found = visitor.iam.simulate_principal_policy(PolicySourceArn=USER, ActionNames=asked, ResourceArns=["*"])["EvaluationResults"]
-    assert [(one["EvalActionName"], one["EvalDecision"]) for one in found] == [("iam:CreateRole", "implicitDeny"), ("iam:GetRole", "allowed")]
+    found = visitor.iam.simulate_principal_policy(
+        PolicySourceArn=USER, ActionNames=asked, ResourceArns=["*"]
+    )["EvaluationResults"]
+    assert [(one["EvalActionName"], one["EvalDecision"]) for one in found] == [
+        ("iam:CreateRole", "implicitDeny"),
+        ("iam:GetRole", "allowed"),
+    ]
 
 
 def test_the_simulator_has_pages(visitor: Visitor) -> None:
     asked = [f"s3:Get{number:03}" for number in range(150)]
-    pages = list(visitor.iam.get_paginator("simulate_principal_policy").paginate(PolicySourceArn=USER, ActionNames=asked))
+    pages = list(
+        visitor.iam.get_paginator("simulate_principal_policy").paginate(
+            PolicySourceArn=USER, ActionNames=asked
+        )
+    )
     assert [one["EvalActionName"] for page in pages for one in page["EvaluationResults"]] == asked
     assert len(pages) == 2
 
 
 def test_the_simulator_knows_users_and_roles_only_and_can_be_denied(visitor: Visitor) -> None:
     def simulate(arn: str) -> object:
-        return visitor.iam.simulate_principal_policy(PolicySourceArn=arn, ActionNames=["iam:GetRole"])
+        return visitor.iam.simulate_principal_policy(
+            PolicySourceArn=arn, ActionNames=["iam:GetRole"]
+        )
 
     codes: list[tuple[str, int]] = []
     for arn in (f"arn:aws:sts::{ACCOUNT}:assumed-role/r/s", f"arn:aws:iam::{ACCOUNT}:user/nobody"):

@@ -16,7 +16,17 @@ from cryptography import x509
 from cwiictl.errors import BadInput
 from cwiictl.sandbox import Sandbox, Seen, Settings
 from cwiictl.sandbox.aws.keyring import KEY
-from tests.cwiictl.sandbox.visitor import ACCOUNT, BUCKET, HOST, REGION, Visitor, discovery, key_set, token, trust
+from tests.cwiictl.sandbox.visitor import (
+    ACCOUNT,
+    BUCKET,
+    HOST,
+    REGION,
+    Visitor,
+    discovery,
+    key_set,
+    token,
+    trust,
+)
 
 Enter = Callable[..., Visitor]
 
@@ -36,8 +46,19 @@ def inside(visitor: Visitor, host: str) -> ssl.SSLSocket:
     return context.wrap_socket(sock, server_hostname=host)
 
 
-STRANGERS = ["example.com", "amazonaws.com.example.com", "notamazonaws.com", "notmanagement.azure.com", "127.0.0.1", "metadata.google.internal"]
-NOBODYS = ["sts.eu-nowhere-9.amazonaws.com", "nobody.blob.core.windows.net", "d0123456789abc.cloudfront.net"]
+STRANGERS = [
+    "example.com",
+    "amazonaws.com.example.com",
+    "notamazonaws.com",
+    "notmanagement.azure.com",
+    "127.0.0.1",
+    "metadata.google.internal",
+]
+NOBODYS = [
+    "sts.eu-nowhere-9.amazonaws.com",
+    "nobody.blob.core.windows.net",
+    "d0123456789abc.cloudfront.net",
+]
 
 
 @pytest.mark.parametrize("host", STRANGERS)
@@ -51,7 +72,9 @@ def test_other_hosts_are_refused_with_a_sentence(visitor: Visitor, host: str) ->
 
 
 @pytest.mark.parametrize("host", NOBODYS)
-def test_a_host_of_a_cloud_that_is_nobodys_is_not_there_as_a_proxy_says_it(visitor: Visitor, host: str) -> None:
+def test_a_host_of_a_cloud_that_is_nobodys_is_not_there_as_a_proxy_says_it(
+    visitor: Visitor, host: str
+) -> None:
     with raw(visitor) as sock:
         sock.sendall(f"CONNECT {host}:443 HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
         answer = sock.makefile("rb").read()
@@ -61,13 +84,19 @@ def test_a_host_of_a_cloud_that_is_nobodys_is_not_there_as_a_proxy_says_it(visit
 
 def test_plain_http_is_refused_and_so_is_the_metadata_service(visitor: Visitor) -> None:
     with raw(visitor) as sock:
-        sock.sendall(b"GET http://169.254.169.254/latest/meta-data/?secret=1 HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n")
+        sock.sendall(
+            b"GET http://169.254.169.254/latest/meta-data/?secret=1 HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n"
+        )
         answer = sock.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 403")
-    assert visitor.sandbox.record == [Seen("GET", "169.254.169.254", "/latest/meta-data/", "refused", 403, mutating=False)]
+    assert visitor.sandbox.record == [
+        Seen("GET", "169.254.169.254", "/latest/meta-data/", "refused", 403, mutating=False)
+    ]
 
 
-@pytest.mark.parametrize("nonsense", [b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"CONNECT\r\n\r\n", b""])
+@pytest.mark.parametrize(
+    "nonsense", [b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"CONNECT\r\n\r\n", b""]
+)
 def test_nonsense_ends_only_its_own_connection(visitor: Visitor, nonsense: bytes) -> None:
     with raw(visitor) as sock:
         sock.sendall(nonsense)
@@ -103,13 +132,17 @@ def test_http_1_is_what_is_spoken_though_h2_is_offered(visitor: Visitor) -> None
 
 def test_two_requests_sent_at_once_are_answered_in_turn(visitor: Visitor) -> None:
     with inside(visitor, HOST) as tls:
-        tls.sendall(b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        tls.sendall(
+            b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        )
         assert tls.makefile("rb").read().count(b"HTTP/1.1 404") == 2
 
 
 def test_a_client_that_waits_for_100_continue_hears_it(visitor: Visitor) -> None:
     with inside(visitor, HOST) as tls:
-        tls.sendall(b"PUT /k HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+        tls.sendall(
+            b"PUT /k HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"
+        )
         assert tls.recv(4096).startswith(b"HTTP/1.1 100")
         tls.sendall(b"abc")
         assert tls.recv(4096).startswith(b"HTTP/1.1 404")
@@ -118,7 +151,9 @@ def test_a_client_that_waits_for_100_continue_hears_it(visitor: Visitor) -> None
 def test_chunked_bodies_are_read_whole(visitor: Visitor) -> None:
     body = b"Action=GetCallerIdentity&Version=2011-06-15"
     with inside(visitor, "sts.amazonaws.com") as tls:
-        tls.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        tls.sendall(
+            b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        )
         for part in (body[:10], body[10:], b""):
             tls.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
         assert b"InvalidClientTokenId" in tls.makefile("rb").read()
@@ -130,7 +165,9 @@ def test_the_certificate_is_for_the_host_and_lives_a_day(visitor: Visitor) -> No
         certificate = x509.load_der_x509_certificate(tls.getpeercert(binary_form=True) or b"")
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == [HOST]
-    assert (certificate.not_valid_after_utc - certificate.not_valid_before_utc).total_seconds() <= 25 * 3600
+    assert (
+        certificate.not_valid_after_utc - certificate.not_valid_before_utc
+    ).total_seconds() <= 25 * 3600
 
 
 def test_the_authoritys_key_is_in_no_file(visitor: Visitor) -> None:
@@ -192,7 +229,9 @@ def test_a_port_that_is_taken_is_told(visitor: Visitor) -> None:
         assert sandbox.proxy == f"http://127.0.0.1:{port}"
 
 
-def test_every_request_is_written_to_the_file_at_once_and_nothing_secret_with_it(enter: Enter, tmp_path: Path) -> None:
+def test_every_request_is_written_to_the_file_at_once_and_nothing_secret_with_it(
+    enter: Enter, tmp_path: Path
+) -> None:
     visitor = enter(record=tmp_path / "record.jsonl")
     visitor.federate()
     web_token = token()
@@ -200,10 +239,24 @@ def test_every_request_is_written_to_the_file_at_once_and_nothing_secret_with_it
     visitor.get(f"https://{HOST}/k?token=hidden")
     text = (tmp_path / "record.jsonl").read_text()
     lines = [json.loads(line) for line in text.splitlines()]
-    first = {"method": "PUT", "host": HOST, "path": "/", "action": "s3:CreateBucket", "status": 200, "mutating": True}
+    first = {
+        "method": "PUT",
+        "host": HOST,
+        "path": "/",
+        "action": "s3:CreateBucket",
+        "status": 200,
+        "mutating": True,
+    }
     assert lines[0] == {**first, "permissions": ["s3:CreateBucket"]}
     actions = {line["action"] for line in lines}
-    assert {"s3:PutBucketPolicy", "s3:PutPublicAccessBlock", "s3:PutObject", "s3:GetObject", "iam:CreateRole", "sts:AssumeRoleWithWebIdentity"} <= actions
+    assert {
+        "s3:PutBucketPolicy",
+        "s3:PutPublicAccessBlock",
+        "s3:PutObject",
+        "s3:GetObject",
+        "iam:CreateRole",
+        "sts:AssumeRoleWithWebIdentity",
+    } <= actions
     assert "hidden" not in text
     assert web_token[:40] not in text
 
@@ -232,7 +285,11 @@ def test_a_users_own_host_is_its_folder(enter: Enter, tmp_path: Path) -> None:
     document.write_text("{}")
     visitor = enter(serve={"oidc.example.org": site})
     answer = visitor.get("https://oidc.example.org/.well-known/openid-configuration")
-    assert (answer.status, answer.body, answer.headers["content-type"]) == (200, b"{}", "application/json")
+    assert (answer.status, answer.body, answer.headers["content-type"]) == (
+        200,
+        b"{}",
+        "application/json",
+    )
     document.write_text("[]")
     assert visitor.get("https://oidc.example.org/.well-known/openid-configuration").body == b"[]"
     for outside in ("/../secret", "/%2e%2e/secret", "/link", "/", "/none", "//etc/passwd", "/%00"):
@@ -246,9 +303,13 @@ def test_a_users_own_host_can_be_an_issuer(enter: Enter, tmp_path: Path) -> None
     (tmp_path / "cluster" / ".well-known" / "openid-configuration").write_bytes(discovery(issuer))
     (tmp_path / "cluster" / "keys.json").write_bytes(key_set(k1=0))
     visitor = enter(serve={"oidc.example.org": tmp_path})
-    made = visitor.iam.create_open_id_connect_provider(Url=issuer, ClientIDList=["sts.amazonaws.com"])["OpenIDConnectProviderArn"]
+    made = visitor.iam.create_open_id_connect_provider(
+        Url=issuer, ClientIDList=["sts.amazonaws.com"]
+    )["OpenIDConnectProviderArn"]
     assert made == f"arn:aws:iam::{ACCOUNT}:oidc-provider/oidc.example.org/cluster"
-    visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust(Principal={"Federated": made}, Condition={}))
+    visitor.iam.create_role(
+        RoleName="r", AssumeRolePolicyDocument=trust(Principal={"Federated": made}, Condition={})
+    )
     visitor.assume(token(iss=issuer))
 
 
@@ -265,7 +326,9 @@ def test_settings_that_mean_nothing_are_bad_input(settings: dict[str, object]) -
         Settings(**settings)  # pyright: ignore[reportArgumentType] - wrong on purpose
 
 
-def test_a_record_that_cannot_be_written_is_told_and_the_next_sandbox_starts(tmp_path: Path) -> None:
+def test_a_record_that_cannot_be_written_is_told_and_the_next_sandbox_starts(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
         Sandbox(Settings(record=tmp_path / "none" / "record")).__enter__()
     with Sandbox():

@@ -9,7 +9,17 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.cwiictl.sandbox.front import Clock, Front, identity_policy, service_policy
-from tests.cwiictl.sandbox.visitor import BUCKET, HOST, SUBJECT, Visitor, discovery, key_set, refusal, token, trust
+from tests.cwiictl.sandbox.visitor import (
+    BUCKET,
+    HOST,
+    SUBJECT,
+    Visitor,
+    discovery,
+    key_set,
+    refusal,
+    token,
+    trust,
+)
 
 Enter = Callable[..., Visitor]
 
@@ -28,11 +38,18 @@ def shown(front: Front, operator: str = "StringEquals", **changes: Any) -> str:
 
 
 @pytest.mark.parametrize("operator", ["StringEquals", "ArnEquals", "ArnLike", "StringLike"])
-def test_a_closed_bucket_is_shown_to_everybody_through_its_own_distribution(front: Front, operator: str) -> None:
+def test_a_closed_bucket_is_shown_to_everybody_through_its_own_distribution(
+    front: Front, operator: str
+) -> None:
     domain = shown(front, operator)
     front.deploy()
     answer = front.visitor.get(f"https://{domain}/keys.json")
-    assert (answer.status, answer.body, answer.headers["content-type"], answer.headers["x-cache"]) == (200, b"{}", "application/json", "Miss from cloudfront")
+    assert (
+        answer.status,
+        answer.body,
+        answer.headers["content-type"],
+        answer.headers["x-cache"],
+    ) == (200, b"{}", "application/json", "Miss from cloudfront")
     assert front.read(domain, method="HEAD") == 200
     assert front.read(HOST) == 403
 
@@ -52,7 +69,13 @@ def test_nothing_is_shown_before_it_is_deployed_nor_when_it_is_disabled(front: F
 @pytest.mark.parametrize(
     "changes",
     [
-        {"Condition": {"StringEquals": {"AWS:SourceArn": "arn:aws:cloudfront::123456789012:distribution/E0000000000000"}}},
+        {
+            "Condition": {
+                "StringEquals": {
+                    "AWS:SourceArn": "arn:aws:cloudfront::123456789012:distribution/E0000000000000"
+                }
+            }
+        },
         {"Condition": {"StringEquals": {"AWS:SourceAccount": "210987654321"}}},
         {"Action": "s3:PutObject"},
         {"Resource": f"arn:aws:s3:::{BUCKET}/elsewhere/*"},
@@ -60,7 +83,9 @@ def test_nothing_is_shown_before_it_is_deployed_nor_when_it_is_disabled(front: F
         {"Effect": "Deny"},
     ],
 )
-def test_a_policy_that_says_something_else_shows_nothing(front: Front, changes: dict[str, Any]) -> None:
+def test_a_policy_that_says_something_else_shows_nothing(
+    front: Front, changes: dict[str, Any]
+) -> None:
     made = front.distribution(control=front.control())
     front.visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=service_policy(made["ARN"], **changes))
     front.deploy()
@@ -78,7 +103,11 @@ def test_what_is_missing_is_not_told(front: Front) -> None:
     domain = shown(front)
     front.deploy()
     answer = front.visitor.get(f"https://{domain}/missing")
-    assert (answer.status, b"<Code>AccessDenied</Code>" in answer.body, answer.headers["x-cache"]) == (403, True, "Error from cloudfront")
+    assert (
+        answer.status,
+        b"<Code>AccessDenied</Code>" in answer.body,
+        answer.headers["x-cache"],
+    ) == (403, True, "Error from cloudfront")
 
 
 def test_only_get_and_head_come_through(front: Front) -> None:
@@ -100,7 +129,11 @@ def test_a_prefix_and_a_front_page_are_found(front: Front) -> None:
     made = front.distribution(Origins={"Quantity": 1, "Items": [origin]}, DefaultRootObject="page")
     front.visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=service_policy(made["ARN"]))
     front.deploy()
-    assert [front.read(made["DomainName"], path) for path in ("/", "/page", "/keys.json")] == [200, 200, 403]
+    assert [front.read(made["DomainName"], path) for path in ("/", "/page", "/keys.json")] == [
+        200,
+        200,
+        403,
+    ]
 
 
 def test_what_ccoctl_has_made_is_shown_through_its_identity(front: Front) -> None:
@@ -137,10 +170,17 @@ def test_an_issuer_behind_cloudfront_is_believed(front: Front) -> None:
     domain = shown(front)
     front.deploy()
     issuer = f"https://{domain}"
-    front.visitor.s3.put_object(Bucket=BUCKET, Key=".well-known/openid-configuration", Body=discovery(issuer))
+    front.visitor.s3.put_object(
+        Bucket=BUCKET, Key=".well-known/openid-configuration", Body=discovery(issuer)
+    )
     front.visitor.s3.put_object(Bucket=BUCKET, Key="keys.json", Body=key_set(k1=0))
-    made = front.visitor.iam.create_open_id_connect_provider(Url=issuer, ClientIDList=["sts.amazonaws.com"])
-    document = trust(Principal={"Federated": made["OpenIDConnectProviderArn"]}, Condition={"StringEquals": {f"{domain}:sub": SUBJECT}})
+    made = front.visitor.iam.create_open_id_connect_provider(
+        Url=issuer, ClientIDList=["sts.amazonaws.com"]
+    )
+    document = trust(
+        Principal={"Federated": made["OpenIDConnectProviderArn"]},
+        Condition={"StringEquals": {f"{domain}:sub": SUBJECT}},
+    )
     front.visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=document)
     now = int(front.clock.now)
     front.visitor.assume(token(iss=issuer, iat=now - 5, exp=now + 600))

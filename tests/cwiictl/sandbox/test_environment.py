@@ -41,7 +41,14 @@ def test_nothing_of_the_callers_comes_along_but_a_few_harmless_things() -> None:
     child = build(AROUND, PLANTED)
     same = {name for name in PLANTED if child.get(name) == PLANTED[name]}
     assert same == {"PATH", "LC_ALL", "TERM"}
-    assert not {"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_REGION", "PYTHONPATH", "LD_PRELOAD", "SSH_AUTH_SOCK"} & set(child)
+    assert not {
+        "AWS_PROFILE",
+        "AWS_SESSION_TOKEN",
+        "AWS_REGION",
+        "PYTHONPATH",
+        "LD_PRELOAD",
+        "SSH_AUTH_SOCK",
+    } & set(child)
     assert "real" not in child.values()
 
 
@@ -55,7 +62,11 @@ def test_both_spellings_of_every_proxy_lead_to_the_door() -> None:
 def test_a_cluster_of_ones_own_is_reached_by_its_private_addresses_alone() -> None:
     settings = Settings(let=("10.0.0.0/16", "192.168.1.7", "fd12:3456::1"))
     child = build(replace(AROUND, let=settings.let), PLANTED)
-    assert child["NO_PROXY"] == child["no_proxy"] == "127.0.0.1,localhost,::1,10.0.0.0/16,192.168.1.7,fd12:3456::1"
+    assert (
+        child["NO_PROXY"]
+        == child["no_proxy"]
+        == "127.0.0.1,localhost,::1,10.0.0.0/16,192.168.1.7,fd12:3456::1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,20 +93,39 @@ def test_nothing_else_is_let_out(address: str, why: str) -> None:
 
 def test_every_sdk_finds_the_authority_and_an_empty_home() -> None:
     child = build(AROUND, PLANTED)
-    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "NODE_EXTRA_CA_CERTS"):
+    for name in (
+        "AWS_CA_BUNDLE",
+        "REQUESTS_CA_BUNDLE",
+        "SSL_CERT_FILE",
+        "CURL_CA_BUNDLE",
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+        "NODE_EXTRA_CA_CERTS",
+    ):
         assert child[name] == "/run/ca.pem"
-    for name in ("HOME", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "XDG_CONFIG_HOME"):
+    for name in (
+        "HOME",
+        "AWS_CONFIG_FILE",
+        "AWS_SHARED_CREDENTIALS_FILE",
+        "AZURE_CONFIG_DIR",
+        "CLOUDSDK_CONFIG",
+        "KUBECONFIG",
+        "XDG_CONFIG_HOME",
+    ):
         assert child[name].startswith("/run/home")
     assert child["AWS_EC2_METADATA_DISABLED"] == child["NO_GCE_CHECK"] == "true"
 
 
-def test_the_callers_own_environment_is_the_base_when_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_callers_own_environment_is_the_base_when_none_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TZ", "UTC-7")
     assert build(AROUND)["TZ"] == os.environ["TZ"] == "UTC-7"
 
 
 def test_a_shell_forgets_what_leads_to_real_credentials() -> None:
-    assert set(dangerous(PLANTED)) == {name for name in PLANTED if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
+    assert set(dangerous(PLANTED)) == {
+        name for name in PLANTED if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))
+    }
 
 
 SCRIPT = """
@@ -111,10 +141,26 @@ with Sandbox() as sandbox:
 """
 
 
-def test_what_the_caller_has_set_for_moto_or_boto_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_caller_has_set_for_moto_or_boto_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """In a process of its own: moto reads most of it when it is imported."""
-    mischief = {"MOTO_ACCOUNT_ID": "999999999999", "MOTO_IAM_LOAD_MANAGED_POLICIES": "true", "MOTO_S3_CUSTOM_ENDPOINTS": "http://x", "TEST_SERVER_MODE": "true"}
-    for name, text in {**mischief, "AWS_PROFILE": "nobody", "AWS_DEFAULT_REGION": "nowhere-1"}.items():
+    mischief = {
+        "MOTO_ACCOUNT_ID": "999999999999",
+        "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+        "MOTO_S3_CUSTOM_ENDPOINTS": "http://x",
+        "TEST_SERVER_MODE": "true",
+    }
+    for name, text in {
+        **mischief,
+        "AWS_PROFILE": "nobody",
+        "AWS_DEFAULT_REGION": "nowhere-1",
+    }.items():
         monkeypatch.setenv(name, text)
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.strip() == "arn:aws:iam::123456789012:oidc-provider/x.example.org [] nobody nowhere-1", done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (
+        done.stdout.strip()
+        == "arn:aws:iam::123456789012:oidc-provider/x.example.org [] nobody nowhere-1"
+    ), done.stderr

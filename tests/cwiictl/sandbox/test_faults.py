@@ -10,7 +10,19 @@ from typing import Any
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tests.cwiictl.sandbox.visitor import BUCKET, HOST, ISSUER, PROVIDER, REGION, Visitor, inline, read_policy, refusal, token, trust
+from tests.cwiictl.sandbox.visitor import (
+    BUCKET,
+    HOST,
+    ISSUER,
+    PROVIDER,
+    REGION,
+    Visitor,
+    inline,
+    read_policy,
+    refusal,
+    token,
+    trust,
+)
 
 Enter = Callable[..., Visitor]
 
@@ -80,7 +92,10 @@ def test_exactly_the_nth_write_is_the_last(visitor: Visitor) -> None:
     visitor.sandbox.faults.end_after = 3
     names = [f"r{n}" for n in range(12)]
     with ThreadPoolExecutor(6) as pool:
-        tries = [pool.submit(visitor.iam.create_role, RoleName=name, AssumeRolePolicyDocument=trust()) for name in names]
+        tries = [
+            pool.submit(visitor.iam.create_role, RoleName=name, AssumeRolePolicyDocument=trust())
+            for name in names
+        ]
     told = [one for one in tries if one.exception() is None]
     assert all(isinstance(one.exception(), BotoCoreError) for one in tries if one not in told)
     visitor.sandbox.faults.end_after = None
@@ -92,7 +107,9 @@ def test_reads_and_refusals_are_no_writes(visitor: Visitor) -> None:
     visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
     visitor.sandbox.faults.end_after = 1
     visitor.iam.list_roles()
-    assert refused(lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())) == ("EntityAlreadyExists", 409)
+    assert refused(
+        lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
+    ) == ("EntityAlreadyExists", 409)
     assert visitor.sandbox.faults.end_after == 1
 
 
@@ -104,7 +121,9 @@ def test_a_new_role_is_seen_only_after_the_lag(enter: Enter) -> None:
     assert refused(lambda: visitor.iam.get_role(RoleName="r")) == ("NoSuchEntity", 404)
     assert refused(put) == ("NoSuchEntity", 404)
     assert visitor.iam.list_roles()["Roles"] == []
-    assert refused(lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())) == ("EntityAlreadyExists", 409)
+    assert refused(
+        lambda: visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
+    ) == ("EntityAlreadyExists", 409)
     clock.now += 10
     put()
     assert visitor.iam.list_role_policies(RoleName="r")["PolicyNames"] == []
@@ -146,7 +165,9 @@ def test_a_new_provider_is_seen_late_by_readers_and_by_sts(enter: Enter) -> None
     visitor.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
     visitor.sandbox.faults.lag = 10.0
     visitor.iam.create_open_id_connect_provider(Url=ISSUER, ClientIDList=["sts.amazonaws.com"])
-    assert refused(lambda: visitor.iam.get_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER)) == ("NoSuchEntity", 404)
+    assert refused(
+        lambda: visitor.iam.get_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER)
+    ) == ("NoSuchEntity", 404)
     assert refused(lambda: visitor.assume(token())) == ("InvalidIdentityToken", 400)
     clock.now += 10
     visitor.assume(token())
@@ -166,17 +187,27 @@ def test_sts_follows_an_old_trust_for_a_while(enter: Enter) -> None:
 def test_a_bucket_opens_late_but_its_objects_are_there_at_once(enter: Enter) -> None:
     clock = Clock()
     visitor = enter(clock=clock)
-    visitor.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    visitor.s3.create_bucket(
+        Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
     visitor.sandbox.faults.lag = 10.0
-    visitor.s3.put_public_access_block(Bucket=BUCKET, PublicAccessBlockConfiguration={"BlockPublicPolicy": False, "RestrictPublicBuckets": False})
+    visitor.s3.put_public_access_block(
+        Bucket=BUCKET,
+        PublicAccessBlockConfiguration={"BlockPublicPolicy": False, "RestrictPublicBuckets": False},
+    )
     visitor.s3.put_object(Bucket=BUCKET, Key="k", Body=b"1")
     assert visitor.s3.get_object(Bucket=BUCKET, Key="k")["Body"].read() == b"1"
-    assert visitor.s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].get("BlockPublicPolicy")
+    assert visitor.s3.get_public_access_block(Bucket=BUCKET)["PublicAccessBlockConfiguration"].get(
+        "BlockPublicPolicy"
+    )
     put = lambda: visitor.s3.put_bucket_policy(Bucket=BUCKET, Policy=read_policy(BUCKET))
     assert refused(put) == ("AccessDenied", 403)  # what was lifted a moment ago still blocks
     clock.now += 10
     put()
-    assert refused(lambda: visitor.s3.get_bucket_policy(Bucket=BUCKET)) == ("NoSuchBucketPolicy", 404)
+    assert refused(lambda: visitor.s3.get_bucket_policy(Bucket=BUCKET)) == (
+        "NoSuchBucketPolicy",
+        404,
+    )
     assert visitor.get(f"https://{HOST}/k").status == 403
     clock.now += 10
     assert visitor.s3.get_bucket_policy(Bucket=BUCKET)["Policy"]
@@ -189,7 +220,9 @@ def test_the_accounts_block_takes_effect_late(enter: Enter) -> None:
     visitor.open_bucket()
     visitor.s3.put_object(Bucket=BUCKET, Key="k", Body=b"1")
     visitor.sandbox.faults.lag = 10.0
-    visitor.control.put_public_access_block(AccountId="123456789012", PublicAccessBlockConfiguration={"RestrictPublicBuckets": True})
+    visitor.control.put_public_access_block(
+        AccountId="123456789012", PublicAccessBlockConfiguration={"RestrictPublicBuckets": True}
+    )
     assert visitor.get(f"https://{HOST}/k").status == 200
     clock.now += 10
     assert visitor.get(f"https://{HOST}/k").status == 403

@@ -32,9 +32,19 @@ def visitor(visitor: Visitor) -> Visitor:
 
 def test_the_list_of_roles_lacks_tags_policies_and_boundary(visitor: Visitor) -> None:
     role: Any = visitor.iam.list_roles()["Roles"][0]
-    assert (role["RoleName"], role["Description"], role["MaxSessionDuration"]) == ("r", "a < b", 7200)
+    assert (role["RoleName"], role["Description"], role["MaxSessionDuration"]) == (
+        "r",
+        "a < b",
+        7200,
+    )
     assert role["AssumeRolePolicyDocument"] == json.loads(trust())
-    assert not {"Tags", "PermissionsBoundary", "RoleLastUsed", "RolePolicyList", "AttachedManagedPolicies"} & set(role)
+    assert not {
+        "Tags",
+        "PermissionsBoundary",
+        "RoleLastUsed",
+        "RolePolicyList",
+        "AttachedManagedPolicies",
+    } & set(role)
 
 
 def test_the_accounts_details_lack_description_and_duration(visitor: Visitor) -> None:
@@ -42,7 +52,9 @@ def test_the_accounts_details_lack_description_and_duration(visitor: Visitor) ->
     role = found["RoleDetailList"][0]
     assert role["Tags"] == [{"Key": "k", "Value": "v & w"}]
     assert role["RolePolicyList"] == [{"PolicyName": "p", "PolicyDocument": json.loads(inline())}]
-    assert role["AttachedManagedPolicies"] == [{"PolicyName": "ReadOnlyAccess", "PolicyArn": READ_ONLY}]
+    assert role["AttachedManagedPolicies"] == [
+        {"PolicyName": "ReadOnlyAccess", "PolicyArn": READ_ONLY}
+    ]
     assert role["PermissionsBoundary"]["PermissionsBoundaryArn"] == READ_ONLY
     assert role["AssumeRolePolicyDocument"] == json.loads(trust())
     assert not {"Description", "MaxSessionDuration"} & set(role)
@@ -59,13 +71,23 @@ def test_details_name_the_policies_that_count(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(("size", "pages"), [(100, 3), (1000, 1)])
-def test_both_come_in_pages_and_nothing_comes_twice(visitor: Visitor, size: int, pages: int) -> None:
+def test_both_come_in_pages_and_nothing_comes_twice(
+    visitor: Visitor, size: int, pages: int
+) -> None:
     visitor.sandbox.crowd(250)
-    roles = list(visitor.iam.get_paginator("list_roles").paginate(PaginationConfig={"PageSize": size}))
-    details = list(visitor.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig={"PageSize": size}))
+    roles = list(
+        visitor.iam.get_paginator("list_roles").paginate(PaginationConfig={"PageSize": size})
+    )
+    details = list(
+        visitor.iam.get_paginator("get_account_authorization_details").paginate(
+            Filter=["Role"], PaginationConfig={"PageSize": size}
+        )
+    )
     names = [role["RoleName"] for page in roles for role in page["Roles"]]
     assert (len(roles), len(details), len(names), len(set(names))) == (pages, pages, 251, 251)
-    assert {role.get("RoleName") for page in details for role in page["RoleDetailList"]} == set(names)
+    assert {role.get("RoleName") for page in details for role in page["RoleDetailList"]} == set(
+        names
+    )
 
 
 def test_a_page_is_never_larger_than_a_thousand(visitor: Visitor) -> None:

@@ -34,7 +34,12 @@ HOST = f"{BUCKET}.s3.{REGION}.amazonaws.com"
 ISSUER = f"https://{HOST}"
 PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{HOST}"
 SUBJECT = "system:serviceaccount:kube-system:csi"
-ALL_BLOCKED = {"BlockPublicAcls": True, "IgnorePublicAcls": True, "BlockPublicPolicy": True, "RestrictPublicBuckets": True}
+ALL_BLOCKED = {
+    "BlockPublicAcls": True,
+    "IgnorePublicAcls": True,
+    "BlockPublicPolicy": True,
+    "RestrictPublicBuckets": True,
+}
 
 
 @cache
@@ -44,13 +49,30 @@ def signing_key(number: int = 0) -> rsa.RSAPrivateKey:
 
 
 def token(key: int = 0, kid: str = "k1", **claims: Any) -> str:
-    body = {"iss": ISSUER, "sub": SUBJECT, "aud": "sts.amazonaws.com", "iat": int(time.time()) - 5, "exp": int(time.time()) + 600, **claims}
-    return jwt.encode({name: value for name, value in body.items() if value is not None}, signing_key(key), algorithm="RS256", headers={"kid": kid})
+    body = {
+        "iss": ISSUER,
+        "sub": SUBJECT,
+        "aud": "sts.amazonaws.com",
+        "iat": int(time.time()) - 5,
+        "exp": int(time.time()) + 600,
+        **claims,
+    }
+    return jwt.encode(
+        {name: value for name, value in body.items() if value is not None},
+        signing_key(key),
+        algorithm="RS256",
+        headers={"kid": kid},
+    )
 
 
 def key_set(**keys: int) -> bytes:
     members: list[dict[str, Any]] = [
-        {**RSAAlgorithm.to_jwk(signing_key(key).public_key(), as_dict=True), "kid": kid, "use": "sig"} for kid, key in keys.items()
+        {
+            **RSAAlgorithm.to_jwk(signing_key(key).public_key(), as_dict=True),
+            "kid": kid,
+            "use": "sig",
+        }
+        for kid, key in keys.items()
     ]
     return json.dumps({"keys": members}).encode()
 
@@ -60,7 +82,12 @@ def discovery(issuer: str = ISSUER) -> bytes:
 
 
 def read_policy(bucket: str = BUCKET) -> str:
-    statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{bucket}/*"}
+    statement = {
+        "Effect": "Allow",
+        "Principal": "*",
+        "Action": "s3:GetObject",
+        "Resource": f"arn:aws:s3:::{bucket}/*",
+    }
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
@@ -75,7 +102,18 @@ def trust(**changes: Any) -> str:
 
 
 def inline(padding: int = 0) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": ["*", "arn:aws:s3:::" + "x" * padding]}]})
+    return json.dumps(
+        {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "s3:*",
+                    "Resource": ["*", "arn:aws:s3:::" + "x" * padding],
+                }
+            ],
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -94,7 +132,12 @@ class Visitor:
     region: str = REGION
 
     def client(self, service: str, **more: Any) -> Any:
-        config = Config(proxies={"https": self.sandbox.proxy}, retries={"total_max_attempts": 1}, s3={"addressing_style": "virtual"}, **more)
+        config = Config(
+            proxies={"https": self.sandbox.proxy},
+            retries={"total_max_attempts": 1},
+            s3={"addressing_style": "virtual"},
+            **more,
+        )
         return _session().client(
             service,
             region_name=self.region,
@@ -128,7 +171,9 @@ class Visitor:
     def connection(self, host: str) -> http.client.HTTPSConnection:
         door = urlsplit(self.sandbox.proxy)
         context = ssl.create_default_context(cafile=str(self.sandbox.ca_file))
-        connection = http.client.HTTPSConnection(door.hostname or "", door.port or 0, timeout=10, context=context)
+        connection = http.client.HTTPSConnection(
+            door.hostname or "", door.port or 0, timeout=10, context=context
+        )
         connection.set_tunnel(host, 443)
         return connection
 
@@ -139,19 +184,41 @@ class Visitor:
         try:
             connection.request(method, parts.path or "/")
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Answer(
+                answer.status,
+                {name.lower(): value for name, value in answer.getheaders()},
+                answer.read(),
+            )
         finally:
             connection.close()
 
     def open_bucket(self, bucket: str = BUCKET) -> None:
         """A bucket that the public may read, with nothing in it."""
-        self.s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION})
-        self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration={"BlockPublicPolicy": False, "RestrictPublicBuckets": False})
+        self.s3.create_bucket(
+            Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION}
+        )
+        self.s3.put_public_access_block(
+            Bucket=bucket,
+            PublicAccessBlockConfiguration={
+                "BlockPublicPolicy": False,
+                "RestrictPublicBuckets": False,
+            },
+        )
         self.s3.put_bucket_policy(Bucket=bucket, Policy=read_policy(bucket))
 
     def publish(self, **keys: int) -> None:
-        self.s3.put_object(Bucket=BUCKET, Key=".well-known/openid-configuration", Body=discovery(), ContentType="application/json")
-        self.s3.put_object(Bucket=BUCKET, Key="keys.json", Body=key_set(**(keys or {"k1": 0})), ContentType="application/json")
+        self.s3.put_object(
+            Bucket=BUCKET,
+            Key=".well-known/openid-configuration",
+            Body=discovery(),
+            ContentType="application/json",
+        )
+        self.s3.put_object(
+            Bucket=BUCKET,
+            Key="keys.json",
+            Body=key_set(**(keys or {"k1": 0})),
+            ContentType="application/json",
+        )
 
     def federate(self) -> None:
         """An issuer, a provider for it, and a role `r` that trusts one subject."""
@@ -161,7 +228,11 @@ class Visitor:
         self.iam.create_role(RoleName="r", AssumeRolePolicyDocument=trust())
 
     def assume(self, web_token: str, role: str = "r") -> Any:
-        return self.sts.assume_role_with_web_identity(RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{role}", RoleSessionName="someone", WebIdentityToken=web_token)
+        return self.sts.assume_role_with_web_identity(
+            RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{role}",
+            RoleSessionName="someone",
+            WebIdentityToken=web_token,
+        )
 
 
 @cache

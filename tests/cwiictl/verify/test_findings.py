@@ -26,7 +26,11 @@ def test_whatever_was_published_is_shown_and_not_sent(severity: Severity) -> Non
 
 
 def test_a_long_check_makes_its_own_line_longer_and_not_all() -> None:
-    found = [Finding("a", "trust"), Finding("b", "signing key"), Finding("c", "token of some-namespace/some-service-account")]
+    found = [
+        Finding("a", "trust"),
+        Finding("b", "signing key"),
+        Finding("c", "token of some-namespace/some-service-account"),
+    ]
 
     assert [unstyle(line) for line in lines(found)] == [
         "  ok          trust        a",

@@ -6,7 +6,9 @@ import pytest
 
 from cwiictl.verify.holder import whose
 
-SHOP, JOBS, OTHER = (f"system:serviceaccount:{each}" for each in ("shop:billing", "shop:jobs", "other:billing"))
+SHOP, JOBS, OTHER = (
+    f"system:serviceaccount:{each}" for each in ("shop:billing", "shop:jobs", "other:billing")
+)
 
 
 @pytest.mark.parametrize(
@@ -14,9 +16,17 @@ SHOP, JOBS, OTHER = (f"system:serviceaccount:{each}" for each in ("shop:billing"
     [
         ([SHOP, JOBS], "", ("shop", "billing", ("billing", "jobs"))),
         ([SHOP, JOBS, OTHER], "shop/money", ("shop", "money", ("billing", "jobs"))),
-        ([OTHER], "shop/billing", ("shop", "billing", ("billing",))),  # create-identity calls it so, if nothing else is said
+        (
+            [OTHER],
+            "shop/billing",
+            ("shop", "billing", ("billing",)),
+        ),  # create-identity calls it so, if nothing else is said
         ([], "shop/billing", ("shop", "billing", ("billing",))),
-        (["system:serviceaccount:shop:*"], "shop/billing", ("shop", "billing", ("billing",))),  # who lets in more names nobody
+        (
+            ["system:serviceaccount:shop:*"],
+            "shop/billing",
+            ("shop", "billing", ("billing",)),
+        ),  # who lets in more names nobody
         (["system:serviceaccount:*:billing", JOBS], "shop/billing", ("shop", "billing", ("jobs",))),
         (["system:serviceaccount:shop:*"], "", None),
         ([SHOP, OTHER], "", None),
@@ -24,7 +34,9 @@ SHOP, JOBS, OTHER = (f"system:serviceaccount:{each}" for each in ("shop:billing"
         ([], "", None),
     ],
 )
-def test_it_is_told_by_its_title_or_else_by_whom_it_lets_in(subjects: list[str], title: str, expected: tuple[str, str, tuple[str, ...]] | None) -> None:
+def test_it_is_told_by_its_title_or_else_by_whom_it_lets_in(
+    subjects: list[str], title: str, expected: tuple[str, str, tuple[str, ...]] | None
+) -> None:
     found = whose(subjects, title)
 
     assert (found and (found.namespace, found.name, found.service_accounts)) == expected

@@ -11,7 +11,13 @@ URL = "https://issuer.example.org/a"
 
 @pytest.mark.parametrize(
     ("other", "word"),
-    [(f"{URL}/", "slash"), (f" {URL}", "space"), (URL.upper(), "letters"), (URL.replace("https", "http"), "http and https"), ("https://other", "")],
+    [
+        (f"{URL}/", "slash"),
+        (f" {URL}", "space"),
+        (URL.upper(), "letters"),
+        (URL.replace("https", "http"), "http and https"),
+        ("https://other", ""),
+    ],
 )
 def test_a_difference_that_is_easily_overlooked_is_named(other: str, word: str) -> None:
     assert word in unlike(other, URL)

@@ -28,4 +28,6 @@ def ground(enter: Enter) -> AzureGround:
 @pytest.fixture(scope="session")
 def clean_azure(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Made first, because one sandbox runs at a time."""
-    return undisturbed(tmp_path_factory.mktemp("clean"), AzureGround, two_azure_requests(), deploy=0.2)
+    return undisturbed(
+        tmp_path_factory.mktemp("clean"), AzureGround, two_azure_requests(), deploy=0.2
+    )

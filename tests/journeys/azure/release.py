@@ -29,7 +29,11 @@ def machines() -> dict[str, str]:
     capz = an_azure_object(
         "openshift-cluster-api-azure", "openshift-cluster-api", "capz-manager-bootstrap-credentials", roleBindings=[{"role": "contributor"}]
     )  # fmt: skip
-    return {"machine-api.yaml": text(machine_api), "controller.yaml": text(controller), "capz.yaml": text(capz)}
+    return {
+        "machine-api.yaml": text(machine_api),
+        "controller.yaml": text(controller),
+        "capz.yaml": text(capz),
+    }
 
 
 def drivers() -> dict[str, str]:
@@ -64,9 +68,19 @@ def storage() -> dict[str, str]:
         "lokistack", "openshift-logging", "logging.loki.azure", "logging.loki", "lo",
         dataPermissions=["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/*"],
     )  # fmt: skip
-    velero = an_azure_object("oadp", "openshift-adp", "cloud-credentials-azure", "velero", roleBindings=[{"role": "Storage Blob Data Contributor"}])
+    velero = an_azure_object(
+        "oadp",
+        "openshift-adp",
+        "cloud-credentials-azure",
+        "velero",
+        roleBindings=[{"role": "Storage Blob Data Contributor"}],
+    )
     thanos = an_azure_object(
         "thanos", "open-cluster-management-observability", f"object-storage-{'of-all-that-was-ever-measured-' * 3}credentials",
         f"thanos-{'that-keeps-and-compacts-and-' * 4}serves", roleBindings=[{"role": "Storage Blob Data Reader"}],
     )  # fmt: skip
-    return {"logging.json": json.dumps(logging), "velero.yaml": text(velero), "thanos.yaml": text(thanos)}
+    return {
+        "logging.json": json.dumps(logging),
+        "velero.yaml": text(velero),
+        "thanos.yaml": text(thanos),
+    }

@@ -5,13 +5,26 @@ from __future__ import annotations
 from tests.examples import an_azure_object, text, two_azure_requests
 from tests.journeys import again
 from tests.journeys.azure.conftest import Enter
-from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, INGRESS, ISSUER, NAME, NOTHING, REGISTRY, WHOLE, AzureGround
+from tests.journeys.azure.ground import (
+    ACCOUNT,
+    CONTAINER,
+    GROUP,
+    INGRESS,
+    ISSUER,
+    NAME,
+    NOTHING,
+    REGISTRY,
+    WHOLE,
+    AzureGround,
+)
 from tests.journeys.azure.release import a_dozen_azure_requests
 from tests.journeys.ground import a_key, public_pem
 
 KEY_SET = f"azure/key-set/{ACCOUNT}/{CONTAINER}/openid/v1/jwks"
 DOCUMENT = f"azure/document/{ACCOUNT}/{CONTAINER}/.well-known/openid-configuration"
-SITE_OF_DOCUMENTS = f"{WHOLE}/resourceGroups/{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}"
+SITE_OF_DOCUMENTS = (
+    f"{WHOLE}/resourceGroups/{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}"
+)
 CONSTANT = 36  # requests of a second run that do not grow with what is asked for
 
 
@@ -42,11 +55,17 @@ def test_an_identity_that_was_made_anew_has_all_that_the_dead_one_had(ground: Az
     seen = ground.status()
     done = ground.create_all()
 
-    lost = [f"azure/{kind}/{GROUP}/{title}" for kind in ("identity", "role-assignments") for title in (REGISTRY, INGRESS)]
+    lost = [
+        f"azure/{kind}/{GROUP}/{title}"
+        for kind in ("identity", "role-assignments")
+        for title in (REGISTRY, INGRESS)
+    ]
     assert seen.code == 3
     assert sorted(seen.but("as wanted")) == sorted(lost)
     assert done.code == 0, done.err
-    assert {thing: done.things[thing] for thing in lost} == dict.fromkeys(lost[:2], "created") | dict.fromkeys(lost[2:], "repaired")
+    assert {thing: done.things[thing] for thing in lost} == dict.fromkeys(
+        lost[:2], "created"
+    ) | dict.fromkeys(lost[2:], "repaired")
     assert sorted(done.but("as wanted")) == sorted(lost)
     assert ground.everything() == (clouds, tree)
     assert ground.status().code == 0
@@ -72,7 +91,9 @@ def test_what_was_removed_by_hand_is_made_again(ground: AzureGround) -> None:
     assert ground.everything() == everything
 
 
-def test_a_storage_account_that_was_deleted_is_made_again_with_all_that_was_in_it(ground: AzureGround) -> None:
+def test_a_storage_account_that_was_deleted_is_made_again_with_all_that_was_in_it(
+    ground: AzureGround,
+) -> None:
     ground.create_all()
     everything = ground.everything()
     ground.arm("DELETE", SITE_OF_DOCUMENTS)
@@ -80,7 +101,12 @@ def test_a_storage_account_that_was_deleted_is_made_again_with_all_that_was_in_i
     done = ground.create_all()
 
     assert done.code == 0, done.err
-    made = [f"azure/storage-account/{GROUP}/{ACCOUNT}", f"azure/container/{ACCOUNT}/{CONTAINER}", DOCUMENT, KEY_SET]
+    made = [
+        f"azure/storage-account/{GROUP}/{ACCOUNT}",
+        f"azure/container/{ACCOUNT}/{CONTAINER}",
+        DOCUMENT,
+        KEY_SET,
+    ]
     assert {thing: done.things[thing] for thing in made} == dict.fromkeys(made, "created")
     assert ground.everything() == everything
 
@@ -94,26 +120,39 @@ def test_whoever_may_write_already_is_lent_nothing(ground: AzureGround) -> None:
         done = ground.create_all()
 
         assert done.code == 0, done.err
-        assert ground.mutating() == ["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/write"]
+        assert ground.mutating() == [
+            "Microsoft.Storage/storageAccounts/blobServices/containers/blobs/write"
+        ]
 
 
-def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_workload_over(ground: AzureGround) -> None:
+def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_workload_over(
+    ground: AzureGround,
+) -> None:
     """One request is new, one is gone, one asks for more; and what is left over goes only when that is asked for."""
     ground.keys("first")
     ground.create_all("--output-dir", "first")
     ground.write("cluster.pub", public_pem(a_key(0)))
-    new = text(an_azure_object("velero", "velero", "cloud-credentials", roleBindings=[{"role": "Reader"}]))
-    more = two_azure_requests()["ingress.yaml"].replace("    - role: Contributor\n", "    - role: Contributor\n    - role: DNS Zone Contributor\n")
+    new = text(
+        an_azure_object("velero", "velero", "cloud-credentials", roleBindings=[{"role": "Reader"}])
+    )
+    more = two_azure_requests()["ingress.yaml"].replace(
+        "    - role: Contributor\n", "    - role: Contributor\n    - role: DNS Zone Contributor\n"
+    )
     ground.requests({"velero.yaml": new, "ingress.yaml": more})
     key = ("--public-key-file", "cluster.pub")
     velero = f"{NAME}-velero-cloud-credentials"
-    left = {f"azure/custom-role/{REGISTRY}", *(f"azure/{kind}/{GROUP}/{REGISTRY}" for kind in ("identity", "role-assignments"))}
+    left = {
+        f"azure/custom-role/{REGISTRY}",
+        *(f"azure/{kind}/{GROUP}/{REGISTRY}" for kind in ("identity", "role-assignments")),
+    }
 
     ground.fresh()
     done = ground.create_all(*key)
     assert done.code == 0, done.err
     assert done.but("as wanted") == {
-        **{f"azure/{kind}/{GROUP}/{velero}": "created" for kind in ("identity", "role-assignments")},
+        **{
+            f"azure/{kind}/{GROUP}/{velero}": "created" for kind in ("identity", "role-assignments")
+        },
         f"azure/role-assignments/{GROUP}/{INGRESS}": "repaired",
         **dict.fromkeys(left, "left over"),
     }
@@ -140,7 +179,9 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_wo
     assert len(ground.mutating()) == len(left)
     before["identities"].pop(REGISTRY)
     before["roles"].pop(REGISTRY)
-    before["assignments"] = [each for each in before["assignments"] if each["principal"] != REGISTRY]
+    before["assignments"] = [
+        each for each in before["assignments"] if each["principal"] != REGISTRY
+    ]
     assert ground.clouds() == before
     assert ground.status(*key).code == 0
 

@@ -69,24 +69,41 @@ def refused(ground: AzureGround, done: Done, *words: str, reads: bool = False) -
         (("--create-private-storage-account",), ("nobody could read the issuer", "--issuer-url")),
     ],
 )  # fmt: skip
-def test_what_is_said_wrongly_is_refused_before_anything_is_written(ground: AzureGround, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+def test_what_is_said_wrongly_is_refused_before_anything_is_written(
+    ground: AzureGround, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     refused(ground, ground.create_all(*arguments, "-o", "text"), *words, reads=bool(ground.asked()))
 
 
-@pytest.mark.parametrize("scope", ["house", "/subscriptions/1234", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/"])
+@pytest.mark.parametrize(
+    "scope", ["house", "/subscriptions/1234", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/"]
+)
 def test_delete_also_where_nothing_can_be_is_refused(ground: AzureGround, scope: str) -> None:
-    refused(ground, ground.delete("--also", scope, "--yes", "-o", "text"), scope.rstrip("/").lower(), "is not the id of a scope")
+    refused(
+        ground,
+        ground.delete("--also", scope, "--yes", "-o", "text"),
+        scope.rstrip("/").lower(),
+        "is not the id of a scope",
+    )
 
 
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        (("--region", "eastsu"), ("no region eastsu for the subscription", "did you mean --region eastus?")),
-        (("--region", "westeurope", "--azure-env", "AzureUSGovernmentCloud"), ("no region westeurope for the subscription", "usgovvirginia")),
+        (
+            ("--region", "eastsu"),
+            ("no region eastsu for the subscription", "did you mean --region eastus?"),
+        ),
+        (
+            ("--region", "westeurope", "--azure-env", "AzureUSGovernmentCloud"),
+            ("no region westeurope for the subscription", "usgovvirginia"),
+        ),
     ],
     ids=["mistyped", "another cloud's"],
 )
-def test_a_region_that_azure_does_not_have_is_found_before_the_first_write(ground: AzureGround, where: tuple[str, ...], words: tuple[str, ...]) -> None:
+def test_a_region_that_azure_does_not_have_is_found_before_the_first_write(
+    ground: AzureGround, where: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     for how in ("--dry-run", "--bits=2048"):
         done = ground.create_all(*where, how, "-o", "text")
         assert done.code == 2, done.out
@@ -96,7 +113,9 @@ def test_a_region_that_azure_does_not_have_is_found_before_the_first_write(groun
 
 
 def test_delete_needs_no_region(ground: AzureGround) -> None:
-    done = ground.cwiictl("delete", "--cloud", "azure", "--name", NAME, "--subscription-id", SUBSCRIPTION, "--yes")
+    done = ground.cwiictl(
+        "delete", "--cloud", "azure", "--name", NAME, "--subscription-id", SUBSCRIPTION, "--yes"
+    )
 
     assert (done.code, "Nothing of this cluster is there" in done.out) == (0, True)
 
@@ -105,7 +124,15 @@ def test_delete_needs_no_region(ground: AzureGround) -> None:
 
 
 def many(count: int) -> str:
-    return text(an_azure_object("many", "n", "s", *(f"account-{number:02}" for number in range(count)), roleBindings=[{"role": "Reader"}]))
+    return text(
+        an_azure_object(
+            "many",
+            "n",
+            "s",
+            *(f"account-{number:02}" for number in range(count)),
+            roleBindings=[{"role": "Reader"}],
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,16 +143,45 @@ def many(count: int) -> str:
             text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Contributer"}])),
             ("a.yaml:1: there is no role 'Contributer'", "did you mean Contributor"),
         ),
-        (text(an_azure_object("a", "n", "s", permission=["a/b"], roleBindings=[{"role": "Reader"}])), ("has the key 'permission'", "did you mean permissions")),
-        (text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Fruit Picker"}])), ("no role 'Fruit Picker'",)),
+        (
+            text(
+                an_azure_object(
+                    "a", "n", "s", permission=["a/b"], roleBindings=[{"role": "Reader"}]
+                )
+            ),
+            ("has the key 'permission'", "did you mean permissions"),
+        ),
+        (
+            text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Fruit Picker"}])),
+            ("no role 'Fruit Picker'",),
+        ),
         (text(an_azure_object("a", "n", "s", roleBindings=[])), ("asks Azure for nothing",)),
         (text(an_azure_object("a", "n", "s", roleBindings="Reader")), ("providerSpec",)),
-        (text(an_azure_object("a", "n", "s", permissions=["read all of it"])), ("'read all of it' is not an action",)),
-        (text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Reader"}])).replace("AzureProviderSpec", "AzurProviderSpec"), ("AzurProviderSpec",)),
+        (
+            text(an_azure_object("a", "n", "s", permissions=["read all of it"])),
+            ("'read all of it' is not an action",),
+        ),
+        (
+            text(an_azure_object("a", "n", "s", roleBindings=[{"role": "Reader"}])).replace(
+                "AzureProviderSpec", "AzurProviderSpec"
+            ),
+            ("AzurProviderSpec",),
+        ),
     ],
-    ids=["21 accounts", "nearly a role", "nearly a key", "no role", "nothing", "no list", "no action", "no kind"],
+    ids=[
+        "21 accounts",
+        "nearly a role",
+        "nearly a key",
+        "no role",
+        "nothing",
+        "no list",
+        "no action",
+        "no kind",
+    ],
 )
-def test_requests_that_cannot_be_followed_are_refused_before_the_first_write(ground: AzureGround, content: str, words: tuple[str, ...]) -> None:
+def test_requests_that_cannot_be_followed_are_refused_before_the_first_write(
+    ground: AzureGround, content: str, words: tuple[str, ...]
+) -> None:
     ground.requests({"a.yaml": content, **two_azure_requests()})
 
     refused(ground, ground.create_all("-o", "text"), *words, reads=True)
@@ -144,15 +200,37 @@ def test_twenty_service_accounts_are_believed(ground: AzureGround) -> None:
 
 @pytest.mark.parametrize("command", ["create-all", "status", "delete"])
 def test_without_credentials_nothing_is_asked(ground: AzureGround, command: str) -> None:
-    nobody = {name: value for name, value in ground.sandbox.environment().items() if not name.startswith(("AZURE_CLIENT", "AZURE_TENANT"))}
-    arguments = [str(PROGRAMS / "cwiictl"), command, *ground.where, *(() if command == "delete" else ground.asking)]
-    ran = subprocess.run(arguments, cwd=ground.folder, env=nobody, capture_output=True, text=True, check=False)
+    nobody = {
+        name: value
+        for name, value in ground.sandbox.environment().items()
+        if not name.startswith(("AZURE_CLIENT", "AZURE_TENANT"))
+    }
+    arguments = [
+        str(PROGRAMS / "cwiictl"),
+        command,
+        *ground.where,
+        *(() if command == "delete" else ground.asking),
+    ]
+    ran = subprocess.run(
+        arguments, cwd=ground.folder, env=nobody, capture_output=True, text=True, check=False
+    )
 
-    refused(ground, Done(ran.returncode, ran.stdout, ran.stderr), "there are no Azure credentials to act with", "az login", reads=True)
+    refused(
+        ground,
+        Done(ran.returncode, ran.stdout, ran.stderr),
+        "there are no Azure credentials to act with",
+        "az login",
+        reads=True,
+    )
 
 
 def test_credentials_that_are_not_whole_are_told_as_such(ground: AzureGround) -> None:
-    refused(ground, ground.create_all("-o", "text", AZURE_CLIENT_ID=""), "the Azure credentials are not whole", "az login")
+    refused(
+        ground,
+        ground.create_all("-o", "text", AZURE_CLIENT_ID=""),
+        "the Azure credentials are not whole",
+        "az login",
+    )
 
 
 def test_credentials_that_entra_does_not_know_are_told_as_such(ground: AzureGround) -> None:
@@ -162,7 +240,9 @@ def test_credentials_that_entra_does_not_know_are_told_as_such(ground: AzureGrou
 
 
 @pytest.mark.parametrize("command", ["create-all", "status", "delete"])
-def test_another_tenant_than_the_pinned_one_is_refused_before_anything_else(ground: AzureGround, command: str) -> None:
+def test_another_tenant_than_the_pinned_one_is_refused_before_anything_else(
+    ground: AzureGround, command: str
+) -> None:
     asking = ("--yes",) if command == "delete" else ground.asking
     done = ground.cwiictl(command, *ground.where, *asking, "--tenant-id", OTHER)
 

@@ -19,16 +19,32 @@ TAG = "cwii.dev_scopes"
 
 def cluster(scopes: list[str]) -> str:
     """Of two workloads, one of which reaches out."""
-    outside = {"name": "billing", "namespace": "shop", "serviceAccounts": ["billing"], "azure": {"roles": ["Reader"], "scopes": scopes}}
+    outside = {
+        "name": "billing",
+        "namespace": "shop",
+        "serviceAccounts": ["billing"],
+        "azure": {"roles": ["Reader"], "scopes": scopes},
+    }
     powers = {"permissions": ["Microsoft.Network/dnsZones/read"], "scopes": scopes}
     own = {"name": "zones", "namespace": "shop", "serviceAccounts": ["zones"], "azure": powers}
     clouds = {"azure": {"region": REGION, "subscriptionId": WHOLE.rpartition("/")[2]}}
-    told = {"apiVersion": "cwii.dev/v1", "kind": "Cluster", "name": NAME, "clouds": clouds, "outputDir": "out", "workloads": [outside, own]}
+    told = {
+        "apiVersion": "cwii.dev/v1",
+        "kind": "Cluster",
+        "name": NAME,
+        "clouds": clouds,
+        "outputDir": "out",
+        "workloads": [outside, own],
+    }
     return yaml.safe_dump(told, sort_keys=False)
 
 
 def outside(ground: AzureGround) -> list[str]:
-    return [each["scope"].lower() for each in ground.clouds()["assignments"] if each["scope"].lower().startswith(THERE)]
+    return [
+        each["scope"].lower()
+        for each in ground.clouds()["assignments"]
+        if each["scope"].lower().startswith(THERE)
+    ]
 
 
 def made(ground: AzureGround, *scopes: str) -> None:
@@ -39,7 +55,9 @@ def made(ground: AzureGround, *scopes: str) -> None:
     assert done.code == 0, done.out
 
 
-def test_where_an_identity_reaches_out_is_written_on_it_in_its_creating_call(ground: AzureGround) -> None:
+def test_where_an_identity_reaches_out_is_written_on_it_in_its_creating_call(
+    ground: AzureGround,
+) -> None:
     made(ground)
 
     assert outside(ground) == [ZONES, ZONES]
@@ -77,10 +95,14 @@ def test_what_took_more_than_one_tag_is_found_by_all_of_them(ground: AzureGround
 
 
 @pytest.mark.parametrize("writes", cuts.after([11, 14]))
-def test_killed_among_its_roles_delete_finds_them_all_the_same(ground: AzureGround, writes: int) -> None:
+def test_killed_among_its_roles_delete_finds_them_all_the_same(
+    ground: AzureGround, writes: int
+) -> None:
     by_hand.a_group(ground, "zones", subscription=SECOND)
     ground.write("cluster.yaml", cluster([ZONES]))
-    ground.killed(writes, "create-all", "--file", "cluster.yaml", "--bits", "2048", "--concurrency", "1")
+    ground.killed(
+        writes, "create-all", "--file", "cluster.yaml", "--bits", "2048", "--concurrency", "1"
+    )
 
     gone = ground.delete("--yes")
 

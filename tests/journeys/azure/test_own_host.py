@@ -9,7 +9,17 @@ import pytest
 
 from tests.journeys import cuts
 from tests.journeys.azure import by_hand
-from tests.journeys.azure.by_hand import DISCOVERY, HOUSE, JWKS, LENDING, SHELF, STORE, a_house, a_shelf, writer
+from tests.journeys.azure.by_hand import (
+    DISCOVERY,
+    HOUSE,
+    JWKS,
+    LENDING,
+    SHELF,
+    STORE,
+    a_house,
+    a_shelf,
+    writer,
+)
 from tests.journeys.azure.conftest import Enter
 from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NOTHING, AzureGround
 
@@ -18,7 +28,9 @@ PRIVATE = ("--create-private-storage-account", "--issuer-url", f"https://{HOST}"
 IN_STORE = ("--oidc-resource-group-name", HOUSE, "--storage-account-name", STORE)
 
 
-def publish(ground: AzureGround, account: str = ACCOUNT, container: str = CONTAINER, group: str = GROUP) -> None:
+def publish(
+    ground: AzureGround, account: str = ACCOUNT, container: str = CONTAINER, group: str = GROUP
+) -> None:
     """As the user's front door does, which may read what is in there."""
     given = writer(ground, account, group)
     with by_hand.blobs(ground, account, key=False) as client:
@@ -37,13 +49,20 @@ def served(enter: Enter, tmp_path: Path) -> AzureGround:
     return ground
 
 
-def test_a_private_account_is_read_by_nobody_and_trusted_once_the_users_host_serves_it(served: AzureGround) -> None:
+def test_a_private_account_is_read_by_nobody_and_trusted_once_the_users_host_serves_it(
+    served: AzureGround,
+) -> None:
     done = served.create_all(*PRIVATE)
     assert done.code == 1
-    assert done.but("created", "as wanted", "repaired", "given back") == {f"issuer/https://{HOST}": "failed"}
+    assert done.but("created", "as wanted", "repaired", "given back") == {
+        f"issuer/https://{HOST}": "failed"
+    }
     assert f"https://{HOST}/{DISCOVERY} answers 404" in done.out
     account = served.clouds()["accounts"][ACCOUNT]
-    assert (account["allowBlobPublicAccess"], account["containers"][CONTAINER]["public"]) == (False, "None")
+    assert (account["allowBlobPublicAccess"], account["containers"][CONTAINER]["public"]) == (
+        False,
+        "None",
+    )
     assert account["containers"][CONTAINER]["documents"] == {}  # for who comes without a token
 
     publish(served)
@@ -57,7 +76,11 @@ def test_a_private_account_is_read_by_nobody_and_trusted_once_the_users_host_ser
     assert served.status(*PRIVATE).but("as wanted") == {}
     assert served.mutating() == []
     by_hand.unassigned(served, given)
-    issuers = {each["issuer"] for one in served.clouds()["identities"].values() for each in one["credentials"].values()}
+    issuers = {
+        each["issuer"]
+        for one in served.clouds()["identities"].values()
+        for each in one["credentials"].values()
+    }
     assert issuers == {f"https://{HOST}"}
 
     assert served.delete("--yes", "--delete-oidc-resource-group").code == 0
@@ -65,8 +88,13 @@ def test_a_private_account_is_read_by_nobody_and_trusted_once_the_users_host_ser
 
 
 @pytest.mark.parametrize("writes", cuts.after([4, 8, 12]))
-def test_a_private_account_that_was_cut_in_its_making_is_finished_by_the_next_run(served: AzureGround, writes: int) -> None:
-    assert served.killed(writes, "create-all", *served.where, *served.asking, *PRIVATE) == -signal.SIGKILL
+def test_a_private_account_that_was_cut_in_its_making_is_finished_by_the_next_run(
+    served: AzureGround, writes: int
+) -> None:
+    assert (
+        served.killed(writes, "create-all", *served.where, *served.asking, *PRIVATE)
+        == -signal.SIGKILL
+    )
     served.create_all(*PRIVATE)
     publish(served)
 
@@ -79,7 +107,9 @@ def test_a_private_account_that_was_cut_in_its_making_is_finished_by_the_next_ru
     by_hand.unassigned(served, given)
 
 
-def test_a_private_place_of_the_users_own_is_not_let_go_of_by_whoever_may_not_look_for_what_is_ours_in_it(served: AzureGround) -> None:
+def test_a_private_place_of_the_users_own_is_not_let_go_of_by_whoever_may_not_look_for_what_is_ours_in_it(
+    served: AzureGround,
+) -> None:
     a_house(served)
     a_shelf(served, "None")
     place = (*IN_STORE, "--blob-container-name", SHELF, "--issuer-url", f"https://{HOST}")
@@ -92,7 +122,11 @@ def test_a_private_place_of_the_users_own_is_not_let_go_of_by_whoever_may_not_lo
     stuck = served.delete("--yes")
     assert stuck.code == 1
     assert "az role assignment create --role 'Storage Blob Data Contributor'" in stuck.out
-    theirs = [f"azure/resource-group/{HOUSE}", f"azure/storage-account/{HOUSE}/{STORE}", f"azure/container/{STORE}/{SHELF}"]
+    theirs = [
+        f"azure/resource-group/{HOUSE}",
+        f"azure/storage-account/{HOUSE}/{STORE}",
+        f"azure/container/{STORE}/{SHELF}",
+    ]
     assert {stuck.things[each] for each in theirs} == {"not tried"}
 
     given = writer(served, STORE, HOUSE)
@@ -103,7 +137,9 @@ def test_a_private_place_of_the_users_own_is_not_let_go_of_by_whoever_may_not_lo
     assert by_hand.inside(served, STORE, SHELF, HOUSE) == before
 
 
-def test_a_private_account_without_a_host_that_serves_it_is_refused_before_anything_is_made(ground: AzureGround) -> None:
+def test_a_private_account_without_a_host_that_serves_it_is_refused_before_anything_is_made(
+    ground: AzureGround,
+) -> None:
     done = ground.create_all("--create-private-storage-account", "-o", "text")
 
     assert done.code == 2
@@ -111,14 +147,20 @@ def test_a_private_account_without_a_host_that_serves_it_is_refused_before_anyth
     assert ground.mutating() == []
 
 
-def test_an_account_that_is_closed_to_this_network_says_from_where_to_run(served: AzureGround) -> None:
+def test_an_account_that_is_closed_to_this_network_says_from_where_to_run(
+    served: AzureGround,
+) -> None:
     a_house(served)
     served.changed(by_hand.account_id(STORE, HOUSE), publicNetworkAccess="Disabled")
 
     done = served.create_all(*IN_STORE, "--issuer-url", f"https://{HOST}")
 
     assert done.code == 1
-    (told,) = [row for row in done.data["things"] if row["thing"] == f"azure/key-set/{STORE}/{CONTAINER}/{JWKS}"]
+    (told,) = [
+        row
+        for row in done.data["things"]
+        if row["thing"] == f"azure/key-set/{STORE}/{CONTAINER}/{JWKS}"
+    ]
     assert "lets nobody in from this network" in told["problem"]
     assert told["remedy"] == "run this from a network that it lets in, or let this one in"
     assert not any(each["role"] == by_hand.BLOBS for each in served.clouds()["assignments"])

@@ -9,14 +9,35 @@ import pytest
 from cwiictl.sandbox.azure import Azure
 from cwiictl.sandbox.azure.world import OPERATOR
 from tests.journeys.azure import by_hand
-from tests.journeys.azure.by_hand import BLOBS, HOUSE, JWKS, LENDING, SHELF, STORE, container_id, tags
+from tests.journeys.azure.by_hand import (
+    BLOBS,
+    HOUSE,
+    JWKS,
+    LENDING,
+    SHELF,
+    STORE,
+    container_id,
+    tags,
+)
 from tests.journeys.azure.conftest import Enter
-from tests.journeys.azure.ground import ACCOUNT, CONTAINER, GROUP, NAME, NOTHING, REGION, SITE, WHOLE, AzureGround
+from tests.journeys.azure.ground import (
+    ACCOUNT,
+    CONTAINER,
+    GROUP,
+    NAME,
+    NOTHING,
+    REGION,
+    SITE,
+    WHOLE,
+    AzureGround,
+)
 
 # --- elsewhere ---
 
 
-def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_one_that_was_asked_for(ground: AzureGround) -> None:
+def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_one_that_was_asked_for(
+    ground: AzureGround,
+) -> None:
     by_hand.a_group(ground, GROUP, tags(NAME), "westeurope")
     by_hand.a_group(ground, SITE, region="westeurope")
 
@@ -25,39 +46,69 @@ def test_a_group_that_is_there_keeps_its_region_and_what_is_made_in_it_has_the_o
     assert done.code == 0, done.out
     made = ground.clouds()
     assert {each["location"] for each in made["groups"].values()} == {"westeurope"}
-    assert {each["location"] for each in (*made["accounts"].values(), *made["identities"].values())} == {"eastus"}
+    assert {
+        each["location"] for each in (*made["accounts"].values(), *made["identities"].values())
+    } == {"eastus"}
     assert ground.create_all().but("as wanted") == {}  # nothing moves
     assert ground.status().code == 0
 
 
-MISSPELT = (("--region", "eastsu"), "Azure has no region eastsu for the subscription", "did you mean --region eastus?")
-CHANGED = (("--region", "westeurope"), "what is there already is in eastus, and does not move", "give --region eastus, or another --name")
-COMMANDS = ("create-all", "status", "create-identity-provider", "create-identities", "create-identity", "create-all --dry-run")
+MISSPELT = (
+    ("--region", "eastsu"),
+    "Azure has no region eastsu for the subscription",
+    "did you mean --region eastus?",
+)
+CHANGED = (
+    ("--region", "westeurope"),
+    "what is there already is in eastus, and does not move",
+    "give --region eastus, or another --name",
+)
+COMMANDS = (
+    "create-all",
+    "status",
+    "create-identity-provider",
+    "create-identities",
+    "create-identity",
+    "create-all --dry-run",
+)
 
 
 def asking(ground: AzureGround, command: str) -> tuple[str, ...]:
     """What is asked, without a region."""
     where = tuple(word for word in ground.where if word not in {"--region", REGION})
     name, *more = command.split()
-    own = ("--namespace", "shop", "--service-account", "billing") if name == "create-identity" else ground.asking
+    own = (
+        ("--namespace", "shop", "--service-account", "billing")
+        if name == "create-identity"
+        else ground.asking
+    )
     if name == "create-identity-provider":
         own = ("--output-dir", "out")
     return (name, *where, *map(str, own), *more)
 
 
-@pytest.mark.parametrize(("region", "problem", "remedy"), [MISSPELT, CHANGED], ids=["misspelt", "changed"])
+@pytest.mark.parametrize(
+    ("region", "problem", "remedy"), [MISSPELT, CHANGED], ids=["misspelt", "changed"]
+)
 def test_another_region_than_a_clusters_is_refused_by_every_command_and_nothing_is_written(
     ground: AzureGround, region: tuple[str, str], problem: str, remedy: str
 ) -> None:
     assert ground.create_all().code == 0
-    assert ground.cwiictl(*asking(ground, "create-identity"), "--region", REGION, "-o", "json").code == 0
+    assert (
+        ground.cwiictl(*asking(ground, "create-identity"), "--region", REGION, "-o", "json").code
+        == 0
+    )
     before = ground.everything()
     ground.fresh()
 
     for command in COMMANDS:
         done = ground.cwiictl(*asking(ground, command), *region, "-o", "json")
         assert (done.code, command) == (2, command), done.out
-        told = {(thing["problem"], thing["remedy"]) for thing in done.data["things"] if thing["condition"] == "failed"}
+        told = {
+            (thing["problem"], thing["remedy"])
+            for thing in done.data["things"]
+            if thing["condition"] == "failed"
+        }
         assert told == {(problem, remedy)}, command
 
     assert ground.mutating() == []
@@ -70,7 +121,11 @@ def test_a_misspelt_region_is_refused_by_status_where_nothing_is(ground: AzureGr
     done = ground.status(*region)
 
     assert done.code == 2
-    assert [(thing["problem"], thing["remedy"]) for thing in done.data["things"] if thing["condition"] == "failed"] == [(problem, remedy)]
+    assert [
+        (thing["problem"], thing["remedy"])
+        for thing in done.data["things"]
+        if thing["condition"] == "failed"
+    ] == [(problem, remedy)]
 
 
 def test_a_changed_region_is_said_once_for_all_that_is_there(ground: AzureGround) -> None:
@@ -79,17 +134,24 @@ def test_a_changed_region_is_said_once_for_all_that_is_there(ground: AzureGround
     done = ground.status(*CHANGED[0], "-o", "text")
 
     assert done.code == 2
-    assert done.err == "Error: What is there already is in eastus, and does not move.\n  Give --region eastus, or another --name.\n"
+    assert (
+        done.err
+        == "Error: What is there already is in eastus, and does not move.\n  Give --region eastus, or another --name.\n"
+    )
 
 
-def test_where_the_regions_may_not_be_read_what_is_there_says_where_it_is(ground: AzureGround) -> None:
+def test_where_the_regions_may_not_be_read_what_is_there_says_where_it_is(
+    ground: AzureGround,
+) -> None:
     assert ground.create_all().code == 0
     ground.sandbox.faults.deny = {"Microsoft.Resources/subscriptions/locations/read"}
 
     for look in (ground.status, ground.create_all):
         done = look("--region", "eastsu")
         assert done.code == 2, done.out
-        assert {thing["problem"] for thing in done.data["things"] if thing["condition"] == "failed"} == {CHANGED[1]}
+        assert {
+            thing["problem"] for thing in done.data["things"] if thing["condition"] == "failed"
+        } == {CHANGED[1]}
     assert ground.status().code == 0
 
 
@@ -109,7 +171,16 @@ def test_a_region_that_azure_writes_large_is_the_same(ground: AzureGround) -> No
 def test_an_account_of_the_users_own_may_be_in_another_region(ground: AzureGround) -> None:
     by_hand.a_house(ground)
     by_hand.a_shelf(ground)
-    own = ("--oidc-resource-group-name", HOUSE, "--storage-account-name", STORE, "--blob-container-name", SHELF, "--region", "westeurope")
+    own = (
+        "--oidc-resource-group-name",
+        HOUSE,
+        "--storage-account-name",
+        STORE,
+        "--blob-container-name",
+        SHELF,
+        "--region",
+        "westeurope",
+    )
 
     done = ground.create_all(*own)
 
@@ -124,7 +195,9 @@ def test_an_account_of_the_users_own_may_be_in_another_region(ground: AzureGroun
 
 
 @pytest.mark.parametrize("name", ["azure", "login-windows"])
-def test_a_cluster_may_be_called_what_azure_takes_in_no_name_of_its_own(ground: AzureGround, name: str) -> None:
+def test_a_cluster_may_be_called_what_azure_takes_in_no_name_of_its_own(
+    ground: AzureGround, name: str
+) -> None:
     where = tuple(name if word == NAME else word for word in ground.where)
 
     done = ground.cwiictl("create-all", *where, *ground.asking, "--bits", "2048", "-o", "json")
@@ -142,7 +215,11 @@ def test_a_cluster_may_be_called_what_azure_takes_in_no_name_of_its_own(ground: 
 
 
 def lent(ground: AzureGround) -> list[str]:
-    return [seen.action for seen in ground.sandbox.record[ground.before :] if "/containers/" in seen.path and seen.action in LENDING and seen.status < 400]
+    return [
+        seen.action
+        for seen in ground.sandbox.record[ground.before :]
+        if "/containers/" in seen.path and seen.action in LENDING and seen.status < 400
+    ]
 
 
 def test_whoever_may_write_blobs_lends_nothing(ground: AzureGround) -> None:
@@ -164,7 +241,9 @@ def test_whoever_may_grant_lends_it_to_themselves_and_takes_it_back(ground: Azur
 
 def test_what_was_lent_is_taken_back_when_the_run_is_interrupted(enter: Enter) -> None:
     ground = enter(lag=30.0)
-    with ground.started("create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048") as process:
+    with ground.started(
+        "create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048"
+    ) as process:
         while not lent(ground):
             assert process.poll() is None
             ground.sandbox.faults.delay()
@@ -175,20 +254,37 @@ def test_what_was_lent_is_taken_back_when_the_run_is_interrupted(enter: Enter) -
     assert lent(ground) == list(LENDING)
 
 
-def test_whoever_may_do_neither_is_told_the_command_and_goes_on_when_it_was_run(ground: AzureGround) -> None:
+def test_whoever_may_do_neither_is_told_the_command_and_goes_on_when_it_was_run(
+    ground: AzureGround,
+) -> None:
     ground.sandbox.faults.deny = {LENDING[0]}
-    issuer = ("create-identity-provider", *ground.where, "--output-dir", "out", "--bits", "2048", "-o", "json")
+    issuer = (
+        "create-identity-provider",
+        *ground.where,
+        "--output-dir",
+        "out",
+        "--bits",
+        "2048",
+        "-o",
+        "json",
+    )
 
     done = ground.cwiictl(*issuer)
     assert done.code == 1
-    (told,) = [row for row in done.data["things"] if row["thing"] == f"azure/key-set/{ACCOUNT}/{CONTAINER}/{JWKS}"]
+    (told,) = [
+        row
+        for row in done.data["things"]
+        if row["thing"] == f"azure/key-set/{ACCOUNT}/{CONTAINER}/{JWKS}"
+    ]
     assert "neither write blobs" in told["problem"]
     scope = container_id(ACCOUNT, CONTAINER)
     assert told["remedy"] == (
         "have somebody run: az role assignment create --role 'Storage Blob Data Contributor'"
         f" --assignee-object-id {OPERATOR} --assignee-principal-type ServicePrincipal --scope {scope.lower() if scope.lower() in told['remedy'] else scope}"
     )
-    assert done.but("created", "as wanted", "failed") == {f"issuer/https://{ACCOUNT}.blob.core.windows.net/{CONTAINER}": "not tried"}
+    assert done.but("created", "as wanted", "failed") == {
+        f"issuer/https://{ACCOUNT}.blob.core.windows.net/{CONTAINER}": "not tried"
+    }
     assert ground.cwiictl(*issuer).code == 1
 
     ground.sandbox.faults.deny = set()

@@ -11,7 +11,15 @@ KEY_SET = f"azure/key-set/{CONTAINER}/{CONTAINER}/openid/v1/jwks"
 
 
 def test_a_new_key_is_published_beside_the_old_one_and_says_so(ground: AzureGround) -> None:
-    turns.added(made(ground), KEY_SET, ["Microsoft.Authorization/roleAssignments/delete", "Microsoft.Authorization/roleAssignments/write", WRITE])
+    turns.added(
+        made(ground),
+        KEY_SET,
+        [
+            "Microsoft.Authorization/roleAssignments/delete",
+            "Microsoft.Authorization/roleAssignments/write",
+            WRITE,
+        ],
+    )
 
 
 def test_a_run_that_was_killed_goes_on_with_the_pair_that_it_made(ground: AzureGround) -> None:

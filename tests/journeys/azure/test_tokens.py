@@ -15,7 +15,15 @@ import pytest
 import yaml
 
 from cwiictl.sandbox.azure.world import SUBSCRIPTION
-from tests.journeys.azure.ground import CONTAINER, INGRESS, ISSUER, MANAGER, REGISTRY, SUBJECT, AzureGround
+from tests.journeys.azure.ground import (
+    CONTAINER,
+    INGRESS,
+    ISSUER,
+    MANAGER,
+    REGISTRY,
+    SUBJECT,
+    AzureGround,
+)
 from tests.journeys.ground import a_key, kid_of, public_pem
 
 MANIFESTS = {
@@ -34,16 +42,29 @@ def made(ground: AzureGround) -> AzureGround:
 
 def pod(ground: AzureGround, token: str, title: str = INGRESS) -> subprocess.CompletedProcess[str]:
     """With nothing but what the Secret says, as the webhook puts it into a pod's environment, and the token where it is mounted."""
-    secret = yaml.safe_load((ground.folder / MANIFESTS[title]).read_text(encoding="utf-8"))["stringData"]
+    secret = yaml.safe_load((ground.folder / MANIFESTS[title]).read_text(encoding="utf-8"))[
+        "stringData"
+    ]
     path: Path = ground.write("token", token)
-    environment = {name: value for name, value in ground.sandbox.environment().items() if not name.startswith("AZURE_")}
+    environment = {
+        name: value
+        for name, value in ground.sandbox.environment().items()
+        if not name.startswith("AZURE_")
+    }
     told = {
         "AZURE_CLIENT_ID": secret["azure_client_id"],
         "AZURE_TENANT_ID": secret["azure_tenant_id"],
         "AZURE_FEDERATED_TOKEN_FILE": str(path),
         "AZURE_AUTHORITY_HOST": "https://login.microsoftonline.com/",
     }
-    return subprocess.run([sys.executable, "-c", POD], env={**environment, **told}, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", POD],
+        env={**environment, **told},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def claims(access: str) -> dict[str, Any]:
@@ -65,14 +86,26 @@ def test_a_token_of_the_cluster_is_worth_an_access_token_of_its_identity(made: A
     assert done.returncode == 0, done.stderr
     identity = made.arm("GET", made.identity(INGRESS))["properties"]
     told = claims(done.stdout)
-    assert (told["appid"], told["oid"], told["aud"].rstrip("/")) == (identity["clientId"], identity["principalId"], MANAGER)
+    assert (told["appid"], told["oid"], told["aud"].rstrip("/")) == (
+        identity["clientId"],
+        identity["principalId"],
+        MANAGER,
+    )
 
 
 def test_with_that_a_pod_may_do_what_its_identity_was_given_and_no_more(made: AzureGround) -> None:
     access = {"Authorization": f"Bearer {pod(made, made.token()).stdout.strip()}"}
 
-    seen = made.session.get(f"{MANAGER}/subscriptions/{SUBSCRIPTION}/resourceGroups/demo?api-version=2025-04-01", headers=access, timeout=30)
-    refused = made.session.get(f"{MANAGER}/subscriptions/{SUBSCRIPTION}/resourceGroups/demo-oidc?api-version=2025-04-01", headers=access, timeout=30)
+    seen = made.session.get(
+        f"{MANAGER}/subscriptions/{SUBSCRIPTION}/resourceGroups/demo?api-version=2025-04-01",
+        headers=access,
+        timeout=30,
+    )
+    refused = made.session.get(
+        f"{MANAGER}/subscriptions/{SUBSCRIPTION}/resourceGroups/demo-oidc?api-version=2025-04-01",
+        headers=access,
+        timeout=30,
+    )
 
     assert (seen.status_code, refused.status_code) == (200, 403)
 
@@ -105,7 +138,9 @@ def test_another_key_is_refused_whatever_it_calls_itself(made: AzureGround) -> N
     assert refusal(made, made.token(1, kid=kid_of(a_key(0)))) == "AADSTS700027"
 
 
-def test_with_the_key_added_the_tokens_of_both_are_believed_and_replaced_only_the_new_ones(made: AzureGround) -> None:
+def test_with_the_key_added_the_tokens_of_both_are_believed_and_replaced_only_the_new_ones(
+    made: AzureGround,
+) -> None:
     made.write("new.pub", public_pem(a_key(1)))
 
     made.create_all("--public-key-file", "new.pub", "--add-key")

@@ -13,8 +13,12 @@ from tests.journeys.azure.release import a_dozen_azure_requests
 
 
 @pytest.mark.soak
-def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean_azure: Any, enter: Enter) -> None:
-    weather.changes_nothing(enter(failures=0.2, lag=2.0, seed=1), clean_azure, NOTHING, "--delete-oidc-resource-group")
+def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(
+    clean_azure: Any, enter: Enter
+) -> None:
+    weather.changes_nothing(
+        enter(failures=0.2, lag=2.0, seed=1), clean_azure, NOTHING, "--delete-oidc-resource-group"
+    )
 
 
 @pytest.mark.soak
@@ -29,7 +33,11 @@ def test_a_dozen_requests_come_through_bad_weather(enter: Enter, seed: int) -> N
     assert len(done.things) == 41
     weather.good(ground)
     clouds = ground.clouds()
-    assert (len(clouds["identities"]), len(clouds["roles"]), len(clouds["assignments"])) == (12, 6, 14)
+    assert (len(clouds["identities"]), len(clouds["roles"]), len(clouds["assignments"])) == (
+        12,
+        6,
+        14,
+    )
     weather.bad(ground)
     assert ground.delete("--yes").code == 0
     weather.good(ground)

@@ -29,7 +29,13 @@ BUCKETS = "/storage/v1/b"
 SUBJECT = "system:serviceaccount:openshift-ingress-operator:ingress-operator"
 INGRESS = f"{NAME}-openshift-ingress-gcp"  # as its service account is entitled
 REGISTRY = f"{NAME}-openshift-image-registry-gcs"
-NOTHING: dict[str, Any] = {"policies": {PROJECT: [], SECOND: []}, "buckets": {}, "pools": {}, "accounts": {}, "roles": {}}
+NOTHING: dict[str, Any] = {
+    "policies": {PROJECT: [], SECOND: []},
+    "buckets": {},
+    "pools": {},
+    "accounts": {},
+    "roles": {},
+}
 SHARED = "cwii_420a67fd3863"  # the custom role of the second of the two requests, which stays when a cluster goes
 LEFT: dict[str, Any] = {
     **NOTHING,
@@ -38,7 +44,11 @@ LEFT: dict[str, Any] = {
             "title": f"cwiictl {SHARED}",
             "stage": "GA",
             "description": "Permissions of all who ask for just these. cwii.dev/shared-role",
-            "includedPermissions": ["storage.buckets.create", "storage.buckets.get", "storage.objects.get"],
+            "includedPermissions": [
+                "storage.buckets.create",
+                "storage.buckets.get",
+                "storage.objects.get",
+            ],
         }
     },
 }
@@ -62,17 +72,35 @@ class GcpGround(Ground):
     @cached_property
     def operators(self) -> dict[str, str]:
         """The operator's file."""
-        return dict(json.loads(Path(self.sandbox.variables()["GOOGLE_APPLICATION_CREDENTIALS"]).read_text(encoding="utf-8")))
+        return dict(
+            json.loads(
+                Path(self.sandbox.variables()["GOOGLE_APPLICATION_CREDENTIALS"]).read_text(
+                    encoding="utf-8"
+                )
+            )
+        )
 
     def bearer(self) -> str:
         """A token that the operator has signed, which every API of Google's takes."""
         now = int(time.time())
-        claims = {"iss": OPERATOR, "sub": OPERATOR, "aud": "https://iam.googleapis.com/", "iat": now - 5, "exp": now + 600}
+        claims = {
+            "iss": OPERATOR,
+            "sub": OPERATOR,
+            "aud": "https://iam.googleapis.com/",
+            "iat": now - 5,
+            "exp": now + 600,
+        }
         return f"Bearer {jwt.encode(claims, self.operators['private_key'], algorithm='RS256', headers={'kid': self.operators['private_key_id']})}"
 
     def rest(self, method: str, host: str, path: str, body: Any = None) -> Any:
         """The host without `.googleapis.com`. None where there is nothing."""
-        answer = self.session.request(method, f"https://{host}.googleapis.com{path}", json=body, headers={"Authorization": self.bearer()}, timeout=30)
+        answer = self.session.request(
+            method,
+            f"https://{host}.googleapis.com{path}",
+            json=body,
+            headers={"Authorization": self.bearer()},
+            timeout=30,
+        )
         if answer.status_code == 404:
             return None
         assert answer.ok, answer.text
@@ -93,31 +121,52 @@ class GcpGround(Ground):
 
     def pools(self, *, deleted: bool = False) -> list[Any]:
         """Those that are there, or those that are deleted and can come back."""
-        return [each for each in self.listed(f"{POOLS}?showDeleted=true", "workloadIdentityPools") if (each["state"] == "DELETED") is deleted]
+        return [
+            each
+            for each in self.listed(f"{POOLS}?showDeleted=true", "workloadIdentityPools")
+            if (each["state"] == "DELETED") is deleted
+        ]
 
     def providers(self, pool: str = POOL, *, deleted: bool = False) -> list[Any]:
-        found = self.listed(f"{POOLS}/{pool}/providers?showDeleted=true", "workloadIdentityPoolProviders")
+        found = self.listed(
+            f"{POOLS}/{pool}/providers?showDeleted=true", "workloadIdentityPoolProviders"
+        )
         return [each for each in found if (each["state"] == "DELETED") is deleted]
 
     def accounts(self) -> list[Any]:
         """But for the operator."""
-        return [each for each in self.listed(f"{ACCOUNTS}?pageSize=100", "accounts") if each["email"] != OPERATOR]
+        return [
+            each
+            for each in self.listed(f"{ACCOUNTS}?pageSize=100", "accounts")
+            if each["email"] != OPERATOR
+        ]
 
     def account(self, title: str) -> str:
         """The e-mail of the one that is so entitled."""
-        return next(str(each["email"]) for each in self.accounts() if each.get("displayName") == title)
+        return next(
+            str(each["email"]) for each in self.accounts() if each.get("displayName") == title
+        )
 
     def custom_roles(self, *, deleted: bool = False) -> list[Any]:
         found = self.listed(f"{ROLES}?view=FULL&showDeleted=true&pageSize=1000", "roles")
         return [each for each in found if bool(each.get("deleted")) is deleted]
 
     def policy(self, project: str = PROJECT) -> Any:
-        return self.rest("POST", "cloudresourcemanager", f"/v1/projects/{project}:getIamPolicy", {"options": {"requestedPolicyVersion": 3}})
+        return self.rest(
+            "POST",
+            "cloudresourcemanager",
+            f"/v1/projects/{project}:getIamPolicy",
+            {"options": {"requestedPolicyVersion": 3}},
+        )
 
     def bindings(self, project: str = PROJECT) -> list[Any]:
         """But for the operator's own."""
         return sorted(
-            (each for each in self.policy(project).get("bindings", ()) if (each["role"], *each["members"]) != OWNER),
+            (
+                each
+                for each in self.policy(project).get("bindings", ())
+                if (each["role"], *each["members"]) != OWNER
+            ),
             key=lambda each: json.dumps(each, sort_keys=True),
         )
 
@@ -138,7 +187,9 @@ class GcpGround(Ground):
         return {}
 
     def _bucket(self, found: Any) -> dict[str, Any]:
-        policy = self.rest("GET", "storage", f"{BUCKETS}/{found['name']}/iam?optionsRequestedPolicyVersion=3")
+        policy = self.rest(
+            "GET", "storage", f"{BUCKETS}/{found['name']}/iam?optionsRequestedPolicyVersion=3"
+        )
         objects = self.rest("GET", "storage", f"{BUCKETS}/{found['name']}/o").get("items", ())
         settings = found["iamConfiguration"]
         return {
@@ -146,29 +197,58 @@ class GcpGround(Ground):
             "labels": found.get("labels", {}),
             "uniform": settings["uniformBucketLevelAccess"]["enabled"],
             "prevention": settings["publicAccessPrevention"],
-            "policy": sorted(({**each, "members": sorted(each["members"])} for each in policy["bindings"]), key=lambda each: str(each["role"])),
+            "policy": sorted(
+                ({**each, "members": sorted(each["members"])} for each in policy["bindings"]),
+                key=lambda each: str(each["role"]),
+            ),
             "objects": {each["name"]: self._object(found["name"], each) for each in objects},
         }
 
     def _object(self, bucket: str, found: Any) -> dict[str, Any]:
         """Its text as everybody reads it, if everybody may."""
-        answer = self.session.get(f"https://storage.googleapis.com/{bucket}/{quote(found['name'])}", timeout=30)
+        answer = self.session.get(
+            f"https://storage.googleapis.com/{bucket}/{quote(found['name'])}", timeout=30
+        )
         kept = {key: found.get(key) for key in ("contentType", "cacheControl", "metadata")}
         return {**kept, "body": answer.text if answer.ok else None}
 
     def _pool(self, found: Any) -> dict[str, Any]:
         providers = self.providers(_last(found))
-        return {**_but(found, "name", "state"), "providers": {_last(each): _but(each, "name", "state") for each in providers}}
+        return {
+            **_but(found, "name", "state"),
+            "providers": {_last(each): _but(each, "name", "state") for each in providers},
+        }
 
     def _account(self, found: Any) -> dict[str, Any]:
-        policy = self.rest("POST", "iam", f"{ACCOUNTS}/{found['email']}:getIamPolicy?options.requestedPolicyVersion=3", {})
-        bindings = [{**each, "members": sorted(each["members"])} for each in policy.get("bindings", ())]
-        return {**{key: found[key] for key in ("displayName", "description", "disabled") if key in found}, "bindings": bindings}
+        policy = self.rest(
+            "POST",
+            "iam",
+            f"{ACCOUNTS}/{found['email']}:getIamPolicy?options.requestedPolicyVersion=3",
+            {},
+        )
+        bindings = [
+            {**each, "members": sorted(each["members"])} for each in policy.get("bindings", ())
+        ]
+        return {
+            **{
+                key: found[key]
+                for key in ("displayName", "description", "disabled")
+                if key in found
+            },
+            "bindings": bindings,
+        }
 
     def token(self, number: int = 0, **claims: Any) -> str:
         """As the cluster would sign it with its key."""
         now = int(time.time())
-        body = {"iss": ISSUER, "sub": SUBJECT, "aud": ["openshift"], "iat": now - 5, "exp": now + 600, **claims}
+        body = {
+            "iss": ISSUER,
+            "sub": SUBJECT,
+            "aud": ["openshift"],
+            "iat": now - 5,
+            "exp": now + 600,
+            **claims,
+        }
         kid = claims.get("kid") or kid_of(a_key(number))
         told = {name: value for name, value in body.items() if name != "kid"}
         return jwt.encode(told, a_key(number), algorithm="RS256", headers={"kid": kid})

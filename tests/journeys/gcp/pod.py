@@ -30,14 +30,20 @@ FILES = {
 def told(ground: GcpGround, file: str = "ingress") -> dict[str, Any]:
     """What is in one of the two requests' Secrets; or in a file, by its path."""
     text = (ground.folder / FILES.get(file, file)).read_bytes()
-    found: dict[str, Any] = json.loads(text if file.endswith(".json") else base64.b64decode(yaml.safe_load(text)["data"]["service_account.json"]))
+    found: dict[str, Any] = json.loads(
+        text
+        if file.endswith(".json")
+        else base64.b64decode(yaml.safe_load(text)["data"]["service_account.json"])
+    )
     return found
 
 
 def access(ground: GcpGround, token: str, file: str = "ingress") -> str:
     """The access token that this one is worth."""
     source = {"file": str(ground.write("pod/token", token)), "format": {"type": "text"}}
-    path = ground.write("pod/credentials.json", json.dumps({**told(ground, file), "credential_source": source}))
+    path = ground.write(
+        "pod/credentials.json", json.dumps({**told(ground, file), "credential_source": source})
+    )
     credentials = CREDENTIALS.from_file(str(path), scopes=SCOPES)
     credentials.refresh(REQUESTS.Request(ground.session))
     return str(credentials.token)
@@ -53,6 +59,11 @@ def refusal(ground: GcpGround, token: str, file: str = "ingress") -> str:
 def may(ground: GcpGround, bearer: str, *permissions: str, project: str = PROJECT) -> set[str]:
     """What of this the bearer of an access token may do, as Google itself says."""
     url = f"https://cloudresourcemanager.googleapis.com/v3/projects/{project}:testIamPermissions"
-    answer = ground.session.post(url, json={"permissions": permissions}, headers={"Authorization": f"Bearer {bearer}"}, timeout=30)
+    answer = ground.session.post(
+        url,
+        json={"permissions": permissions},
+        headers={"Authorization": f"Bearer {bearer}"},
+        timeout=30,
+    )
     assert answer.ok, answer.text
     return set(answer.json().get("permissions", ()))

@@ -21,14 +21,31 @@ OPERATORS = (
     ("thanos", "open-cluster-management-observability", "roles/storage.objectUser"),
     ("velero", "velero", "roles/storage.objectAdmin"),
 )
-READING = ("iam.roles.get", "iam.serviceAccounts.get", "iam.serviceAccountKeys.list", "resourcemanager.projects.get", "serviceusage.services.list")
+READING = (
+    "iam.roles.get",
+    "iam.serviceAccounts.get",
+    "iam.serviceAccountKeys.list",
+    "resourcemanager.projects.get",
+    "serviceusage.services.list",
+)
 
 
 def twenty_gcp_requests() -> dict[str, str]:
     operators = {
-        f"{name}.yaml": text(a_gcp_object(name, namespace, f"{name}-cloud-credentials", predefinedRoles=[role])) for name, namespace, role in OPERATORS
+        f"{name}.yaml": text(
+            a_gcp_object(name, namespace, f"{name}-cloud-credentials", predefinedRoles=[role])
+        )
+        for name, namespace, role in OPERATORS
     }
-    return {**two_gcp_requests(), **storage(), **machines(), **drivers(), **networks(), **readers(), **operators}
+    return {
+        **two_gcp_requests(),
+        **storage(),
+        **machines(),
+        **drivers(),
+        **networks(),
+        **readers(),
+        **operators,
+    }
 
 
 def storage() -> dict[str, str]:
@@ -57,7 +74,11 @@ def machines() -> dict[str, str]:
         f"capg-{'that-makes-machines-' * 2}controller",
         predefinedRoles=["roles/compute.admin", "roles/iam.serviceAccountUser"],
     )  # fmt: skip
-    return {"machine-api.yml": text(machine_api), "controller.yaml": text(controller), "capg.yaml": text(capg)}
+    return {
+        "machine-api.yml": text(machine_api),
+        "controller.yaml": text(controller),
+        "capg.yaml": text(capg),
+    }
 
 
 def drivers() -> dict[str, str]:
@@ -89,5 +110,10 @@ def readers() -> dict[str, str]:
         "cloud-credential-operator-gcp-ro-creds", "openshift-cloud-credential-operator", "cloud-credential-operator-gcp-ro-creds",
         "cloud-credential-operator", permissions=[*READING],
     )  # fmt: skip
-    second = a_gcp_object("a-second-reader", "audit", "audit-credentials", permissions=[*reversed(READING), READING[0]])
+    second = a_gcp_object(
+        "a-second-reader",
+        "audit",
+        "audit-credentials",
+        permissions=[*reversed(READING), READING[0]],
+    )
     return {"credentials.yaml": text(first, second)}

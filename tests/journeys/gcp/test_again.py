@@ -7,11 +7,28 @@ from tests.examples import a_gcp_object, text, two_gcp_requests
 from tests.journeys import again
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
-from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, DISCOVERY, INGRESS, ISSUER, JWKS, LEFT, NOTHING, REGISTRY, SHARED, GcpGround
+from tests.journeys.gcp.ground import (
+    ACCOUNTS,
+    BUCKET,
+    BUCKETS,
+    DISCOVERY,
+    INGRESS,
+    ISSUER,
+    JWKS,
+    LEFT,
+    NOTHING,
+    REGISTRY,
+    SHARED,
+    GcpGround,
+)
 from tests.journeys.gcp.release import twenty_gcp_requests
 from tests.journeys.ground import a_key, public_pem
 
-KEY_SET, DOCUMENT, POLICY = f"gcp/key-set/{BUCKET}/{JWKS}", f"gcp/document/{BUCKET}/{DISCOVERY}", f"gcp/policy/{PROJECT}"
+KEY_SET, DOCUMENT, POLICY = (
+    f"gcp/key-set/{BUCKET}/{JWKS}",
+    f"gcp/document/{BUCKET}/{DISCOVERY}",
+    f"gcp/policy/{PROJECT}",
+)
 ROLES = 16  # of Google's, each looked at once, whoever asks for it
 CONSTANT = 40  # requests of a second run that do not grow with what is asked for
 
@@ -40,7 +57,9 @@ def test_status_of_nothing_finds_all_of_it_missing(ground: GcpGround) -> None:
     again.missing(ground, NOTHING, POLICY)
 
 
-def test_a_service_account_that_was_made_anew_has_all_that_the_dead_one_had(ground: GcpGround) -> None:
+def test_a_service_account_that_was_made_anew_has_all_that_the_dead_one_had(
+    ground: GcpGround,
+) -> None:
     """Its e-mail is the same and it is another, to which nothing was granted: what the dead one was granted goes."""
     ground.create_all()
     everything = ground.everything()
@@ -75,7 +94,11 @@ def test_what_was_removed_by_hand_is_made_again(ground: GcpGround) -> None:
     done = ground.create_all()
 
     assert done.code == 0, done.err
-    assert done.but("as wanted") == {"local/key/signing-key": "repaired", KEY_SET: "created", f"issuer/{ISSUER}": "repaired"}
+    assert done.but("as wanted") == {
+        "local/key/signing-key": "repaired",
+        KEY_SET: "created",
+        f"issuer/{ISSUER}": "repaired",
+    }
     assert ground.everything() == everything
 
 
@@ -111,13 +134,19 @@ def test_what_a_cluster_has_left_it_finds_again(ground: GcpGround) -> None:
     assert ground.everything() == everything
 
 
-def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_workload_over(ground: GcpGround) -> None:
+def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_workload_over(
+    ground: GcpGround,
+) -> None:
     """One request is new, one is gone, one asks for more; and what is left over goes only when that is asked for."""
     ground.keys("first")
     ground.create_all("--output-dir", "first")
     ground.write("cluster.pub", public_pem(a_key(0)))
-    new = text(a_gcp_object("velero", "velero", "cloud-credentials", predefinedRoles=["roles/viewer"]))
-    more = two_gcp_requests()["ingress.yaml"].replace("    - roles/dns.admin\n", "    - roles/dns.admin\n    - roles/dns.reader\n")
+    new = text(
+        a_gcp_object("velero", "velero", "cloud-credentials", predefinedRoles=["roles/viewer"])
+    )
+    more = two_gcp_requests()["ingress.yaml"].replace(
+        "    - roles/dns.admin\n", "    - roles/dns.admin\n    - roles/dns.reader\n"
+    )
     ground.requests({"velero.yaml": new, "ingress.yaml": more})
     key = ("--public-key-file", "cluster.pub")
     email, left = ground.account(REGISTRY), account(ground, REGISTRY)
@@ -125,9 +154,17 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_wo
     ground.fresh()
     done = ground.create_all(*key)
     assert done.code == 0, done.err
-    assert done.but("as wanted") == {account(ground, "demo-velero"): "created", POLICY: "repaired", left: "left over"}
+    assert done.but("as wanted") == {
+        account(ground, "demo-velero"): "created",
+        POLICY: "repaired",
+        left: "left over",
+    }
     assert done.fields == {POLICY: ["grants"]}
-    assert ground.mutating() == ["iam.serviceAccounts.create", "iam.serviceAccounts.setIamPolicy", "resourcemanager.projects.setIamPolicy"]
+    assert ground.mutating() == [
+        "iam.serviceAccounts.create",
+        "iam.serviceAccounts.setIamPolicy",
+        "resourcemanager.projects.setIamPolicy",
+    ]
     assert sorted(ground.tree()) == [
         "manifests/cluster-authentication-02-config.yaml",
         "manifests/openshift-ingress-operator-cloud-credentials-credentials.yaml",
@@ -147,7 +184,11 @@ def test_an_upgrade_from_an_empty_folder_with_the_public_key_alone_leaves_one_wo
     assert pruned.code == 0, pruned.err
     assert pruned.but("as wanted") == {left: "dropped"}
     before["accounts"].pop(email)
-    before["policies"][PROJECT] = [each for each in before["policies"][PROJECT] if each["members"] != [f"serviceAccount:{email}"]]
+    before["policies"][PROJECT] = [
+        each
+        for each in before["policies"][PROJECT]
+        if each["members"] != [f"serviceAccount:{email}"]
+    ]
     assert ground.clouds() == before
     assert ground.status(*key).code == 0
 

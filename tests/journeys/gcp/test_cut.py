@@ -32,13 +32,17 @@ def test_the_numbers_of_writes_are_those_that_are_cut_here(ground: GcpGround) ->
 
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, CREATING + 1)))
-def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(clean_gcp: Everything, ground: GcpGround, writes: int) -> None:
+def test_create_all_killed_after_any_write_ends_as_a_clean_run_when_run_again(
+    clean_gcp: Everything, ground: GcpGround, writes: int
+) -> None:
     cuts.killed_creating(ground, clean_gcp, writes)
     cuts.as_wanted(ground)
 
 
 @pytest.mark.parametrize("writes", cuts.after(range(1, DELETING + 1)))
-def test_delete_killed_after_any_write_leaves_nothing_when_run_again(ground: GcpGround, writes: int) -> None:
+def test_delete_killed_after_any_write_leaves_nothing_when_run_again(
+    ground: GcpGround, writes: int
+) -> None:
     """But for the names that Google keeps for weeks."""
     cuts.killed_deleting(ground, NOTHING, writes, *ALL)
 
@@ -54,9 +58,21 @@ def test_create_all_killed_after_any_write_while_it_revives_what_was_deleted_end
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_one_interruption_finishes_the_calls_under_way_and_starts_none(clean_gcp: Everything, enter: Enter, number: signal.Signals) -> None:
+def test_one_interruption_finishes_the_calls_under_way_and_starts_none(
+    clean_gcp: Everything, enter: Enter, number: signal.Signals
+) -> None:
     ground = enter(latency=0.1)
-    with ground.started("create-all", *ground.where, *ground.asking, "--bits", "2048", "--concurrency", "1", "-o", "json") as process:
+    with ground.started(
+        "create-all",
+        *ground.where,
+        *ground.asking,
+        "--bits",
+        "2048",
+        "--concurrency",
+        "1",
+        "-o",
+        "json",
+    ) as process:
         cuts.until_written(ground, "storage.buckets.create")
         process.send_signal(number)
         done = cuts.ended(process)
@@ -67,17 +83,25 @@ def test_one_interruption_finishes_the_calls_under_way_and_starts_none(clean_gcp
     assert set(done.things.values()) <= {"as wanted", "created", "not tried"}
     ground.sandbox.faults.latency = 0.0
     bucket = next(iter(ground.clouds()["buckets"].values()))
-    assert any("allUsers" in each["members"] for each in bucket["policy"])  # what was begun was brought to its end, and nothing else was begun
+    assert any(
+        "allUsers" in each["members"] for each in bucket["policy"]
+    )  # what was begun was brought to its end, and nothing else was begun
     assert bucket["objects"] == {}
     assert ground.create_all().code == 0
     assert ground.everything() == clean_gcp
 
 
-def test_a_second_interruption_does_not_wait_for_the_calls_under_way(clean_gcp: Everything, enter: Enter) -> None:
+def test_a_second_interruption_does_not_wait_for_the_calls_under_way(
+    clean_gcp: Everything, enter: Enter
+) -> None:
     ground = enter(latency=0.1)
-    cuts.interrupted_twice(ground, clean_gcp, lambda: "iam.workloadIdentityPools.create" in ground.mutating())
+    cuts.interrupted_twice(
+        ground, clean_gcp, lambda: "iam.workloadIdentityPools.create" in ground.mutating()
+    )
 
 
 def test_an_interrupted_delete_says_what_is_left_and_goes_on_when_run_again(enter: Enter) -> None:
     ground = enter()
-    cuts.interrupted_deleting(ground, NOTHING, lambda: "resourcemanager.projects.setIamPolicy" in ground.mutating(), *ALL)
+    cuts.interrupted_deleting(
+        ground, NOTHING, lambda: "resourcemanager.projects.setIamPolicy" in ground.mutating(), *ALL
+    )

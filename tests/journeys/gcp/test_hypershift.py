@@ -11,24 +11,52 @@ from tests.journeys.gcp.ground import NOTHING, GcpGround
 from tests.journeys.ground import NAME, Done
 
 POOL, PROVIDER = f"{NAME}-wi-pool", f"{NAME}-k8s-provider"
-PLACE = ("--workload-identity-pool", POOL, "--workload-identity-provider", PROVIDER, "--key-storage-method", "pool-jwk-file")
-COMPONENTS = ("nodepool-mgmt", "ctrlplane-op", "cloud-controller", "gcp-pd-csi", "image-registry", "cloud-network")
+PLACE = (
+    "--workload-identity-pool",
+    POOL,
+    "--workload-identity-provider",
+    PROVIDER,
+    "--key-storage-method",
+    "pool-jwk-file",
+)
+COMPONENTS = (
+    "nodepool-mgmt",
+    "ctrlplane-op",
+    "cloud-controller",
+    "gcp-pd-csi",
+    "image-registry",
+    "cloud-network",
+)
 
 
 def run(ground: GcpGround) -> Done:
-    return ground.cwiictl("create-identities", *ground.where, *PLACE, "--preset", "hypershift-gcp", "--output-file", "iam.json", "-o", "json")
+    return ground.cwiictl(
+        "create-identities",
+        *ground.where,
+        *PLACE,
+        "--preset",
+        "hypershift-gcp",
+        "--output-file",
+        "iam.json",
+        "-o",
+        "json",
+    )
 
 
 @pytest.fixture
 def guest(ground: GcpGround) -> GcpGround:
     """With the provider that hypershift makes, whose keys are in itself."""
     ground.keys()
-    done = ground.cwiictl("create-identity-provider", *ground.where, *PLACE, "--output-dir", "out", "-o", "json")
+    done = ground.cwiictl(
+        "create-identity-provider", *ground.where, *PLACE, "--output-dir", "out", "-o", "json"
+    )
     assert done.code == 0, done.out
     return ground
 
 
-def test_it_makes_the_identities_tells_hypershift_who_they_are_and_all_of_it_goes(guest: GcpGround) -> None:
+def test_it_makes_the_identities_tells_hypershift_who_they_are_and_all_of_it_goes(
+    guest: GcpGround,
+) -> None:
     done = run(guest)
 
     assert done.code == 0, done.err
@@ -37,7 +65,10 @@ def test_it_makes_the_identities_tells_hypershift_who_they_are_and_all_of_it_goe
         "projectNumber": NUMBER,
         "infraId": NAME,
         "workloadIdentityPool": {"poolId": POOL, "providerId": PROVIDER, "audience": "openshift"},
-        "serviceAccounts": {component: f"{NAME}-{component}@{PROJECT}.iam.gserviceaccount.com" for component in COMPONENTS},
+        "serviceAccounts": {
+            component: f"{NAME}-{component}@{PROJECT}.iam.gserviceaccount.com"
+            for component in COMPONENTS
+        },
     }
     assert done.data["files"] == ["iam.json"], "and no Secrets: HyperShift writes its own"
     guest.fresh()
@@ -47,7 +78,10 @@ def test_it_makes_the_identities_tells_hypershift_who_they_are_and_all_of_it_goe
     where = ("status", *guest.where, *PLACE, "--output-dir", "out", "-o", "json")
     judged, shown = guest.cwiictl(*where, "--preset", "hypershift-gcp"), guest.cwiictl(*where)
     assert (judged.code, judged.but("as wanted")) == (0, {})
-    assert (shown.code, set(shown.but("as wanted").values())) == (0, {"present"})  # who should have an identity was not said
+    assert (shown.code, set(shown.but("as wanted").values())) == (
+        0,
+        {"present"},
+    )  # who should have an identity was not said
     assert shown.but("as wanted").keys() < judged.things.keys()
 
     gone = guest.cwiictl("delete", *guest.where, *PLACE[:4], "--yes", "-o", "json")

@@ -23,16 +23,37 @@ THEIRS = {"role": "roles/dns.admin", "members": [SOMEBODY], "condition": CONDITI
 
 def cluster() -> str:
     """Of two workloads that reach out, one of them without a service account."""
-    billing: dict[str, Any] = {"predefinedRoles": ["roles/viewer", {"role": "roles/dns.admin", "projects": [PROJECT, SECOND]}]}
-    zones: dict[str, Any] = {"predefinedRoles": ["roles/dns.admin"], "projects": [SECOND], "serviceAccount": False}
-    workloads = [{"name": name, "namespace": "shop", "serviceAccounts": [name], "gcp": asked} for name, asked in (("billing", billing), ("zones", zones))]
+    billing: dict[str, Any] = {
+        "predefinedRoles": [
+            "roles/viewer",
+            {"role": "roles/dns.admin", "projects": [PROJECT, SECOND]},
+        ]
+    }
+    zones: dict[str, Any] = {
+        "predefinedRoles": ["roles/dns.admin"],
+        "projects": [SECOND],
+        "serviceAccount": False,
+    }
+    workloads = [
+        {"name": name, "namespace": "shop", "serviceAccounts": [name], "gcp": asked}
+        for name, asked in (("billing", billing), ("zones", zones))
+    ]
     clouds = {"gcp": {"project": PROJECT}}
-    told = {"apiVersion": "cwii.dev/v1", "kind": "Cluster", "name": NAME, "clouds": clouds, "outputDir": "out", "workloads": workloads}
+    told = {
+        "apiVersion": "cwii.dev/v1",
+        "kind": "Cluster",
+        "name": NAME,
+        "clouds": clouds,
+        "outputDir": "out",
+        "workloads": workloads,
+    }
     return yaml.safe_dump(told, sort_keys=False)
 
 
 def outside(ground: GcpGround) -> dict[str, list[str]]:
-    return {each["role"]: sorted(each["members"]) for each in ground.bindings(SECOND) if each != THEIRS}
+    return {
+        each["role"]: sorted(each["members"]) for each in ground.bindings(SECOND) if each != THEIRS
+    }
 
 
 @pytest.fixture
@@ -52,18 +73,27 @@ def made(there: GcpGround) -> GcpGround:
 
 
 def nothing_left(ground: GcpGround) -> None:
-    assert {**ground.clouds(), "roles": {}} == {**NOTHING, "policies": {PROJECT: [], SECOND: [THEIRS]}}
+    assert {**ground.clouds(), "roles": {}} == {
+        **NOTHING,
+        "policies": {PROJECT: [], SECOND: [THEIRS]},
+    }
 
 
-def test_where_they_reach_out_is_written_down_and_delete_from_an_empty_folder_finds_it(made: GcpGround) -> None:
+def test_where_they_reach_out_is_written_down_and_delete_from_an_empty_folder_finds_it(
+    made: GcpGround,
+) -> None:
     email = made.account(f"{NAME} shop/billing")
-    assert outside(made) == {"roles/dns.admin": sorted([principal(ZONES), f"serviceAccount:{email}"])}
+    assert outside(made) == {
+        "roles/dns.admin": sorted([principal(ZONES), f"serviceAccount:{email}"])
+    }
     assert THEIRS in made.bindings(SECOND)
     assert SCOPES in made.rest("GET", "iam", f"{ACCOUNTS}/{email}")["description"]
     assert SCOPES in made.iam("GET", f"{POOLS}/{POOL}")["description"]
     asked = made.asked()
     assert "iam.serviceAccounts.update" not in asked  # in its creating call
-    assert asked.count("resourcemanager.projects.setIamPolicy") == 2  # one for each project, whoever is given something
+    assert (
+        asked.count("resourcemanager.projects.setIamPolicy") == 2
+    )  # one for each project, whoever is given something
     made.fresh()
     again = made.cwiictl("create-all", *FILE, "-o", "json")
     assert (again.code, again.but("as wanted")) == (0, {})
@@ -77,7 +107,9 @@ def test_where_they_reach_out_is_written_down_and_delete_from_an_empty_folder_fi
 
 
 @pytest.mark.parametrize("writes", after(range(4, 12)))
-def test_killed_wherever_it_is_delete_finds_them_all_the_same(there: GcpGround, writes: int) -> None:
+def test_killed_wherever_it_is_delete_finds_them_all_the_same(
+    there: GcpGround, writes: int
+) -> None:
     there.killed(writes, "create-all", *FILE, "--bits", "2048", "--concurrency", "1")
 
     gone = there.delete("--yes")
@@ -86,14 +118,21 @@ def test_killed_wherever_it_is_delete_finds_them_all_the_same(there: GcpGround, 
     nothing_left(there)
 
 
-def test_where_nobody_reaches_out_any_more_is_left_over_and_forgotten_when_it_is_pruned(made: GcpGround) -> None:
+def test_where_nobody_reaches_out_any_more_is_left_over_and_forgotten_when_it_is_pruned(
+    made: GcpGround,
+) -> None:
     """So that a project may go in its turn: nothing looks into it from then on."""
     told = yaml.safe_load(cluster())
     for workload in told["workloads"]:
-        workload["gcp"] = {"predefinedRoles": ["roles/viewer"], "serviceAccount": workload["gcp"].get("serviceAccount", True)}
+        workload["gcp"] = {
+            "predefinedRoles": ["roles/viewer"],
+            "serviceAccount": workload["gcp"].get("serviceAccount", True),
+        }
     made.write("cluster.yaml", yaml.safe_dump(told))
     policy = f"gcp/policy/{SECOND}"
-    assert made.cwiictl("status", *FILE, "-o", "json").but("as wanted", "drifted") == {policy: "left over"}
+    assert made.cwiictl("status", *FILE, "-o", "json").but("as wanted", "drifted") == {
+        policy: "left over"
+    }
     assert made.cwiictl("create-all", *FILE, "-o", "json").things[policy] == "left over"
     assert SCOPES in made.clouds()["pools"][POOL]["description"]
 
@@ -112,9 +151,15 @@ def test_where_nobody_reaches_out_any_more_is_left_over_and_forgotten_when_it_is
 
 def test_what_stands_nowhere_is_found_where_one_is_told_to_look(made: GcpGround) -> None:
     """As after somebody has written over the descriptions, and where they reach out with them."""
-    made.iam("PATCH", f"{POOLS}/{POOL}?updateMask=description", {"description": "cwii.dev/cluster/demo=owned cwii.dev/origin=create-all"})
+    made.iam(
+        "PATCH",
+        f"{POOLS}/{POOL}?updateMask=description",
+        {"description": "cwii.dev/cluster/demo=owned cwii.dev/origin=create-all"},
+    )
     email = made.account(f"{NAME} shop/billing")
-    by_hand.account(made, email, description="cwii.dev/cluster/demo=owned cwii.dev/origin=create-all")
+    by_hand.account(
+        made, email, description="cwii.dev/cluster/demo=owned cwii.dev/origin=create-all"
+    )
     assert f"gcp/policy/{SECOND}" not in made.delete("--dry-run").things
 
     gone = made.delete("--yes", "--also", SECOND)
@@ -125,7 +170,9 @@ def test_what_stands_nowhere_is_found_where_one_is_told_to_look(made: GcpGround)
     nothing_left(made)
 
 
-def test_a_project_that_may_not_be_looked_into_is_told_before_anything_goes(made: GcpGround) -> None:
+def test_a_project_that_may_not_be_looked_into_is_told_before_anything_goes(
+    made: GcpGround,
+) -> None:
     made.fresh()
     gone = made.delete("--yes", "--also", "nobodys-project", "-o", "text")
 
@@ -136,7 +183,9 @@ def test_a_project_that_may_not_be_looked_into_is_told_before_anything_goes(made
     nothing_left(made)
 
 
-def test_a_pool_stays_as_long_as_its_members_have_roles_that_nobody_can_take_from_them(made: GcpGround) -> None:
+def test_a_pool_stays_as_long_as_its_members_have_roles_that_nobody_can_take_from_them(
+    made: GcpGround,
+) -> None:
     """It alone says where they are."""
     operator = f"serviceAccount:{OPERATOR}"
     by_hand.granted(made, "roles/viewer", operator, SECOND)
@@ -146,7 +195,9 @@ def test_a_pool_stays_as_long_as_its_members_have_roles_that_nobody_can_take_fro
 
     assert gone.code == 1, gone.out
     assert gone.things[f"gcp/pool/{POOL}"] in {"failed", "not tried"}
-    assert gone.things[f"gcp/bucket/{NAME}-oidc"] == "not tried"  # whoever took its name would be believed
+    assert (
+        gone.things[f"gcp/bucket/{NAME}-oidc"] == "not tried"
+    )  # whoever took its name would be believed
     assert "resourcemanager.projects.setIamPolicy" in gone.out
     assert SCOPES in made.clouds()["pools"][POOL]["description"]
     assert principal(ZONES) in outside(made)["roles/dns.admin"]

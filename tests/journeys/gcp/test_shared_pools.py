@@ -17,7 +17,9 @@ def told(done: Done, thing: str) -> Any:
     return one
 
 
-def test_a_pool_of_the_users_own_with_a_provider_of_others_is_refused_before_anything_is_written(ground: GcpGround) -> None:
+def test_a_pool_of_the_users_own_with_a_provider_of_others_is_refused_before_anything_is_written(
+    ground: GcpGround,
+) -> None:
     by_hand.a_pool(ground, "theirs", description="Important pool of team X")
     by_hand.a_provider(ground, "github", "theirs", oidc={"issuerUri": GITHUB})
     before = ground.clouds()
@@ -29,7 +31,9 @@ def test_a_pool_of_the_users_own_with_a_provider_of_others_is_refused_before_any
     assert ground.clouds() == before
 
 
-def test_a_pool_of_the_users_own_says_what_it_said_and_bears_our_mark_behind_that(ground: GcpGround) -> None:
+def test_a_pool_of_the_users_own_says_what_it_said_and_bears_our_mark_behind_that(
+    ground: GcpGround,
+) -> None:
     by_hand.a_pool(ground, "theirs", description="Important pool of team X")
 
     assert ground.create_all(*NAMED).code == 0
@@ -65,7 +69,9 @@ def test_the_pool_of_another_cluster_is_not_shared(ground: GcpGround) -> None:
     assert ground.clouds() == before
 
 
-def test_a_provider_of_others_in_our_pool_is_told_and_nobody_is_given_anything_while_it_is_there(ground: GcpGround) -> None:
+def test_a_provider_of_others_in_our_pool_is_told_and_nobody_is_given_anything_while_it_is_there(
+    ground: GcpGround,
+) -> None:
     assert ground.create_all().code == 0
     by_hand.a_provider(ground, "github", oidc={"issuerUri": GITHUB})
 
@@ -92,7 +98,9 @@ def test_another_provider_of_ours_is_left_over_and_can_be_pruned(ground: GcpGrou
     assert ground.status().code == 0
 
 
-def test_who_was_believed_in_a_deleted_pool_is_not_believed_again_when_it_comes_back(ground: GcpGround) -> None:
+def test_who_was_believed_in_a_deleted_pool_is_not_believed_again_when_it_comes_back(
+    ground: GcpGround,
+) -> None:
     assert ground.create_all().code == 0
     assert ground.delete("--yes").code == 0
     ground.iam("POST", f"{POOLS}/{POOL}:undelete", {})
@@ -101,7 +109,9 @@ def test_who_was_believed_in_a_deleted_pool_is_not_believed_again_when_it_comes_
     assert [each["oidc"]["issuerUri"] for each in ground.providers(deleted=True)] == [ISSUER]
 
 
-def test_where_another_issuer_comes_back_with_its_pool_it_is_put_right_before_any_service_account_is_made(ground: GcpGround) -> None:
+def test_where_another_issuer_comes_back_with_its_pool_it_is_put_right_before_any_service_account_is_made(
+    ground: GcpGround,
+) -> None:
     assert ground.create_all().code == 0
     by_hand.provider(ground, oidc={"issuerUri": "https://evil.example.org"}, mask="oidc.issuerUri")
     by_hand.gone(ground, f"{POOLS}/{POOL}")
@@ -113,4 +123,6 @@ def test_where_another_issuer_comes_back_with_its_pool_it_is_put_right_before_an
 
     written = [each.action for each in list(ground.sandbox.record)[ground.before :]]
     put_right = written.index("iam.workloadIdentityPoolProviders.update")
-    assert put_right < min(written.index(f"iam.serviceAccounts.{verb}") for verb in ("create", "setIamPolicy"))
+    assert put_right < min(
+        written.index(f"iam.serviceAccounts.{verb}") for verb in ("create", "setIamPolicy")
+    )

@@ -15,7 +15,16 @@ from cwiictl.sandbox.gcp.world import PROJECT
 from tests.journeys import weather
 from tests.journeys.gcp import by_hand
 from tests.journeys.gcp.conftest import Enter
-from tests.journeys.gcp.ground import ACCOUNTS, BUCKET, BUCKETS, INGRESS, LEFT, NOTHING, REGISTRY, GcpGround
+from tests.journeys.gcp.ground import (
+    ACCOUNTS,
+    BUCKET,
+    BUCKETS,
+    INGRESS,
+    LEFT,
+    NOTHING,
+    REGISTRY,
+    GcpGround,
+)
 from tests.journeys.gcp.release import twenty_gcp_requests
 
 SET = "resourcemanager.projects.setIamPolicy"
@@ -23,8 +32,12 @@ POLICY = f"/v1/projects/{PROJECT}"
 
 
 @pytest.mark.soak
-def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(clean_gcp: Any, enter: Enter) -> None:
-    weather.changes_nothing(enter(failures=0.2, lag=2.0, seed=1), clean_gcp, NOTHING, "--delete-shared-roles")
+def test_one_request_in_five_failing_and_two_seconds_of_lag_change_nothing(
+    clean_gcp: Any, enter: Enter
+) -> None:
+    weather.changes_nothing(
+        enter(failures=0.2, lag=2.0, seed=1), clean_gcp, NOTHING, "--delete-shared-roles"
+    )
 
 
 @pytest.mark.soak
@@ -58,24 +71,38 @@ class Somebody:
     ground: GcpGround
     name: str
     done: threading.Event = field(default_factory=threading.Event)
-    members: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by the path of the policy: whom they have added
+    members: dict[str, list[str]] = field(
+        default_factory=dict[str, list[str]]
+    )  # by the path of the policy: whom they have added
     labels: dict[str, str] = field(default_factory=dict[str, str])
     late: int = 0  # how often another was there before them, in the project's policy
 
     def project(self) -> None:
         for number in self._numbers():
             wish = {"options": {"requestedPolicyVersion": 3}}
-            self.late += not self._add(number, "cloudresourcemanager", POLICY, f"{POLICY}:getIamPolicy", wish)
+            self.late += not self._add(
+                number, "cloudresourcemanager", POLICY, f"{POLICY}:getIamPolicy", wish
+            )
 
     def accounts(self) -> None:
         """As soon as they are there."""
         emails: list[str] = []
         for number in self._numbers():
-            listed: Any = {"accounts": ()} if len(emails) == 2 else self.ask("GET", "iam", f"{ACCOUNTS}?pageSize=100")
-            emails += [str(each["email"]) for each in listed["accounts"] if each.get("displayName") in {INGRESS, REGISTRY} and each["email"] not in emails]
+            listed: Any = (
+                {"accounts": ()}
+                if len(emails) == 2
+                else self.ask("GET", "iam", f"{ACCOUNTS}?pageSize=100")
+            )
+            emails += [
+                str(each["email"])
+                for each in listed["accounts"]
+                if each.get("displayName") in {INGRESS, REGISTRY} and each["email"] not in emails
+            ]
             if emails:
                 path = f"{ACCOUNTS}/{emails[number % len(emails)]}"
-                self._add(number, "iam", path, f"{path}:getIamPolicy?options.requestedPolicyVersion=3")
+                self._add(
+                    number, "iam", path, f"{path}:getIamPolicy?options.requestedPolicyVersion=3"
+                )
 
     def bucket(self) -> None:
         """Over and over the same few: there is no room for more than 64."""
@@ -93,11 +120,24 @@ class Somebody:
     def _add(self, number: int, host: str, path: str, read: str, wish: Any = None) -> bool:
         policy = self.ask("POST", host, read, wish)
         member = f"user:{self.name}-{number}@example.org"
-        condition = {"condition": {"title": f"until {number}", "expression": "true"}} if number % 2 else {}
+        condition = (
+            {"condition": {"title": f"until {number}", "expression": "true"}} if number % 2 else {}
+        )
         if policy is None:
             return False
-        bound = [*policy.get("bindings", ()), {"role": "roles/browser", "members": [member], **condition}]
-        written = self.ask("POST", host, f"{path}:setIamPolicy", {"policy": {**policy, "version": 3, "bindings": bound}}) is not None
+        bound = [
+            *policy.get("bindings", ()),
+            {"role": "roles/browser", "members": [member], **condition},
+        ]
+        written = (
+            self.ask(
+                "POST",
+                host,
+                f"{path}:setIamPolicy",
+                {"policy": {**policy, "version": 3, "bindings": bound}},
+            )
+            is not None
+        )
         if written:
             self.members.setdefault(path, []).append(member)
         return written
@@ -105,7 +145,9 @@ class Somebody:
     def ask(self, method: str, host: str, path: str, body: Any = None) -> Any:
         """None where another was there before them, or nothing is."""
         url = f"https://{host}.googleapis.com{path}"
-        answer = self.ground.session.request(method, url, json=body, headers={"Authorization": self.ground.bearer()}, timeout=30)
+        answer = self.ground.session.request(
+            method, url, json=body, headers={"Authorization": self.ground.bearer()}, timeout=30
+        )
         assert answer.ok or answer.status_code in {404, 409, 412}, answer.text
         return answer.json() if answer.ok else None
 
@@ -125,7 +167,9 @@ def somebody(ground: GcpGround, name: str = "theirs") -> Generator[Somebody]:
 
 
 def theirs(bindings: list[Any]) -> list[str]:
-    return sorted(member for each in bindings for member in each["members"] if member.startswith("user:"))
+    return sorted(
+        member for each in bindings for member in each["members"] if member.startswith("user:")
+    )
 
 
 def test_nothing_that_somebody_else_writes_meanwhile_is_lost(clean_gcp: Any, enter: Enter) -> None:
@@ -149,11 +193,15 @@ def without(who: Somebody, clouds: Any) -> Any:
         assert theirs(account["bindings"]) == sorted(who.members.get(f"{ACCOUNTS}/{email}", []))
         account["bindings"] = [each for each in account["bindings"] if not theirs([each])]
     clouds["policies"][PROJECT] = [each for each in policy if not theirs([each])]
-    clouds["buckets"][BUCKET]["labels"] = {key: value for key, value in labels.items() if not key.startswith("theirs-")}
+    clouds["buckets"][BUCKET]["labels"] = {
+        key: value for key, value in labels.items() if not key.startswith("theirs-")
+    }
     return clouds
 
 
-def test_nothing_that_somebody_else_writes_while_ours_is_repaired_and_goes_is_lost(enter: Enter) -> None:
+def test_nothing_that_somebody_else_writes_while_ours_is_repaired_and_goes_is_lost(
+    enter: Enter,
+) -> None:
     ground = enter()
     assert ground.create_all().code == 0
     clouds = ground.clouds()
@@ -164,7 +212,9 @@ def test_nothing_that_somebody_else_writes_while_ours_is_repaired_and_goes_is_lo
     ground.sandbox.faults.latency = 0.02
 
     with somebody(ground) as who:
-        done = ground.create_all("--concurrency", "1")  # so that it is long between reading and writing
+        done = ground.create_all(
+            "--concurrency", "1"
+        )  # so that it is long between reading and writing
         assert done.code == 0, done.out
     assert sorted(done.fields.values()) == [["grants"], ["labels"], ["principals"], ["principals"]]
     assert without(who, ground.clouds()) == clouds

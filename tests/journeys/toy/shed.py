@@ -24,14 +24,23 @@ from cwiictl.issuer.stores.web import Web
 from cwiictl.model import Binding, Cluster, Workload
 from cwiictl.shapes import told
 
-name, title, KIND, WISHES, FORMATS, TELLS = "shed", "the Shed", "ShedProviderSpec", (), (), ("shed_",)
+name, title, KIND, WISHES, FORMATS, TELLS = (
+    "shed",
+    "the Shed",
+    "ShedProviderSpec",
+    (),
+    (),
+    ("shed_",),
+)
 JWKS = "keys.json"
 
 
 @dataclass(frozen=True)
 class Spec:
     folder: str = asked("--shed", "Folder that is the shed.", metavar="DIR", required=True)
-    host: str = asked("--shed-host", "Host that serves what is in it.", metavar="HOST", required=True)
+    host: str = asked(
+        "--shed-host", "Host that serves what is in it.", metavar="HOST", required=True
+    )
 
 
 class Section(msgspec.Struct):
@@ -62,7 +71,9 @@ class Locker(Resource[LockerState]):
     home: Home
 
     def want(self, known: Known) -> LockerState:
-        return LockerState(issuer=self.home.url(known), subjects=self.workload.subjects, tools=self.tools)
+        return LockerState(
+            issuer=self.home.url(known), subjects=self.workload.subjects, tools=self.tools
+        )
 
 
 class Lockers:
@@ -72,11 +83,17 @@ class Lockers:
         self.folder = folder
 
     def get(self, lockers: Collection[str], /) -> Mapping[str, LockerState]:
-        return {locker: self._read(self.folder / f"{locker}.json") for locker in lockers if (self.folder / f"{locker}.json").exists()}
+        return {
+            locker: self._read(self.folder / f"{locker}.json")
+            for locker in lockers
+            if (self.folder / f"{locker}.json").exists()
+        }
 
     def put(self, locker: str, want: LockerState, _have: LockerState | None, /) -> LockerState:
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / f"{locker}.json").write_text(json.dumps({**asdict(want), "owner": names.described(want.owner) if want.owner else ""}))
+        (self.folder / f"{locker}.json").write_text(
+            json.dumps({**asdict(want), "owner": names.described(want.owner) if want.owner else ""})
+        )
         return want
 
     def drop(self, locker: str, /) -> None:
@@ -91,15 +108,27 @@ class Lockers:
 
     def _read(self, path: Path) -> LockerState:
         seen: dict[str, Any] = json.loads(path.read_text())
-        return LockerState(issuer=seen["issuer"], subjects=(*seen["subjects"],), tools=(*seen["tools"],), owner=names.undescribed(seen["owner"]))
+        return LockerState(
+            issuer=seen["issuer"],
+            subjects=(*seen["subjects"],),
+            tools=(*seen["tools"],),
+            owner=names.undescribed(seen["owner"]),
+        )
 
 
 class Stores:
     caller = "whoever has the key"
 
     def __init__(self, spec: Spec, _cluster: Cluster, _width: int) -> None:
-        self.account, self.facts, self.www = spec.folder, dict[str, str](), Path(spec.folder) / "www"
-        self.documents, self.key_sets = FolderDocuments(self.www), FolderKeySets(self.www, lambda: None)
+        self.account, self.facts, self.www = (
+            spec.folder,
+            dict[str, str](),
+            Path(spec.folder) / "www",
+        )
+        self.documents, self.key_sets = (
+            FolderDocuments(self.www),
+            FolderKeySets(self.www, lambda: None),
+        )
         self.issuers, self.lockers = Web(5.0), Lockers(Path(spec.folder) / "lockers")
         self.known_issuers = KnownIssuers(name, self.lockers.issuers)
 
@@ -119,7 +148,13 @@ leaving = trusted = brings
 def host(spec: Spec, cluster: Cluster, stores: Stores, key: SigningKey, how: Hosting) -> Issuer:
     home = Home(f"https://{spec.host}")
     discovery = DiscoveryDocument(names.DISCOVERY, stores.documents, None, home, JWKS, cluster.name)
-    return Issuer(home.text, stores.issuers, home, key, (discovery, KeySet(JWKS, stores.key_sets, None, key, how.keys, cluster.name)))
+    return Issuer(
+        home.text,
+        stores.issuers,
+        home,
+        key,
+        (discovery, KeySet(JWKS, stores.key_sets, None, key, how.keys, cluster.name)),
+    )
 
 
 def standing(spec: Spec, _cluster: Cluster, _stores: Stores, url: str) -> Home:
@@ -130,8 +165,17 @@ def trusting(*_asked: object) -> Iterator[Resource[Any]]:
     return iter(())  # each locker says for itself whom it trusts
 
 
-def identities(_spec: Spec, cluster: Cluster, stores: Stores, asks: Iterable[tuple[Workload, tuple[str, ...]]], home: Home) -> Iterator[Locker]:
-    return (Locker(names.role(cluster, workload), stores.lockers, workload, tools, home) for workload, tools in asks)
+def identities(
+    _spec: Spec,
+    cluster: Cluster,
+    stores: Stores,
+    asks: Iterable[tuple[Workload, tuple[str, ...]]],
+    home: Home,
+) -> Iterator[Locker]:
+    return (
+        Locker(names.role(cluster, workload), stores.lockers, workload, tools, home)
+        for workload, tools in asks
+    )
 
 
 acting = permitted = trusting  # nor can anybody be asked who may do what, or be drawn
@@ -146,4 +190,6 @@ def walk(stores: Stores) -> Walk:
 
 
 def bindings(things: Iterable[Locker], known: Known) -> Iterator[Binding]:
-    return (Binding(thing.workload, name, {"locker": thing.name}) for thing in things if thing in known)
+    return (
+        Binding(thing.workload, name, {"locker": thing.name}) for thing in things if thing in known
+    )

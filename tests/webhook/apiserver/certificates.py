@@ -21,7 +21,9 @@ class Signed:
 class Authority:
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        builder = _named("double's CA", "double's CA", self._key).add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        builder = _named("double's CA", "double's CA", self._key).add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True
+        )
         self._certificate = builder.sign(self._key, hashes.SHA256())
 
     @property
@@ -29,27 +31,46 @@ class Authority:
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
     def server(self, *names: str) -> Signed:
-        sans = [x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name) for name in names]
-        return self._sign("apiserver", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(sans))
+        sans = [
+            x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
+            for name in names
+        ]
+        return self._sign(
+            "apiserver", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(sans)
+        )
 
     def client(self, user: str) -> Signed:
         return self._sign(user, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
-    def _sign(self, name: str, use: x509.ObjectIdentifier, sans: x509.SubjectAlternativeName | None) -> Signed:
+    def _sign(
+        self, name: str, use: x509.ObjectIdentifier, sans: x509.SubjectAlternativeName | None
+    ) -> Signed:
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _named(name, "double's CA", key).add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        builder = _named(name, "double's CA", key).add_extension(
+            x509.ExtendedKeyUsage([use]), critical=False
+        )
         if sans:
             builder = builder.add_extension(sans, critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
-        pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        pem = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
         return Signed(certificate.public_bytes(serialization.Encoding.PEM), pem)
 
 
 def _named(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
-    builder = x509.CertificateBuilder().serial_number(x509.random_serial_number()).public_key(key.public_key())
+    builder = (
+        x509.CertificateBuilder()
+        .serial_number(x509.random_serial_number())
+        .public_key(key.public_key())
+    )
     builder = builder.subject_name(_name(subject)).issuer_name(_name(issuer))
-    return builder.not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(days=1))
+    return builder.not_valid_before(now - timedelta(hours=1)).not_valid_after(
+        now + timedelta(days=1)
+    )
 
 
 def _name(common: str) -> x509.Name:

@@ -25,9 +25,16 @@ _Done = TypeVar("_Done")
 
 CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps")
 
-_TEMPLATE = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+_TEMPLATE = {
+    "metadata": {"labels": {"app": "a"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
 _RUN = {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": _TEMPLATE}}
-SPECS: dict[str, dict[str, Any]] = {"ReplicaSet": _RUN, "Deployment": _RUN, "DaemonSet": _RUN}  # without which a real one takes none
+SPECS: dict[str, dict[str, Any]] = {
+    "ReplicaSet": _RUN,
+    "Deployment": _RUN,
+    "DaemonSet": _RUN,
+}  # without which a real one takes none
 
 
 @dataclass(frozen=True)
@@ -43,29 +50,64 @@ class Hands:
     def __init__(self, port: int, trust: ssl.SSLContext, token: str) -> None:
         self._port, self._trust, self._token = port, trust, token
 
-    def put(self, kind: Kind, namespace: str, name: str, annotations: Mapping[str, str] | None = None, owner: Owner | None = None) -> None:
+    def put(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        annotations: Mapping[str, str] | None = None,
+        owner: Owner | None = None,
+    ) -> None:
         """Makes it, or gives it these annotations and no others."""
         metadata: dict[str, Any] = {"name": name, "annotations": dict(annotations or {})}
         if kind.namespaced:
             metadata["namespace"] = namespace
         if owner:
-            metadata["ownerReferences"] = [{"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": "u", "controller": True}]
-        whole = {"apiVersion": kind.api.split("/", 2)[2], "kind": kind.kind, "metadata": metadata, **SPECS.get(kind.kind, {})}
+            metadata["ownerReferences"] = [
+                {
+                    "apiVersion": owner.api_version,
+                    "kind": owner.kind,
+                    "name": owner.name,
+                    "uid": "u",
+                    "controller": True,
+                }
+            ]
+        whole = {
+            "apiVersion": kind.api.split("/", 2)[2],
+            "kind": kind.kind,
+            "metadata": metadata,
+            **SPECS.get(kind.kind, {}),
+        }
         self._ask("PATCH", f"{_path(kind, namespace, name)}?fieldManager=tests&force=true", whole)
 
     def fill(self, namespace: str, name: str, data: Mapping[str, str]) -> None:
         """A ConfigMap, with these data and no others."""
         path = _path(CONFIG_MAPS, namespace, name)
-        whole = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": dict(data)}
+        whole = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": namespace},
+            "data": dict(data),
+        }
         self._ask("PATCH", f"{path}?fieldManager=tests&force=true", whole)
 
     def drop(self, kind: Kind, namespace: str, name: str) -> None:
         self._ask("DELETE", _path(kind, namespace, name), None)
 
     def _ask(self, method: str, path: str, content: object) -> None:
-        connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._trust, timeout=10)
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self._port, context=self._trust, timeout=10
+        )
         try:
-            connection.request(method, path, json.dumps(content), {"Authorization": f"Bearer {self._token}", "Content-Type": "application/apply-patch+yaml"})
+            connection.request(
+                method,
+                path,
+                json.dumps(content),
+                {
+                    "Authorization": f"Bearer {self._token}",
+                    "Content-Type": "application/apply-patch+yaml",
+                },
+            )
             answer = connection.getresponse()
             told = answer.read()
             assert answer.status in {200, 201}, told

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-REASONS = {200: "OK", 201: "Created", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 410: "Gone", 422: "Unprocessable Entity"}
+REASONS = {
+    200: "OK",
+    201: "Created",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    410: "Gone",
+    422: "Unprocessable Entity",
+}
 
 
 @dataclass(frozen=True)
@@ -36,15 +44,30 @@ class Answer:
 async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = head[0].split(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+    headers = {
+        name.lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in head[1:] if line)
+    }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     parts = urlsplit(target)
-    return Request(method, target, headers, body, _user(writer), parts.path, dict(parse_qsl(parts.query)))
+    return Request(
+        method, target, headers, body, _user(writer), parts.path, dict(parse_qsl(parts.query))
+    )
 
 
 def _user(writer: asyncio.StreamWriter) -> str:
-    shown: dict[str, tuple[tuple[tuple[str, str], ...], ...]] = writer.get_extra_info("peercert") or {}
-    return next((value for names in shown.get("subject", ()) for key, value in names if key == "commonName"), "")
+    shown: dict[str, tuple[tuple[tuple[str, str], ...], ...]] = (
+        writer.get_extra_info("peercert") or {}
+    )
+    return next(
+        (
+            value
+            for names in shown.get("subject", ())
+            for key, value in names
+            if key == "commonName"
+        ),
+        "",
+    )
 
 
 def send(writer: asyncio.StreamWriter, answer: Answer) -> None:
@@ -67,5 +90,10 @@ def end_stream(writer: asyncio.StreamWriter) -> None:
 
 
 def _head(status: int, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Some')}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    lines = [
+        f"HTTP/1.1 {status} {REASONS.get(status, 'Some')}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+        "",
+        "",
+    ]
     return "\r\n".join(lines).encode()

@@ -24,7 +24,10 @@ class Place:
     def has(self, thing: Object, fields: str) -> bool:
         """Of a collection: whether it is in the namespace, and has the name that a field selector says."""
         metadata = thing["metadata"]
-        return self.namespace in {"", metadata.get("namespace")} and fields in {"", f"metadata.name={metadata.get('name')}"}
+        return self.namespace in {"", metadata.get("namespace")} and fields in {
+            "",
+            f"metadata.name={metadata.get('name')}",
+        }
 
 
 def place_of(request: Request) -> Place:

@@ -49,7 +49,10 @@ class Wire:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._to)
         line = _Line(writer, far_writer)
         self._lines.add(line)
-        pumps = {asyncio.ensure_future(line.pump(reader, far_writer)), asyncio.ensure_future(line.pump(far_reader, writer))}
+        pumps = {
+            asyncio.ensure_future(line.pump(reader, far_writer)),
+            asyncio.ensure_future(line.pump(far_reader, writer)),
+        }
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         for pump in pumps:

@@ -82,7 +82,11 @@ async def running(  # noqa: PLR0913 - all by name
     clock = clock or FakeClock()
     access = Access(Server.at(ground.url, ca=ground.ca), identity or Same(Shown("first")), clock)
     told: list[str] = []
-    informer = Informer(access, Wants(kinds, lambda key: key.startswith("cwii.dev/"), bounds or Bounds(), version=version), told.append)
+    informer = Informer(
+        access,
+        Wants(kinds, lambda key: key.startswith("cwii.dev/"), bounds or Bounds(), version=version),
+        told.append,
+    )
     task = asyncio.create_task(informer.run())
     try:
         yield Running(informer, clock, ground, access, told)
@@ -93,7 +97,9 @@ async def running(  # noqa: PLR0913 - all by name
 
 
 @asynccontextmanager
-async def ready(ground: Ground, kinds: Collection[Kind] = (SERVICE_ACCOUNTS,), *, bounds: Bounds | None = None) -> AsyncGenerator[Running]:
+async def ready(
+    ground: Ground, kinds: Collection[Kind] = (SERVICE_ACCOUNTS,), *, bounds: Bounds | None = None
+) -> AsyncGenerator[Running]:
     async with running(ground, kinds, bounds=bounds) as r:
         await until(lambda: not r.informer.lacks())
         yield r

@@ -28,14 +28,18 @@ PLACE = "/api/v1/namespaces"
 
 @pytest.fixture
 def api_of(apiserver: Ground) -> Callable[[float], Api]:
-    return lambda idle: Api(Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Shown("first")), RealClock()), idle)
+    return lambda idle: Api(
+        Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Shown("first")), RealClock()), idle
+    )
 
 
 async def nobody_connected(apiserver: Ground) -> None:
     await until(lambda: not apiserver.do(lambda: apiserver.wire.open_lines))
 
 
-async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(apiserver: Ground, api_of: Callable[[float], Api]) -> None:
+async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(
+    apiserver: Ground, api_of: Callable[[float], Api]
+) -> None:
     ended = moment = 0
     while ended < ENOUGH:
         api = api_of(5.0)
@@ -51,7 +55,9 @@ async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(api
     await nobody_connected(apiserver)
 
 
-async def test_an_answer_that_comes_after_the_end_leaves_no_connection(apiserver: Ground, api_of: Callable[[float], Api]) -> None:
+async def test_an_answer_that_comes_after_the_end_leaves_no_connection(
+    apiserver: Ground, api_of: Callable[[float], Api]
+) -> None:
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
     held, api = apiserver.do(asyncio.Event), api_of(600.0)
     apiserver.double.ways.held = held
@@ -64,13 +70,17 @@ async def test_an_answer_that_comes_after_the_end_leaves_no_connection(apiserver
 
 
 async def test_a_name_that_no_host_can_have_is_a_server_that_cannot_be_reached() -> None:
-    api = Api(Access(Server.at(f"https://{'a' * 64}.example.org"), Same(Shown("first")), RealClock()), 5.0)
+    api = Api(
+        Access(Server.at(f"https://{'a' * 64}.example.org"), Same(Shown("first")), RealClock()), 5.0
+    )
 
     with pytest.raises(Unreachable, match="cannot be reached"):
         await api.get(PLACE)
 
 
-async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(apiserver: Ground, api_of: Callable[[float], Api]) -> None:
+async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(
+    apiserver: Ground, api_of: Callable[[float], Api]
+) -> None:
     api = api_of(0.5)
     await api.get(PLACE)
     await api.get(PLACE)
@@ -80,7 +90,9 @@ async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(apiser
     await api.close()
 
 
-async def test_of_permissions_that_could_not_be_asked_for_nobody_goes_on_asking(apiserver: Ground, api_of: Callable[[float], Api]) -> None:
+async def test_of_permissions_that_could_not_be_asked_for_nobody_goes_on_asking(
+    apiserver: Ground, api_of: Callable[[float], Api]
+) -> None:
     apiserver.double.ways.busy["create"] = [1]
     api = api_of(5.0)
     with pytest.raises(Refused, match="429"):
@@ -115,7 +127,9 @@ def tokens(ground: Ground) -> set[str]:
     return ground.do(lambda: {request.token for request in ground.double.requests})
 
 
-async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token_is_shown(apiserver: Ground, other: Ground) -> None:
+async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token_is_shown(
+    apiserver: Ground, other: Ground
+) -> None:
     access = access_to(apiserver, Same(Shown("first")))
     api = Api(access, 600.0)
     await api.get("/api/v1")
@@ -126,7 +140,9 @@ async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token
     assert (tokens(apiserver), tokens(other)) == ({"first"}, {"second"})
 
 
-async def test_a_connection_that_is_answered_after_its_server_was_left_is_not_used_again(apiserver: Ground, other: Ground) -> None:
+async def test_a_connection_that_is_answered_after_its_server_was_left_is_not_used_again(
+    apiserver: Ground, other: Ground
+) -> None:
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
     apiserver.double.ways.held = held = apiserver.do(asyncio.Event)
     access = access_to(apiserver, Same(Shown("first")))
@@ -155,7 +171,9 @@ class Slow:
     def refused(self) -> None: ...
 
 
-async def test_a_token_that_comes_late_is_shown_to_its_own_server(apiserver: Ground, other: Ground) -> None:
+async def test_a_token_that_comes_late_is_shown_to_its_own_server(
+    apiserver: Ground, other: Ground
+) -> None:
     slow = Slow()
     access = access_to(apiserver, slow)
     api = Api(access)
@@ -168,12 +186,17 @@ async def test_a_token_that_comes_late_is_shown_to_its_own_server(apiserver: Gro
     assert (tokens(apiserver), tokens(other)) == ({"first"}, set())
 
 
-async def test_watches_go_over_to_the_new_server_and_forget_what_only_the_old_one_has(apiserver: Ground, other: Ground) -> None:
+async def test_watches_go_over_to_the_new_server_and_forget_what_only_the_old_one_has(
+    apiserver: Ground, other: Ground
+) -> None:
     for ground, name in ((apiserver, "old"), (other, "new"), (other, "newer")):
         ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
     async with ready(apiserver) as r:
         r.access.become(access_to(other, Same(Shown("second"))))
         await passing(r.clock, 0.05, lambda: r.role(account("shop", "new")) == "new")
         assert r.clock.now() < 1000 + SILENT  # else they may have heard of it from nobody
-        assert (r.informer.sizes(), r.role(account("shop", "old"))) == ({"serviceaccounts": 2}, "unknown")
+        assert (r.informer.sizes(), r.role(account("shop", "old"))) == (
+            {"serviceaccounts": 2},
+            "unknown",
+        )
         await nobody_connected(apiserver)

@@ -23,8 +23,14 @@ def encoded(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def written(folder: Path, ground: Ground | None, user: dict[str, Any], cluster: dict[str, Any] | None = None) -> Path:
-    where = {"server": ground.url, "certificate-authority-data": encoded(ground.ca)} if ground else {"server": "https://api.example.org"}
+def written(
+    folder: Path, ground: Ground | None, user: dict[str, Any], cluster: dict[str, Any] | None = None
+) -> Path:
+    where = (
+        {"server": ground.url, "certificate-authority-data": encoded(ground.ca)}
+        if ground
+        else {"server": "https://api.example.org"}
+    )
     config = {
         "current-context": "here",
         "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
@@ -58,7 +64,12 @@ async def test_a_kubeconfig_may_be_json(apiserver: Ground, tmp_path: Path) -> No
 async def test_files_are_found_beside_the_kubeconfig(apiserver: Ground, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("first\n")
     (tmp_path / "ca.crt").write_bytes(apiserver.ca)
-    path = written(tmp_path, apiserver, {"tokenFile": "token"}, {"certificate-authority-data": "", "certificate-authority": "ca.crt"})
+    path = written(
+        tmp_path,
+        apiserver,
+        {"tokenFile": "token"},
+        {"certificate-authority-data": "", "certificate-authority": "ca.crt"},
+    )
     assert "serviceaccounts" in await asked(path)
 
 
@@ -67,9 +78,14 @@ async def test_a_client_certificate_is_shown(apiserver: Ground, tmp_path: Path, 
     signed = apiserver.authority.client("system:webhook")
     (tmp_path / "a.crt").write_bytes(signed.certificate)
     (tmp_path / "a.key").write_bytes(signed.key)
-    data = {"client-certificate-data": encoded(signed.certificate), "client-key-data": encoded(signed.key)}
+    data = {
+        "client-certificate-data": encoded(signed.certificate),
+        "client-key-data": encoded(signed.key),
+    }
     files = {"client-certificate": "a.crt", "client-key": "a.key"}
-    assert "serviceaccounts" in await asked(written(tmp_path, apiserver, data if form == "data" else files))
+    assert "serviceaccounts" in await asked(
+        written(tmp_path, apiserver, data if form == "data" else files)
+    )
     assert apiserver.double.requests[-1].user == "system:webhook"
 
 
@@ -81,8 +97,12 @@ async def test_a_plugin_is_asked_and_told_of_the_cluster(apiserver: Ground, tmp_
     assert told["spec"]["interactive"] is False
 
 
-async def test_a_plugin_whose_token_is_refused_is_asked_again(apiserver: Ground, tmp_path: Path) -> None:
-    api = Api(from_kubeconfig(written(tmp_path, apiserver, {"exec": plugin(tmp_path)}), FakeClock()))
+async def test_a_plugin_whose_token_is_refused_is_asked_again(
+    apiserver: Ground, tmp_path: Path
+) -> None:
+    api = Api(
+        from_kubeconfig(written(tmp_path, apiserver, {"exec": plugin(tmp_path)}), FakeClock())
+    )
     await api.get("/api/v1")
     await api.get("/api/v1")
     assert (tmp_path / "asked").read_text() == "."
@@ -93,17 +113,26 @@ async def test_a_plugin_whose_token_is_refused_is_asked_again(apiserver: Ground,
     await api.close()
 
 
-async def test_a_plugin_that_fails_is_told_with_its_last_line(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_plugin_that_fails_is_told_with_its_last_line(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     (tmp_path / "says").write_text("")
     with pytest.raises(BadAccess, match=r"ended with 3: log in first: install it"):
-        await asked(written(tmp_path, apiserver, {"exec": plugin(tmp_path, installHint="install it")}))
+        await asked(
+            written(tmp_path, apiserver, {"exec": plugin(tmp_path, installHint="install it")})
+        )
 
 
 def plugin(folder: Path, **more: object) -> dict[str, Any]:
     if not (folder / "says").exists():
         (folder / "says").write_text("first")
     (folder / "plugin.py").write_text(PLUGIN)
-    return {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": [str(folder / "plugin.py")], **more}
+    return {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": [str(folder / "plugin.py")],
+        **more,
+    }
 
 
 PLUGIN = """
@@ -124,17 +153,31 @@ async def test_who_shows_nothing_is_refused(apiserver: Ground, tmp_path: Path) -
         await asked(written(tmp_path, apiserver, {}))
 
 
-async def test_a_server_that_bears_another_name_is_not_trusted_unless_that_name_is_asked_for(apiserver: Ground, tmp_path: Path) -> None:
-    assert "serviceaccounts" in await asked(written(tmp_path, apiserver, {"token": "first"}, {"tls-server-name": "api.example.org"}))
+async def test_a_server_that_bears_another_name_is_not_trusted_unless_that_name_is_asked_for(
+    apiserver: Ground, tmp_path: Path
+) -> None:
+    assert "serviceaccounts" in await asked(
+        written(tmp_path, apiserver, {"token": "first"}, {"tls-server-name": "api.example.org"})
+    )
     with pytest.raises(Unreachable, match=r"other\.example\.org"):
-        await asked(written(tmp_path, apiserver, {"token": "first"}, {"tls-server-name": "other.example.org"}))
+        await asked(
+            written(
+                tmp_path, apiserver, {"token": "first"}, {"tls-server-name": "other.example.org"}
+            )
+        )
 
 
-async def test_a_server_of_another_ca_is_not_trusted_unless_that_is_said(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_server_of_another_ca_is_not_trusted_unless_that_is_said(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     strange = {"certificate-authority-data": ""}
     with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
         await asked(written(tmp_path, apiserver, {"token": "first"}, strange))
-    assert "serviceaccounts" in await asked(written(tmp_path, apiserver, {"token": "first"}, {**strange, "insecure-skip-tls-verify": True}))
+    assert "serviceaccounts" in await asked(
+        written(
+            tmp_path, apiserver, {"token": "first"}, {**strange, "insecure-skip-tls-verify": True}
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,12 +188,18 @@ async def test_a_server_of_another_ca_is_not_trusted_unless_that_is_said(apiserv
         ({"client-key-data": "?"}, {}, "client-key-data is not base64"),
         ({"client-key-data": "ключ"}, {}, "client-key-data is not base64"),
         ({"exec": {"command": "x", "apiVersion": "v0"}}, {}, "the plugin x speaks v0"),
-        ({"token": "a"}, {"server": "api.example.org:6443"}, "is no URL: write it as https://HOST:PORT"),
+        (
+            {"token": "a"},
+            {"server": "api.example.org:6443"},
+            "is no URL: write it as https://HOST:PORT",
+        ),
         ({"token": "a"}, {"proxy-url": "http://proxy"}, "has a proxy-url, which is not supported"),
         ({"token": 7}, {}, "is no kubeconfig (Expected `str`, got `int`"),
     ],
 )
-def test_what_is_wrong_with_a_kubeconfig_is_said(tmp_path: Path, user: dict[str, Any], cluster: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_with_a_kubeconfig_is_said(
+    tmp_path: Path, user: dict[str, Any], cluster: dict[str, Any], told: str
+) -> None:
     with pytest.raises(BadAccess) as e:
         from_kubeconfig(written(tmp_path, None, user, cluster), FakeClock())
     assert told in str(e.value)
@@ -186,7 +235,10 @@ def test_a_context_that_is_not_there_is_told_with_those_that_are(tmp_path: Path)
 async def test_a_pod_is_told_where_the_api_server_is(apiserver: Ground, tmp_path: Path) -> None:
     (tmp_path / "ca.crt").write_bytes(apiserver.ca)
     (tmp_path / "token").write_text("first")
-    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(apiserver.wire.port)}
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(apiserver.wire.port),
+    }
     api = Api(in_cluster(environment, FakeClock(), tmp_path))
     assert b"serviceaccounts" in await api.get("/api/v1")
     await api.close()

@@ -36,7 +36,9 @@ async def test_what_the_watch_has_not_told_yet_is_read_directly(apiserver: Groun
         assert r.asked("get") == 1
 
 
-async def test_what_was_read_for_a_review_is_seen_by_its_next_try_however_late(apiserver: Ground) -> None:
+async def test_what_was_read_for_a_review_is_seen_by_its_next_try_however_late(
+    apiserver: Ground,
+) -> None:
     async with ready(apiserver) as r:
         put_unseen(r, "one")
         sight = r.sight()
@@ -59,7 +61,9 @@ async def test_of_many_who_wait_for_one_object_one_reads_it(apiserver: Ground) -
         assert r.asked("get") == 1
 
 
-async def test_what_is_not_found_is_looked_for_a_second_time_within_the_grace(apiserver: Ground) -> None:
+async def test_what_is_not_found_is_looked_for_a_second_time_within_the_grace(
+    apiserver: Ground,
+) -> None:
     async with ready(apiserver) as r:
         freeze(r)
         began = r.clock.now()
@@ -68,7 +72,9 @@ async def test_what_is_not_found_is_looked_for_a_second_time_within_the_grace(ap
         r.give("one")
         assert await r.ended(looking) == "one"
         assert r.asked("get") == 2
-        assert r.clock.now() - began < 1  # and not 0.2: time passes here while an answer is on its way, too
+        assert (
+            r.clock.now() - began < 1
+        )  # and not 0.2: time passes here while an answer is on its way, too
 
 
 async def test_without_grace_there_is_no_second_try(apiserver: Ground) -> None:
@@ -77,7 +83,9 @@ async def test_without_grace_there_is_no_second_try(apiserver: Ground) -> None:
         assert r.asked("get") == 1
 
 
-async def test_what_is_not_there_is_remembered_for_a_second_and_no_longer(apiserver: Ground) -> None:
+async def test_what_is_not_there_is_remembered_for_a_second_and_no_longer(
+    apiserver: Ground,
+) -> None:
     async with ready(apiserver, bounds=Bounds(grace=0)) as r:
         assert await r.looked() == "none"
         assert r.role() == "none"
@@ -92,10 +100,14 @@ async def test_what_the_watch_tells_counts_more_than_a_remembered_miss(apiserver
         await until(lambda: r.role() == "one")
 
 
-async def test_what_was_not_heard_of_for_three_minutes_is_read_before_it_is_believed(apiserver: Ground) -> None:
+async def test_what_was_not_heard_of_for_three_minutes_is_read_before_it_is_believed(
+    apiserver: Ground,
+) -> None:
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
     async with ready(apiserver) as r:
-        apiserver.double.ways.busy["watch"] = [10_000]  # the watch cannot come back, single reads are answered
+        apiserver.double.ways.busy["watch"] = [
+            10_000
+        ]  # the watch cannot come back, single reads are answered
         apiserver.do(apiserver.wire.cut)
         r.give("two")
         await passing(r.clock, 0.1, r.trouble)
@@ -106,11 +118,16 @@ async def test_what_was_not_heard_of_for_three_minutes_is_read_before_it_is_beli
         assert await r.looked() == "two"
 
 
-async def test_more_misses_than_the_rate_allows_are_undecided_and_not_read(apiserver: Ground) -> None:
+async def test_more_misses_than_the_rate_allows_are_undecided_and_not_read(
+    apiserver: Ground,
+) -> None:
     async with ready(apiserver, bounds=Bounds(grace=0, misses_per_second=1, misses_at_once=3)) as r:
         for number in range(3):
             assert await r.looked(account("shop", f"random-{number}")) == "none"
-        with pytest.raises(Undecided, match="too many objects are being looked up to look up ServiceAccount shop/random-4"):
+        with pytest.raises(
+            Undecided,
+            match="too many objects are being looked up to look up ServiceAccount shop/random-4",
+        ):
             await r.looked(account("shop", "random-4"))
         assert r.asked("get") == 3
         r.clock.advance(1)
@@ -128,7 +145,10 @@ async def test_misses_of_strangers_take_nothing_from_refreshes(apiserver: Ground
 async def test_reads_at_once_are_bounded_in_number(apiserver: Ground) -> None:
     async with ready(apiserver) as r:
         held = hold(apiserver)
-        waiting = [asyncio.create_task(r.looked(account("shop", f"random-{n}"))) for n in range(MOST_AT_ONCE)]
+        waiting = [
+            asyncio.create_task(r.looked(account("shop", f"random-{n}")))
+            for n in range(MOST_AT_ONCE)
+        ]
         await until(lambda: r.asked("get") == MOST_AT_ONCE)
         with pytest.raises(Undecided):
             await r.looked(account("shop", "one-more"))
@@ -189,14 +209,18 @@ async def test_a_busy_api_server_is_asked_again_when_it_says(apiserver: Ground) 
 
 
 @pytest.mark.parametrize("busy", [60, 3600])
-async def test_a_review_does_not_wait_for_an_api_server_that_is_busy_for_long(apiserver: Ground, busy: int) -> None:
+async def test_a_review_does_not_wait_for_an_api_server_that_is_busy_for_long(
+    apiserver: Ground, busy: int
+) -> None:
     async with ready(apiserver) as r:
         apiserver.double.ways.busy["get"] = [busy]
         with pytest.raises(Undecided, match="429"):
             await r.looked()
 
 
-@pytest.mark.parametrize("name", ["..", "../../secrets/x", "a/b", "", "UPPER", "a" * 300, "web?watch=1", "web\r\nX: y"])
+@pytest.mark.parametrize(
+    "name", ["..", "../../secrets/x", "a/b", "", "UPPER", "a" * 300, "web?watch=1", "web\r\nX: y"]
+)
 async def test_what_no_object_can_be_called_is_not_asked_for(apiserver: Ground, name: str) -> None:
     async with ready(apiserver) as r:
         asked = len(apiserver.double.requests)

@@ -48,9 +48,15 @@ async def test_no_other_is_asked_for(apiserver: Ground, watch_list: str) -> None
         await passing(r.clock, 0.01, lambda: held(r) == "two")
 
         assert r.informer.sizes() == {"configmaps": 1}
-    asked = [request for request in apiserver.double.requests if "configmaps" in request.path and request.method == "GET"]
+    asked = [
+        request
+        for request in apiserver.double.requests
+        if "configmaps" in request.path and request.method == "GET"
+    ]
     assert {request.path for request in asked} == {"/api/v1/namespaces/eks/configmaps"}
-    assert {request.query["fieldSelector"] for request in asked} == {"metadata.name=pod-identity-webhook"}
+    assert {request.query["fieldSelector"] for request in asked} == {
+        "metadata.name=pod-identity-webhook"
+    }
 
 
 async def test_one_without_data_is_there(apiserver: Ground) -> None:
@@ -75,5 +81,7 @@ async def test_a_role_that_names_it_alone_suffices(apiserver: Ground) -> None:
 async def test_the_permission_that_is_missing_is_named(apiserver: Ground) -> None:
     apiserver.double.ways.denied.add(("watch", "configmaps"))
     async with running(apiserver, [KIND]) as r:
-        said = f"the ServiceAccount may not watch the {REF}: give it that in a Role in namespace eks"
+        said = (
+            f"the ServiceAccount may not watch the {REF}: give it that in a Role in namespace eks"
+        )
         await passing(r.clock, 0.1, lambda: said in r.informer.lacks())

@@ -41,7 +41,12 @@ async def test_what_comes_changes_and_goes_is_known_soon(apiserver: Ground) -> N
 
 
 async def test_only_what_a_dialect_reads_is_kept(apiserver: Ground) -> None:
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one", "kubectl.kubernetes.io/last-applied-configuration": "x" * 1000})
+    apiserver.hands.put(
+        SERVICE_ACCOUNTS,
+        "shop",
+        "web",
+        {ROLE: "one", "kubectl.kubernetes.io/last-applied-configuration": "x" * 1000},
+    )
     async with ready(apiserver) as r:
         seen = r.sight().seen(WEB)
         assert seen is not None
@@ -71,10 +76,16 @@ async def test_a_server_with_watch_list_is_asked_for_no_list(apiserver: Ground) 
 
 
 @pytest.mark.parametrize("watch_list", ["no", "ignored", "broken"])
-async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(apiserver: Ground, watch_list: str) -> None:
+async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(
+    apiserver: Ground, watch_list: str
+) -> None:
     apiserver.double.ways.watch_list = watch_list
     for number in range(2 * PAGE + 1):
-        apiserver.do(lambda n=number: apiserver.double.store.put(SERVICE_ACCOUNTS.path, {"metadata": {"namespace": "shop", "name": f"a-{n}"}}))
+        apiserver.do(
+            lambda n=number: apiserver.double.store.put(
+                SERVICE_ACCOUNTS.path, {"metadata": {"namespace": "shop", "name": f"a-{n}"}}
+            )
+        )
     async with running(apiserver) as r:
         await passing(r.clock, 0.1, lambda: not r.informer.lacks())
         assert r.informer.sizes() == {"serviceaccounts": 2 * PAGE + 1}
@@ -83,7 +94,9 @@ async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(api
         await passing(r.clock, 0.01, lambda: r.role() == "one")
 
 
-async def test_an_expired_version_is_read_anew_and_what_went_meanwhile_is_gone(apiserver: Ground) -> None:
+async def test_an_expired_version_is_read_anew_and_what_went_meanwhile_is_gone(
+    apiserver: Ground,
+) -> None:
     give(apiserver, "one", "gone")
     async with ready(apiserver) as r:
         apiserver.do(apiserver.wire.close)

@@ -23,7 +23,9 @@ ROLLOUTS = OWNERS[-1]
 ROLLOUT = Ref("argoproj.io", "Rollout", "shop", "web")
 
 
-async def test_what_is_known_is_served_through_an_outage_and_its_age_is_told(apiserver: Ground) -> None:
+async def test_what_is_known_is_served_through_an_outage_and_its_age_is_told(
+    apiserver: Ground,
+) -> None:
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
     async with ready(apiserver) as r:
         apiserver.do(apiserver.wire.close)
@@ -51,7 +53,9 @@ async def test_after_an_outage_everything_is_as_it_is_now(apiserver: Ground) -> 
 async def test_an_outage_is_told_once_and_not_at_every_try(apiserver: Ground) -> None:
     async with ready(apiserver) as r:
         apiserver.do(apiserver.wire.close)
-        await passing(r.clock, 1, lambda: r.clock.now() > 1300 and "cannot be reached" in r.trouble())
+        await passing(
+            r.clock, 1, lambda: r.clock.now() > 1300 and "cannot be reached" in r.trouble()
+        )
         assert len(r.told) <= 2
 
 
@@ -106,23 +110,32 @@ async def test_a_token_is_read_anew_every_minute(apiserver: Ground, tmp_path: Pa
         assert apiserver.double.requests[-1].token == "second"
 
 
-async def test_a_token_that_stays_refused_is_told_and_not_tried_without_end(apiserver: Ground) -> None:
+async def test_a_token_that_stays_refused_is_told_and_not_tried_without_end(
+    apiserver: Ground,
+) -> None:
     apiserver.double.ways.tokens = set()
     async with running(apiserver) as r:
         await until(r.trouble)
         assert "401" in r.trouble()
-        assert "serviceaccounts are not read yet (the API server answered 401: Unauthorized)" in r.informer.lacks()
+        assert (
+            "serviceaccounts are not read yet (the API server answered 401: Unauthorized)"
+            in r.informer.lacks()
+        )
         assert r.asked("watch") == 2
 
 
-async def test_a_kind_that_the_cluster_does_not_have_is_known_to_have_no_objects(apiserver: Ground) -> None:
+async def test_a_kind_that_the_cluster_does_not_have_is_known_to_have_no_objects(
+    apiserver: Ground,
+) -> None:
     async with ready(apiserver, [ROLLOUTS]) as r:
         assert r.role(ROLLOUT) == "none"
         assert not r.trouble()
         assert r.asked("watch", ROLLOUTS) == r.asked("list", ROLLOUTS) == 0
 
 
-async def test_a_group_of_that_name_with_other_kinds_is_not_asked_for_rollouts(apiserver: Ground) -> None:
+async def test_a_group_of_that_name_with_other_kinds_is_not_asked_for_rollouts(
+    apiserver: Ground,
+) -> None:
     """Argo CD has the group too. Who may not list what is not there is told 403, and would never be ready."""
     apiserver.double.ways.served[ROLLOUTS.api] = ["applications"]
     apiserver.double.ways.denied = {("watch", "rollouts"), ("list", "rollouts")}
@@ -144,23 +157,37 @@ async def test_what_the_api_server_forbids_is_told_until_it_does_not(apiserver: 
     async with running(apiserver) as r:
         await until(lambda: r.trouble() and "may not" in r.informer.lacks()[1])
         assert "403" in r.informer.lacks()[0]
-        assert r.informer.lacks()[1] == "the ServiceAccount may not list or watch serviceaccounts: give it that in a ClusterRole"
+        assert (
+            r.informer.lacks()[1]
+            == "the ServiceAccount may not list or watch serviceaccounts: give it that in a ClusterRole"
+        )
         assert r.informer.lacks()[1] in r.told
         apiserver.double.ways.denied = set()
         await passing(r.clock, 1, lambda: not r.informer.lacks())
 
 
-async def test_a_direct_read_that_would_be_forbidden_is_found_before_it_is_needed(apiserver: Ground) -> None:
+async def test_a_direct_read_that_would_be_forbidden_is_found_before_it_is_needed(
+    apiserver: Ground,
+) -> None:
     apiserver.double.ways.denied = {("get", "serviceaccounts")}
     async with running(apiserver) as r:
-        await until(lambda: "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole" in r.informer.lacks())
+        await until(
+            lambda: (
+                "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole"
+                in r.informer.lacks()
+            )
+        )
 
 
-async def test_the_right_to_write_is_asked_for_where_something_is_written(apiserver: Ground) -> None:
+async def test_the_right_to_write_is_asked_for_where_something_is_written(
+    apiserver: Ground,
+) -> None:
     apiserver.double.ways.denied = {("patch", "configmaps")}
     api = Api(Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Shown("first")), FakeClock()))
     assert await missing(api, [SERVICE_ACCOUNTS]) == []
-    assert await missing(api, [SERVICE_ACCOUNTS], writes=True) == ["the ServiceAccount may not patch configmaps: give it that in a ClusterRole"]
+    assert await missing(api, [SERVICE_ACCOUNTS], writes=True) == [
+        "the ServiceAccount may not patch configmaps: give it that in a ClusterRole"
+    ]
     await api.close()
 
 
@@ -185,4 +212,6 @@ async def test_without_the_version_it_is_not_ready(apiserver: Ground) -> None:
     apiserver.double.ways.version = ("", "")
     async with running(apiserver, version=True) as r:
         await passing(r.clock, 0.1, lambda: len(r.informer.lacks()) == 1)
-        assert r.informer.lacks() == ["the API server's version is not read yet (it says that its version is .)"]
+        assert r.informer.lacks() == [
+            "the API server's version is not read yet (it says that its version is .)"
+        ]

@@ -32,16 +32,29 @@ class Server:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @classmethod
-    def at(cls, url: str, *, name: str = "", ca: bytes | Path | None = None, verify: bool = True) -> Server:
+    def at(
+        cls, url: str, *, name: str = "", ca: bytes | Path | None = None, verify: bool = True
+    ) -> Server:
         try:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
             parts, port = urlsplit(""), None
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise BadAccess(f"the API server's address {url!r} is no URL", remedy="write it as https://HOST:PORT")
+            raise BadAccess(
+                f"the API server's address {url!r} is no URL",
+                remedy="write it as https://HOST:PORT",
+            )
         tls = parts.scheme == "https"
-        return cls(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls, name, ca, verify)
+        return cls(
+            parts.hostname,
+            port or (443 if tls else 80),
+            parts.path.rstrip("/"),
+            tls,
+            name,
+            ca,
+            verify,
+        )
 
 
 @dataclass
@@ -50,8 +63,12 @@ class Access:
     identity: Identity
     clock: Clock
     namespace: str = ""  # that we are in ourselves
-    leaving: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"], repr=False)  # called when another takes its place
-    _made: tuple[float, bytes | None, Pair | None, ssl.SSLContext] | None = field(default=None, repr=False)
+    leaving: list[Callable[[], None]] = field(
+        default_factory=list["Callable[[], None]"], repr=False
+    )  # called when another takes its place
+    _made: tuple[float, bytes | None, Pair | None, ssl.SSLContext] | None = field(
+        default=None, repr=False
+    )
     _other: Access | None = field(default=None, repr=False)
 
     @property
@@ -74,7 +91,11 @@ class Access:
             return self._made[3]
         ca = self._ca()
         same = self._made is not None and self._made[1:3] == (ca, shown.pair)
-        made = self._made[3] if self._made and same else context(ca, shown.pair, verify=self.server.verify)
+        made = (
+            self._made[3]
+            if self._made and same
+            else context(ca, shown.pair, verify=self.server.verify)
+        )
         self._made = now, ca, shown.pair, made
         return made
 
@@ -84,15 +105,28 @@ class Access:
         try:
             return self.server.ca.read_bytes()
         except OSError as e:
-            raise BadAccess(f"the API server's CA certificate cannot be read ({e})", remedy="see that the file is mounted") from None
+            raise BadAccess(
+                f"the API server's CA certificate cannot be read ({e})",
+                remedy="see that the file is mounted",
+            ) from None
 
 
 def in_cluster(environment: Mapping[str, str], clock: Clock, files: Path = POD_FILES) -> Access:
     """As every pod is told: two variables, a CA and a token that kubelet renews."""
-    host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "443")
+    host, port = (
+        environment.get("KUBERNETES_SERVICE_HOST", ""),
+        environment.get("KUBERNETES_SERVICE_PORT", "443"),
+    )
     if not host or not port.isdigit():
-        raise BadAccess("this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig")
-    return Access(Server(host, int(port), ca=files / "ca.crt"), TokenFile(files / "token", clock), clock, _namespace(files))
+        raise BadAccess(
+            "this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig"
+        )
+    return Access(
+        Server(host, int(port), ca=files / "ca.crt"),
+        TokenFile(files / "token", clock),
+        clock,
+        _namespace(files),
+    )
 
 
 def _namespace(files: Path) -> str:

@@ -45,7 +45,11 @@ class _Question(Struct, frozen=True):
             "User-Agent: cwii-webhook",
             f"Accept: {self.accept}",
             *([f"Authorization: Bearer {token}"] if token else []),
-            *([f"Content-Type: {self.kind}", f"Content-Length: {len(self.body)}"] if self.body else []),
+            *(
+                [f"Content-Type: {self.kind}", f"Content-Length: {len(self.body)}"]
+                if self.body
+                else []
+            ),
         ]
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
@@ -111,7 +115,9 @@ class Api:
         while self._idle:
             self._idle.pop()[1].close()
 
-    async def _whole(self, method: str, target: str, body: bytes, *, accept: str = JSON, kind: str = JSON) -> bytes:
+    async def _whole(
+        self, method: str, target: str, body: bytes, *, accept: str = JSON, kind: str = JSON
+    ) -> bytes:
         connection = await self._asked(_Question(method, target, accept, kind, body))
         try:
             await self._accept(connection)
@@ -144,7 +150,9 @@ class Api:
             await within(self._clock, patience, connection.ask(request))
         except TimedOut:
             connection.close()
-            raise Unreachable(f"the API server has not answered for {patience:.0f} seconds") from None
+            raise Unreachable(
+                f"the API server has not answered for {patience:.0f} seconds"
+            ) from None
         except BaseException:
             connection.close()
             raise
@@ -157,12 +165,25 @@ class Api:
         name = (server.name or server.host) if tls else None
         made, taken = Connection(access), False
         try:
-            await within(self._clock, CONNECT, loop.create_connection(lambda: made, server.host, server.port, ssl=tls, server_hostname=name))
+            await within(
+                self._clock,
+                CONNECT,
+                loop.create_connection(
+                    lambda: made, server.host, server.port, ssl=tls, server_hostname=name
+                ),
+            )
             taken = True
         except TimedOut:
-            raise Unreachable(f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds") from None
-        except (OSError, ValueError) as e:  # ssl's are of the first family, and names that no host can have of the second
-            raise Unreachable(f"the API server at {server.authority} cannot be reached ({e})") from None
+            raise Unreachable(
+                f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds"
+            ) from None
+        except (
+            OSError,
+            ValueError,
+        ) as e:  # ssl's are of the first family, and names that no host can have of the second
+            raise Unreachable(
+                f"the API server at {server.authority} cannot be reached ({e})"
+            ) from None
         finally:
             if not taken:
                 made.close()  # it may have come about in the very moment in which nobody waited for it any more
@@ -170,7 +191,11 @@ class Api:
 
     async def _accept(self, connection: Connection) -> None:
         if not 200 <= connection.status < 300:
-            raise refusal(connection.status, await self._body(connection), connection.headers.get("retry-after", ""))
+            raise refusal(
+                connection.status,
+                await self._body(connection),
+                connection.headers.get("retry-after", ""),
+            )
 
     async def _body(self, connection: Connection) -> bytes:
         parts: list[bytes] = []
@@ -186,12 +211,18 @@ class Api:
         try:
             return await within(self._clock, SILENCE, connection.chunk())
         except TimedOut:
-            raise Unreachable(f"the API server stopped for {SILENCE:.0f} seconds in the middle of an answer") from None
+            raise Unreachable(
+                f"the API server stopped for {SILENCE:.0f} seconds in the middle of an answer"
+            ) from None
 
     def _take(self, access: Access) -> Connection | None:
         while self._idle:
             since, connection = self._idle.pop()
-            if connection.access is access and connection.usable and self._clock.now() - since < self._lasts:
+            if (
+                connection.access is access
+                and connection.usable
+                and self._clock.now() - since < self._lasts
+            ):
                 return connection
             connection.close()
         return None

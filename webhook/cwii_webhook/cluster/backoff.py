@@ -22,4 +22,6 @@ class Backoff:
         """Seconds to wait; never less than the API server asked for."""
         top = min(SHORTEST * 2 ** min(self.failures, 16), LONGEST)
         self.failures += 1
-        return self.clock.jitter(top / 2, top) if after is None else after + self.clock.jitter(0, top)
+        return (
+            self.clock.jitter(top / 2, top) if after is None else after + self.clock.jitter(0, top)
+        )

@@ -11,7 +11,9 @@ import httptools
 from cwii_webhook.cluster.access import Access
 from cwii_webhook.cluster.errors import Unreachable
 
-MOST_HELD = 1 << 20  # bytes that nobody has taken yet; above it we stop reading, and TCP tells the other end
+MOST_HELD = (
+    1 << 20
+)  # bytes that nobody has taken yet; above it we stop reading, and TCP tells the other end
 
 
 class Connection(asyncio.Protocol):
@@ -103,7 +105,9 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lost = self._lost or Unreachable(f"the connection to the API server was lost ({exc or 'closed by the other end'})")
+        self._lost = self._lost or Unreachable(
+            f"the connection to the API server was lost ({exc or 'closed by the other end'})"
+        )
         self._wake()
 
     # What httptools calls.

@@ -20,7 +20,11 @@ class Refused(Exception):
     """The API server answered, and not with what was asked for."""
 
     def __init__(self, status: int, message: str, after: float | None = None) -> None:
-        super().__init__(f"the API server answered {status}: {message}" if message else f"the API server answered {status}")
+        super().__init__(
+            f"the API server answered {status}: {message}"
+            if message
+            else f"the API server answered {status}"
+        )
         self.status = status
         self.after = after  # seconds that it wants us to wait
 

@@ -66,9 +66,14 @@ class TokenFile:
         try:
             token = self._path.read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError) as e:
-            raise BadAccess(f"the token in {self._path} cannot be read ({e})", remedy="mount a ServiceAccount's token there") from None
+            raise BadAccess(
+                f"the token in {self._path} cannot be read ({e})",
+                remedy="mount a ServiceAccount's token there",
+            ) from None
         if not token:
-            raise BadAccess(f"{self._path} holds no token", remedy="mount a ServiceAccount's token there")
+            raise BadAccess(
+                f"{self._path} holds no token", remedy="mount a ServiceAccount's token there"
+            )
         return token
 
 
@@ -85,7 +90,10 @@ class PairFiles:
             try:
                 certificate, key = (path.read_bytes() for path in self._paths)
             except OSError as e:
-                raise BadAccess(f"the client certificate for the API server cannot be read ({e})", remedy="see the kubeconfig's user") from None
+                raise BadAccess(
+                    f"the client certificate for the API server cannot be read ({e})",
+                    remedy="see the kubeconfig's user",
+                ) from None
             self._shown, self._read = Shown(pair=Pair(certificate, key)), self._clock.now()
         return self._shown
 

@@ -41,7 +41,9 @@ class Informer:
         self._memory = Memory(kinds, clock)
         strip = Stripper(wants.reads)
         self._lookups = Lookups(self._api, self._memory, strip, clock, wants.bounds)
-        self._watches = [Watch(self._api, shelf, strip, clock, tell) for shelf in self._memory.shelves()]
+        self._watches = [
+            Watch(self._api, shelf, strip, clock, tell) for shelf in self._memory.shelves()
+        ]
         self._version = Version(self._api, clock) if wants.version else None
         self._writes = wants.writes
         self._denied = ["the permissions have not been checked yet"]
@@ -72,10 +74,16 @@ class Informer:
 
     def lacks(self) -> list[str]:
         """Why we cannot serve yet, a sentence each. Once it is empty, it stays so: an outage is no reason to stop serving."""
-        lacking = [(f"{w.kind.resource} are not read yet", w.trouble) for w in self._watches if not w.synced]
+        lacking = [
+            (f"{w.kind.resource} are not read yet", w.trouble)
+            for w in self._watches
+            if not w.synced
+        ]
         if self._version and not self._version.known:
             lacking.append(("the API server's version is not read yet", self._version.trouble))
-        return [what + (f" ({trouble})" if trouble else "") for what, trouble in lacking] + self._denied
+        return [
+            what + (f" ({trouble})" if trouble else "") for what, trouble in lacking
+        ] + self._denied
 
     @property
     def version(self) -> tuple[int, int] | None:
@@ -97,7 +105,11 @@ class Informer:
         while self._denied:
             after = None
             try:
-                found = await missing(self._api, [shelf.kind for shelf in self._memory.shelves() if not shelf.absent], writes=self._writes)
+                found = await missing(
+                    self._api,
+                    [shelf.kind for shelf in self._memory.shelves() if not shelf.absent],
+                    writes=self._writes,
+                )
             except (Refused, Unreachable, BadAccess, msgspec.DecodeError) as e:
                 after = e.after if isinstance(e, Refused) else None
                 found = [f"the permissions could not be checked: {e}"]

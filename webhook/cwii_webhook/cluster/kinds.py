@@ -32,7 +32,11 @@ class Kind:
     @property
     def path(self) -> str:
         """Where all of them are that are looked at."""
-        return f"{self.api}/namespaces/{quote(self.only.namespace, safe='')}/{self.plural}" if self.only else f"{self.api}/{self.plural}"
+        return (
+            f"{self.api}/namespaces/{quote(self.only.namespace, safe='')}/{self.plural}"
+            if self.only
+            else f"{self.api}/{self.plural}"
+        )
 
     @property
     def choice(self) -> Mapping[str, str]:
@@ -46,7 +50,9 @@ class Kind:
 
     def one(self, ref: Ref) -> str | None:
         """Where this one is; nowhere, if nothing can be called so."""
-        if not _NAME.fullmatch(ref.name) or (self.namespaced and not _NAMESPACE.fullmatch(ref.namespace)):
+        if not _NAME.fullmatch(ref.name) or (
+            self.namespaced and not _NAMESPACE.fullmatch(ref.namespace)
+        ):
             return None
         within = f"namespaces/{quote(ref.namespace, safe='')}/" if self.namespaced else ""
         return f"{self.api}/{within}{self.plural}/{quote(ref.name, safe='')}"

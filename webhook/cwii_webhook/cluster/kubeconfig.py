@@ -102,26 +102,48 @@ def _values(path: Path, content: bytes) -> object:
     try:
         import yaml  # noqa: PLC0415 - 15 ms and 3 MB that a pod does without
     except ImportError:
-        raise BadAccess(f"{path} is YAML, and PyYAML is not installed", remedy="write it as JSON: kubectl config view --raw -o json") from None
+        raise BadAccess(
+            f"{path} is YAML, and PyYAML is not installed",
+            remedy="write it as JSON: kubectl config view --raw -o json",
+        ) from None
     try:
         return yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as e:  # of what is tagged as a date, a number or the like, and is none
-        raise BadAccess(f"{path} is neither JSON nor YAML ({(str(e) or type(e).__name__).splitlines()[0]})") from None
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ) as e:  # of what is tagged as a date, a number or the like, and is none
+        raise BadAccess(
+            f"{path} is neither JSON nor YAML ({(str(e) or type(e).__name__).splitlines()[0]})"
+        ) from None
 
 
 def _one(path: Path, what: str, name: str, found: list[_Named] | None) -> _Named:
     for each in found or []:
         if each.name == name:
             return each
-    raise BadAccess(f"{path} has no {what} {name!r}", remedy=f"it has: {', '.join(each.name for each in found or []) or 'none'}")
+    raise BadAccess(
+        f"{path} has no {what} {name!r}",
+        remedy=f"it has: {', '.join(each.name for each in found or []) or 'none'}",
+    )
 
 
 def _server(path: Path, cluster: Cluster) -> Server:
     if cluster.proxy_url:
-        raise BadAccess(f"{path} has a proxy-url, which is not supported", remedy="reach the API server directly")
+        raise BadAccess(
+            f"{path} has a proxy-url, which is not supported",
+            remedy="reach the API server directly",
+        )
     ca = _data(path, "certificate-authority-data", cluster.certificate_authority_data)
     file = path.parent / cluster.certificate_authority if cluster.certificate_authority else None
-    return Server.at(cluster.server, name=cluster.tls_server_name, ca=ca or file, verify=not cluster.insecure_skip_tls_verify)
+    return Server.at(
+        cluster.server,
+        name=cluster.tls_server_name,
+        ca=ca or file,
+        verify=not cluster.insecure_skip_tls_verify,
+    )
 
 
 def _identity(path: Path, user: User, server: Server, clock: Clock) -> Identity:
@@ -134,7 +156,9 @@ def _identity(path: Path, user: User, server: Server, clock: Clock) -> Identity:
     if pair:
         return Same(Shown(pair=pair))
     if user.client_certificate and user.client_key:
-        return PairFiles(path.parent / user.client_certificate, path.parent / user.client_key, clock)
+        return PairFiles(
+            path.parent / user.client_certificate, path.parent / user.client_key, clock
+        )
     return Plugin(user.exec, server, path.parent, clock) if user.exec else Same(Shown())
 
 
@@ -142,7 +166,10 @@ def _pair(path: Path, user: User) -> Pair | None:
     certificate = _data(path, "client-certificate-data", user.client_certificate_data)
     key = _data(path, "client-key-data", user.client_key_data)
     if bool(certificate) != bool(key) or bool(user.client_certificate) != bool(user.client_key):
-        raise BadAccess(f"{path} has a client certificate without its key, or a key without its certificate", remedy="give both as data, or both as files")
+        raise BadAccess(
+            f"{path} has a client certificate without its key, or a key without its certificate",
+            remedy="give both as data, or both as files",
+        )
     return Pair(certificate, key) if certificate and key else None
 
 

@@ -17,7 +17,9 @@ from cwii_webhook.picture import Ref, Seen, Unknown
 
 REMEMBERED = 1.0  # seconds that the answer of a direct read is believed
 PATIENCE = 3.0  # seconds that one may take
-AWAY = 5.0  # seconds after an API server did not answer in which what is known is not asked for again
+AWAY = (
+    5.0  # seconds after an API server did not answer in which what is known is not asked for again
+)
 MOST_AT_ONCE = 32
 MOST_FOR_ONE = 16  # objects that one review may ask for: a pod's owners have owners
 
@@ -40,10 +42,20 @@ class _Answer:
 
 
 class Lookups:
-    def __init__(self, api: Api, memory: Memory, strip: Stripper, clock: Clock, bounds: Bounds) -> None:
-        self._api, self._memory, self._strip, self._clock, self._grace = api, memory, strip, clock, bounds.grace
+    def __init__(
+        self, api: Api, memory: Memory, strip: Stripper, clock: Clock, bounds: Bounds
+    ) -> None:
+        self._api, self._memory, self._strip, self._clock, self._grace = (
+            api,
+            memory,
+            strip,
+            clock,
+            bounds.grace,
+        )
         self._misses = Rate(clock, per_second=bounds.misses_per_second, burst=bounds.misses_at_once)
-        self._refreshes = Rate(clock, per_second=bounds.refreshes_per_second, burst=bounds.refreshes_at_once)
+        self._refreshes = Rate(
+            clock, per_second=bounds.refreshes_per_second, burst=bounds.refreshes_at_once
+        )
         self._answers: dict[Ref, _Answer] = {}  # in the order of their time
         self._running: dict[Ref, asyncio.Task[Seen | None]] = {}
         self._away = clock.now()  # until when the API server is taken to be away
@@ -109,10 +121,14 @@ class Lookups:
             seen = await within(self._clock, PATIENCE, self._twice(ref))
         except (TimedOut, Unreachable) as e:
             self._away = self._clock.now() + AWAY
-            return self._believed(ref, f"{ref} could not be looked up: {e or 'the API server has not answered'}")
+            return self._believed(
+                ref, f"{ref} could not be looked up: {e or 'the API server has not answered'}"
+            )
         except (Refused, BadAccess, msgspec.DecodeError) as e:
             lasting = isinstance(e, Refused) and not e.passes
-            return self._believed(ref, f"{ref} could not be looked up: {e}", Hopeless if lasting else Undecided)
+            return self._believed(
+                ref, f"{ref} could not be looked up: {e}", Hopeless if lasting else Undecided
+            )
         self._remember(ref, seen)
         return seen
 
@@ -140,7 +156,9 @@ class Lookups:
                     raise
                 await self._clock.sleep(e.after)
 
-    def _believed(self, ref: Ref, why: str, otherwise: type[Undecided | Hopeless] = Undecided) -> Seen | None:
+    def _believed(
+        self, ref: Ref, why: str, otherwise: type[Undecided | Hopeless] = Undecided
+    ) -> Seen | None:
         """An API server that is away is no reason to forget what it said."""
         known = self._memory.known(ref)
         if known is None:
@@ -152,7 +170,11 @@ class Lookups:
         now = self._clock.now()
         self._answers.pop(ref, None)
         self._answers[ref] = _Answer(seen, now + REMEMBERED)
-        while self._answers and (oldest := next(iter(self._answers))) and self._answers[oldest].until <= now:
+        while (
+            self._answers
+            and (oldest := next(iter(self._answers)))
+            and self._answers[oldest].until <= now
+        ):
             del self._answers[oldest]
 
 

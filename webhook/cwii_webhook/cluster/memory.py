@@ -57,7 +57,9 @@ class Shelf:
 
 class Memory:
     def __init__(self, kinds: Collection[Kind], clock: Clock) -> None:
-        self._shelves: dict[Ref | tuple[str, str], Shelf] = {kind.only or (kind.group, kind.kind): Shelf(kind, clock) for kind in kinds}
+        self._shelves: dict[Ref | tuple[str, str], Shelf] = {
+            kind.only or (kind.group, kind.kind): Shelf(kind, clock) for kind in kinds
+        }
 
     def shelves(self) -> Collection[Shelf]:
         return self._shelves.values()

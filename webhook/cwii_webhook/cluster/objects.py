@@ -86,7 +86,11 @@ class Words:
         self._known: dict[str, str] = {}
 
     def one(self, word: str) -> str:
-        return self._known.setdefault(word, word) if len(self._known) < MOST_WORDS else self._known.get(word, word)
+        return (
+            self._known.setdefault(word, word)
+            if len(self._known) < MOST_WORDS
+            else self._known.get(word, word)
+        )
 
 
 class Stripper:
@@ -100,7 +104,11 @@ class Stripper:
         return self._words.one(metadata.namespace), metadata.name
 
     def seen(self, metadata: Metadata) -> Seen:
-        return Seen(self._annotations(metadata.annotations), self._owners(metadata.owner_references), metadata.uid)
+        return Seen(
+            self._annotations(metadata.annotations),
+            self._owners(metadata.owner_references),
+            metadata.uid,
+        )
 
     def whole(self, item: Item) -> Seen:
         """A ConfigMap's data stand where others have annotations."""
@@ -108,8 +116,18 @@ class Stripper:
 
     def _annotations(self, found: dict[str, str] | None) -> dict[str, str]:
         one = self._words.one
-        return {one(key): value for key, value in found.items() if self._reads(key)} or _NO_ANNOTATIONS if found else _NO_ANNOTATIONS
+        return (
+            {one(key): value for key, value in found.items() if self._reads(key)} or _NO_ANNOTATIONS
+            if found
+            else _NO_ANNOTATIONS
+        )
 
     def _owners(self, found: tuple[Owner, ...] | None) -> tuple[Owner, ...]:
         one = self._words.one
-        return tuple(Owner(one(o.api_version), one(o.kind), o.name, o.uid, o.controller) for o in found) if found else _NO_OWNERS
+        return (
+            tuple(
+                Owner(one(o.api_version), one(o.kind), o.name, o.uid, o.controller) for o in found
+            )
+            if found
+            else _NO_OWNERS
+        )

@@ -38,18 +38,37 @@ async def missing(api: Api, kinds: Collection[Kind], *, writes: bool = False) ->
             return not await _allowed(api, kind, verb)
 
     told: list[str] = []
-    for kind, needed in [*((kind, READS) for kind in kinds), *([(CONFIG_MAPS, WRITES)] if writes else [])]:
+    for kind, needed in [
+        *((kind, READS) for kind in kinds),
+        *([(CONFIG_MAPS, WRITES)] if writes else []),
+    ]:
         verdicts = await _all(denied(kind, verb) for verb in needed)
         if verbs := [verb for verb, no in zip(needed, verdicts, strict=True) if no]:
-            what, role = (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}") if kind.only else (kind.resource, "a ClusterRole")
-            told.append(f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}")
+            what, role = (
+                (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}")
+                if kind.only
+                else (kind.resource, "a ClusterRole")
+            )
+            told.append(
+                f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}"
+            )
     return told
 
 
 async def _allowed(api: Api, kind: Kind, verb: str) -> bool:
     one = {"namespace": kind.only.namespace, "name": kind.only.name} if kind.only else {}
-    attributes = {"verb": verb, "group": kind.group, "version": kind.version, "resource": kind.plural, **one}
-    asked = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": attributes}}
+    attributes = {
+        "verb": verb,
+        "group": kind.group,
+        "version": kind.version,
+        "resource": kind.plural,
+        **one,
+    }
+    asked = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
     return _review_of(await api.post(REVIEWS, msgspec.json.encode(asked))).status.allowed
 
 

@@ -17,7 +17,9 @@ def context(ca: bytes | None, pair: Pair | None, *, verify: bool = True) -> ssl.
     try:
         made = ssl.create_default_context(cadata=ca.decode("ascii") if ca is not None else None)
     except (ssl.SSLError, UnicodeDecodeError) as e:
-        raise BadAccess(f"the API server's CA certificate cannot be read ({e})", remedy="it must be PEM") from None
+        raise BadAccess(
+            f"the API server's CA certificate cannot be read ({e})", remedy="it must be PEM"
+        ) from None
     made.set_alpn_protocols(["http/1.1"])
     if not verify:
         made.check_hostname = False
@@ -33,7 +35,8 @@ def _show(context: ssl.SSLContext, pair: Pair) -> None:
             context.load_cert_chain(path)
     except ssl.SSLError as e:
         raise BadAccess(
-            f"the client certificate for the API server cannot be read ({e})", remedy="certificate and key must be PEM, and belong together"
+            f"the client certificate for the API server cannot be read ({e})",
+            remedy="certificate and key must be PEM, and belong together",
         ) from None
 
 

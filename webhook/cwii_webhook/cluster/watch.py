@@ -15,7 +15,16 @@ from cwii_webhook.cluster.connection import Connection
 from cwii_webhook.cluster.errors import BadAccess, Refused, Unreachable
 from cwii_webhook.cluster.kinds import Kind
 from cwii_webhook.cluster.memory import Shelf, Things
-from cwii_webhook.cluster.objects import INITIAL_EVENTS_END, Event, Item, Stripper, event_of, item_of, page_of, resources_of
+from cwii_webhook.cluster.objects import (
+    INITIAL_EVENTS_END,
+    Event,
+    Item,
+    Stripper,
+    event_of,
+    item_of,
+    page_of,
+    resources_of,
+)
 from cwii_webhook.picture import Seen
 
 BOOKMARK = 60.0  # seconds between an API server's bookmarks
@@ -25,7 +34,10 @@ PAGE = 500
 LONGEST_LINE = 16 << 20  # bytes; an object has at most 1.5 million
 SHORT = 1.0  # seconds: a watch that ends sooner is not asked for again at once
 LASTS = (290.0, 590.0)  # seconds that we ask a watch to last
-ABSENT_AGAIN = (60.0, 120.0)  # seconds until a kind that the cluster does not have is looked for again
+ABSENT_AGAIN = (
+    60.0,
+    120.0,
+)  # seconds until a kind that the cluster does not have is looked for again
 
 Tell = Callable[[str], None]
 
@@ -150,7 +162,9 @@ class Watch:
         while True:
             target = f"{self.kind.path}?{urlencode({'limit': PAGE, **self.kind.choice, **({'continue': rest} if rest else {})})}"
             try:
-                page = page_of(await self._api.get(target, JSON if self.kind.only else METADATA_LIST))
+                page = page_of(
+                    await self._api.get(target, JSON if self.kind.only else METADATA_LIST)
+                )
             except Refused as e:
                 raise self._told(e) from None
             for item in page.items or []:
@@ -234,5 +248,7 @@ class Watch:
         self._better()
 
 
-_NOT_OF_STREAMING: Final = frozenset({401, 403, 404, 410, 429, 503, 504})  # what a list would be answered too
+_NOT_OF_STREAMING: Final = frozenset(
+    {401, 403, 404, 410, 429, 503, 504}
+)  # what a list would be answered too
 _CHANGES: Final = frozenset({"ADDED", "MODIFIED"})

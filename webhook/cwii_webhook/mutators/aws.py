@@ -15,7 +15,9 @@ from cwii_webhook.settings.grammar import AUDIENCE, REGION
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "aws"
-VARIABLES = frozenset({"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_ROLE_SESSION_NAME"})
+VARIABLES = frozenset(
+    {"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_ROLE_SESSION_NAME"}
+)
 NATIVE = words.NATIVE_AWS_ROLE_ARN
 COMMAND = "aws sts get-caller-identity"
 
@@ -27,26 +29,44 @@ def aws(settings: Settings) -> Cloud:
 
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
-    nothing = declined(GIVES, words.AWS, wishes, (words.AWS_ROLE_ARN,), Native(NATIVE, "eks", settings.native_annotations))
+    nothing = declined(
+        GIVES,
+        words.AWS,
+        wishes,
+        (words.AWS_ROLE_ARN,),
+        Native(NATIVE, "eks", settings.native_annotations),
+    )
     if nothing:
         return nothing
-    role = wishes.either(words.AWS_ROLE_ARN, NATIVE, "AWS_ROLE_ARN", honoured=settings.native_annotations)
+    role = wishes.either(
+        words.AWS_ROLE_ARN, NATIVE, "AWS_ROLE_ARN", honoured=settings.native_annotations
+    )
     if role is None:
         return incomplete(GIVES, wishes, words.AWS_ROLE_ARN.key)
     arn = checked(role, ROLE_ARN)
     if len(arn.split(":")[4]) != 12:
         wishes.warnings.append(f"{where(role)} names no account of 12 digits: AWS will not know it")
-    variables = _variables(wishes, arn, found(token.path, windows=wishes.hearing.windows), settings.aws_default_region)
-    audience = wishes.text(words.AWS.audience, "token audience") or wishes.otherwise("token audience", settings.aws_default_audience)
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.expiration))
+    variables = _variables(
+        wishes, arn, found(token.path, windows=wishes.hearing.windows), settings.aws_default_region
+    )
+    audience = wishes.text(words.AWS.audience, "token audience") or wishes.otherwise(
+        "token audience", settings.aws_default_audience
+    )
+    volume = token.volume(
+        checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.expiration)
+    )
     guests = check.guests(wishes, settings, variables, (token.mount,))
-    return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
+    return plan(
+        wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests
+    )
 
 
 def _variables(wishes: Wishes, role: str, path: str, otherwise: str) -> tuple[Variable, ...]:
     wishes.otherwise("AWS_WEB_IDENTITY_TOKEN_FILE", path)
     variables = [variable("AWS_ROLE_ARN", role), variable("AWS_WEB_IDENTITY_TOKEN_FILE", path)]
-    region = wishes.text(words.AWS_REGION, "AWS_REGION") or (wishes.otherwise("AWS_REGION", otherwise) if otherwise else None)
+    region = wishes.text(words.AWS_REGION, "AWS_REGION") or (
+        wishes.otherwise("AWS_REGION", otherwise) if otherwise else None
+    )
     if region:
         variables.append(variable("AWS_REGION", checked(region, REGION)))
     if session := wishes.text(words.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):

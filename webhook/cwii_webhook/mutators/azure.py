@@ -16,7 +16,9 @@ from cwii_webhook.settings.grammar import AUDIENCE
 from cwii_webhook.vocabulary import cwii as words
 
 GIVES = "az"
-VARIABLES = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"})
+VARIABLES = frozenset(
+    {"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"}
+)
 NATIVE = words.NATIVE_AZURE_CLIENT_ID
 
 # az reads an argument that begins with @ from the file of that name: no token stands in a list of arguments.
@@ -34,27 +36,48 @@ def azure(settings: Settings) -> Cloud:
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
     honoured = settings.native_annotations
-    nothing = declined(GIVES, words.AZURE, wishes, (words.AZURE_CLIENT_ID,), Native(NATIVE, "azwi", honoured))
+    nothing = declined(
+        GIVES, words.AZURE, wishes, (words.AZURE_CLIENT_ID,), Native(NATIVE, "azwi", honoured)
+    )
     if nothing:
         return nothing
     client = wishes.either(words.AZURE_CLIENT_ID, NATIVE, "AZURE_CLIENT_ID", honoured=honoured)
-    tenant = wishes.either(words.AZURE_TENANT_ID, words.NATIVE_AZURE_TENANT_ID, "AZURE_TENANT_ID", honoured=honoured)
+    tenant = wishes.either(
+        words.AZURE_TENANT_ID, words.NATIVE_AZURE_TENANT_ID, "AZURE_TENANT_ID", honoured=honoured
+    )
     if client is None or tenant is None:
         ids = ((client, words.AZURE_CLIENT_ID), (tenant, words.AZURE_TENANT_ID))
         return incomplete(GIVES, wishes, *[word.key for said, word in ids if said is None])
     ids = checked(client, ID), checked(tenant, ID)
-    wishes.warnings += [*cautions.client(where(client), client.value), *cautions.tenant(where(tenant), tenant.value)]
+    wishes.warnings += [
+        *cautions.client(where(client), client.value),
+        *cautions.tenant(where(tenant), tenant.value),
+    ]
     variables = _variables(settings, wishes, ids, found(token.path, windows=wishes.hearing.windows))
-    audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise("token audience", settings.az_default_audience)
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.expiration))
+    audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise(
+        "token audience", settings.az_default_audience
+    )
+    volume = token.volume(
+        checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.expiration)
+    )
     guests = check.guests(wishes, settings, variables, (token.mount,))
-    return plan(wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests)
+    return plan(
+        wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests
+    )
 
 
-def _variables(settings: Settings, wishes: Wishes, ids: tuple[str, str], path: str) -> tuple[Variable, ...]:
+def _variables(
+    settings: Settings, wishes: Wishes, ids: tuple[str, str], path: str
+) -> tuple[Variable, ...]:
     wishes.otherwise("AZURE_FEDERATED_TOKEN_FILE", path)
     client, tenant = ids
-    variables = [variable("AZURE_CLIENT_ID", client), variable("AZURE_TENANT_ID", tenant), variable("AZURE_FEDERATED_TOKEN_FILE", path)]
+    variables = [
+        variable("AZURE_CLIENT_ID", client),
+        variable("AZURE_TENANT_ID", tenant),
+        variable("AZURE_FEDERATED_TOKEN_FILE", path),
+    ]
     if host := wishes.text(words.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
-        variables.append(variable("AZURE_AUTHORITY_HOST", authority(host, settings.authority_hosts)))
+        variables.append(
+            variable("AZURE_AUTHORITY_HOST", authority(host, settings.authority_hosts))
+        )
     return tuple(variables)

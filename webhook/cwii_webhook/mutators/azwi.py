@@ -7,7 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cwii_webhook.injection import NO_TOKEN, Injection, Nothing, Origin, Refused, Touch, Variable, Volume, more, variable, weight
+from cwii_webhook.injection import (
+    NO_TOKEN,
+    Injection,
+    Nothing,
+    Origin,
+    Refused,
+    Touch,
+    Variable,
+    Volume,
+    more,
+    variable,
+    weight,
+)
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
 from cwii_webhook.mutators.azwi_layout import CA_PATH, PLANS, PREFIX, Place
@@ -17,7 +29,18 @@ from cwii_webhook.review import Places, Pod
 from cwii_webhook.settings.azwi import AUDIENCE, Endpoint, Settings
 from cwii_webhook.shape import for_windows, on_windows
 from cwii_webhook.spelling import Spelling, shown
-from cwii_webhook.vocabulary.azwi import CLIENT_ID, DOMAIN, EXPIRATION, PORT, PROXY, SKIP, TENANT_ID, USE, YES, endpoint
+from cwii_webhook.vocabulary.azwi import (
+    CLIENT_ID,
+    DOMAIN,
+    EXPIRATION,
+    PORT,
+    PROXY,
+    SKIP,
+    TENANT_ID,
+    USE,
+    YES,
+    endpoint,
+)
 from cwii_webhook.voices import Subject, Voice
 
 LEAST, MOST = 3600, 86400
@@ -55,14 +78,39 @@ class Azwi:
         self.volumes = frozenset({PREFIX + "*", self.plan.volumes})
         self.authority = variable("AZURE_AUTHORITY_HOST", settings.authority)
         self.endpoint = endpoint(end.suffix).key if end.suffix else ""
-        self.before = (variable("AZURE_KUBERNETES_TOKEN_PROXY", end.proxy), variable("AZURE_KUBERNETES_SNI_NAME", end.sni_name))
+        self.before = (
+            variable("AZURE_KUBERNETES_TOKEN_PROXY", end.proxy),
+            variable("AZURE_KUBERNETES_SNI_NAME", end.sni_name),
+        )
         self.ca_data = variable("AZURE_KUBERNETES_CA_DATA", end.ca_data)
         self.audiences = {False: settings.audience or AUDIENCE, True: end.audience}
         self.authorities = {False: (), True: tuple(_authorities(end))}
         self.proxies = Proxies(settings)
-        self.spelling = Spelling("azwi", DOMAIN, (USE, CLIENT_ID, TENANT_ID, EXPIRATION, SKIP, PROXY, PORT, *([endpoint(end.suffix)] if end.suffix else ())))
-        ends = (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", "")) if end.suffix else ()
-        names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", self.authority.name)
+        self.spelling = Spelling(
+            "azwi",
+            DOMAIN,
+            (
+                USE,
+                CLIENT_ID,
+                TENANT_ID,
+                EXPIRATION,
+                SKIP,
+                PROXY,
+                PORT,
+                *([endpoint(end.suffix)] if end.suffix else ()),
+            ),
+        )
+        ends = (
+            (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", ""))
+            if end.suffix
+            else ()
+        )
+        names = (
+            "AZURE_CLIENT_ID",
+            "AZURE_TENANT_ID",
+            "AZURE_FEDERATED_TOKEN_FILE",
+            self.authority.name,
+        )
         self.variables = frozenset({*names, *(v.name for v in ends)})
         self._known: Memo[Said, Usual] = Memo()
 
@@ -72,7 +120,12 @@ class Azwi:
     def __call__(self, subject: Subject) -> Injection | Nothing:
         if self.settings.label and (subject.pod.metadata.labels or {}).get(USE.key) != YES:
             subject.odd = self.spelling.of(subject, None)
-            return Nothing("azure", "not-asked", f'the pod has no label {USE.key}: "{YES}"', tuple(_unlabelled(subject)))
+            return Nothing(
+                "azure",
+                "not-asked",
+                f'the pod has no label {USE.key}: "{YES}"',
+                tuple(_unlabelled(subject)),
+            )
         name = subject.pod.spec.service_account_name or "default"
         account = subject.account(name)
         if account is None:
@@ -82,22 +135,46 @@ class Azwi:
         port, skipped = _port(subject), self.skipped(subject.pod)
         usual = self._usual(subject, account, skipped)
         joined = () if port is None else (SIDECAR, INIT)
-        own = (*_of_port(subject, port), *cautions.skipped(subject, SKIP.key, skipped, joined), *cautions.own_values(subject, usual.variables, skipped))
+        own = (
+            *_of_port(subject, port),
+            *cautions.skipped(subject, SKIP.key, skipped, joined),
+            *cautions.own_values(subject, usual.variables, skipped),
+        )
         if port is None:
             return more(usual.injection, (), own)
-        joining = self.proxies.joining(subject.pod, port, usual.variables, usual.place.mount, skipped)
+        joining = self.proxies.joining(
+            subject.pod, port, usual.variables, usual.place.mount, skipped
+        )
         volumes = (*usual.injection.volumes, NO_TOKEN) if joining else usual.injection.volumes
-        return replace(usual.injection, volumes=volumes, joining=joining, warnings=(*usual.injection.warnings, *own))
+        return replace(
+            usual.injection,
+            volumes=volumes,
+            joining=joining,
+            warnings=(*usual.injection.warnings, *own),
+        )
 
     def _usual(self, subject: Subject, account: Voice, skipped: frozenset[str]) -> Usual:
         """Of the pod itself only its own expiration counts, its endpoint, how its volume is called, and which of its containers there are."""
         said = subject.pod.metadata.annotations or {}
-        own, bound = said.get(EXPIRATION.key) or None, bool(self.endpoint) and said.get(self.endpoint, "").lower() == YES
+        own, bound = (
+            said.get(EXPIRATION.key) or None,
+            bool(self.endpoint) and said.get(self.endpoint, "").lower() == YES,
+        )
         places, volume = subject.places(skipped), self.plan.called(subject.pod)
-        key = account.ref, tuple(map(account.annotations.get, HEARD)), None if own is None else subject.ref, own, bound, volume, places
+        key = (
+            account.ref,
+            tuple(map(account.annotations.get, HEARD)),
+            None if own is None else subject.ref,
+            own,
+            bound,
+            volume,
+            places,
+        )
         known = self._known.get(key)
         if known is None:
-            pod = Voice("pod", subject.ref, {} if own is None else {EXPIRATION.key: own})  # it is kept: no more than what is heard
+            pod = Voice(
+                "pod", subject.ref, {} if own is None else {EXPIRATION.key: own}
+            )  # it is kept: no more than what is heard
             known = self._worked_out(self._wish(pod, account, bound=bound), volume, places)
             self._known.keep(key, known, weight(known.injection, places))
         return known
@@ -107,7 +184,8 @@ class Azwi:
         return Wish(
             account,
             account.annotations.get(CLIENT_ID.key, ""),
-            _said("AZURE_TENANT_ID", TENANT_ID.key, account) or Origin("AZURE_TENANT_ID", self.settings.tenant_id),
+            _said("AZURE_TENANT_ID", TENANT_ID.key, account)
+            or Origin("AZURE_TENANT_ID", self.settings.tenant_id),
             expiration,
             seconds,
             bound,
@@ -128,14 +206,30 @@ class Azwi:
 
     def _variables(self, wish: Wish, place: Place) -> tuple[Variable, ...]:
         """In the peer's order, and none that is empty."""
-        every = (variable("AZURE_CLIENT_ID", wish.client), variable("AZURE_TENANT_ID", wish.tenant.value), place.token, self.authority)
+        every = (
+            variable("AZURE_CLIENT_ID", wish.client),
+            variable("AZURE_TENANT_ID", wish.tenant.value),
+            place.token,
+            self.authority,
+        )
         if wish.bound:
             every = (*every, *self.before, place.ca, self.ca_data)
         return tuple(v for v in every if v.value)
 
     def _volume(self, place: Place, wish: Wish) -> Volume:
-        token = {"path": self.plan.token, "expirationSeconds": wish.seconds, "audience": self.audiences[wish.bound]}
-        return Volume(place.mount.name, {"projected": {"sources": [{"serviceAccountToken": token}, *self.authorities[wish.bound]]}})
+        token = {
+            "path": self.plan.token,
+            "expirationSeconds": wish.seconds,
+            "audience": self.audiences[wish.bound],
+        }
+        return Volume(
+            place.mount.name,
+            {
+                "projected": {
+                    "sources": [{"serviceAccountToken": token}, *self.authorities[wish.bound]]
+                }
+            },
+        )
 
     def _origins(self, wish: Wish, place: Place) -> Iterator[Origin]:
         if wish.client:
@@ -151,15 +245,35 @@ class Azwi:
 def _authorities(end: Endpoint) -> Iterator[Mapping[str, object]]:
     """Who vouches for the endpoint, beside the token in the same volume."""
     if end.ca_config_map:
-        yield {"configMap": {"name": end.ca_config_map, "items": [{"key": "ca.crt", "path": CA_PATH}], "optional": False}}
+        yield {
+            "configMap": {
+                "name": end.ca_config_map,
+                "items": [{"key": "ca.crt", "path": CA_PATH}],
+                "optional": False,
+            }
+        }
     if end.ca_signer:
         selector = {} if end.ca_selector is None else {"labelSelector": end.ca_selector}
-        yield {"clusterTrustBundle": {"signerName": end.ca_signer, **selector, "path": CA_PATH, "optional": False}}
+        yield {
+            "clusterTrustBundle": {
+                "signerName": end.ca_signer,
+                **selector,
+                "path": CA_PATH,
+                "optional": False,
+            }
+        }
 
 
 def _said(what: str, key: str, *voices: Voice) -> Origin | None:
     """The first who says it, be it nothing that he says."""
-    return next((Origin(what, voice.annotations[key], key, voice) for voice in voices if key in voice.annotations), None)
+    return next(
+        (
+            Origin(what, voice.annotations[key], key, voice)
+            for voice in voices
+            if key in voice.annotations
+        ),
+        None,
+    )
 
 
 def _port(subject: Subject) -> int | None:
@@ -171,7 +285,9 @@ def _port(subject: Subject) -> int | None:
         remedy = f"remove {PROXY.key} of {pod}, or its hostNetwork"
         raise Refused("hostNetwork is set to true, cannot inject proxy sidecar", warnings=(remedy,))
     if for_windows(subject.pod):
-        raise Refused("the proxy sidecar does not run on Windows", warnings=(f"remove {PROXY.key} of {pod}",))
+        raise Refused(
+            "the proxy sidecar does not run on Windows", warnings=(f"remove {PROXY.key} of {pod}",)
+        )
     text = pod.annotations.get(PORT.key)
     try:
         return PROXY_PORT if text is None else peers.whole(text, 32)
@@ -190,7 +306,10 @@ def _expiration(*voices: Voice) -> tuple[Origin, int]:
     except peers.NotANumber as e:
         raise Refused(str(e), warnings=(remedy,)) from e
     if not LEAST <= seconds <= MOST:
-        raise Refused(f"token expiration {seconds} not valid. Expected value to be between {LEAST} and {MOST}", warnings=(remedy,))
+        raise Refused(
+            f"token expiration {seconds} not valid. Expected value to be between {LEAST} and {MOST}",
+            warnings=(remedy,),
+        )
     return origin, seconds
 
 

@@ -51,7 +51,9 @@ class Plan(Struct, frozen=True):
 
 
 PLANS: Mapping[Layout, Plan] = {
-    "v1.5": Plan("azure-identity-token", "/var/run/secrets/azure/tokens", "azure-identity-token", named=False),
+    "v1.5": Plan(
+        "azure-identity-token", "/var/run/secrets/azure/tokens", "azure-identity-token", named=False
+    ),
     "v1.6": Plan(PREFIX, "/var/run/secrets/azure/wi", "token/azure-identity-token"),
     "next": Plan(PREFIX, "/var/run/secrets/azure/wi", "token/azure-identity-token", apart=True),
 }

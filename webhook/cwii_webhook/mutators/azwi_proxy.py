@@ -10,7 +10,10 @@ from cwii_webhook.settings.azwi import NATIVE_SIDECARS, Settings
 from cwii_webhook.shape import asking, least
 
 SIDECAR, INIT = "azwi-proxy", "azwi-proxy-init"
-_CPU, _MEMORY = "100m", "128Mi"  # said only where a container that says nothing would cost the pod its class, or its place under a quota
+_CPU, _MEMORY = (
+    "100m",
+    "128Mi",
+)  # said only where a container that says nothing would cost the pod its class, or its place under a quota
 
 
 class Proxies:
@@ -22,7 +25,14 @@ class Proxies:
         self._sidecar = _sidecar(settings.proxy.image, native=self._native)
         self._init = _init(settings.proxy.init_image)
 
-    def joining(self, pod: Pod, port: int, variables: Sequence[Variable], mount: Mount, skipped: Collection[str]) -> tuple[Joining, ...]:
+    def joining(
+        self,
+        pod: Pod,
+        port: int,
+        variables: Sequence[Variable],
+        mount: Mount,
+        skipped: Collection[str],
+    ) -> tuple[Joining, ...]:
         """Only those that are not there yet."""
         place: Place = "initContainers" if self._native else "containers"
         flag = f"--proxy-port={port}"
@@ -33,16 +43,28 @@ class Proxies:
             | {
                 "args": [flag, self._level],
                 "ports": [{"containerPort": port}],
-                "lifecycle": {"postStart": {"exec": {"command": ["/proxy", flag, "--probe", self._level]}}},
+                "lifecycle": {
+                    "postStart": {"exec": {"command": ["/proxy", flag, "--probe", self._level]}}
+                },
                 **_given(SIDECAR, (), variables, mount, skipped),
             }
         )
-        init = self._init | more | _given(INIT, (Variable("PROXY_PORT", str(port)),), variables, mount, skipped)
+        init = (
+            self._init
+            | more
+            | _given(INIT, (Variable("PROXY_PORT", str(port)),), variables, mount, skipped)
+        )
         both = (Joining(SIDECAR, sidecar, place, first=True), Joining(INIT, init))
         return tuple(one for one in both if one.name not in _names(pod, one.place))
 
 
-def _given(name: str, own: Sequence[Variable], variables: Sequence[Variable], mount: Mount, skipped: Collection[str]) -> dict[str, object]:
+def _given(
+    name: str,
+    own: Sequence[Variable],
+    variables: Sequence[Variable],
+    mount: Mount,
+    skipped: Collection[str],
+) -> dict[str, object]:
     """Like the pod's own containers, they are given the identity, unless they are to be skipped."""
     if name in skipped:
         return {"env": [*own], "volumeMounts": [NO_TOKEN_MOUNT]}
@@ -50,7 +72,9 @@ def _given(name: str, own: Sequence[Variable], variables: Sequence[Variable], mo
 
 
 def _names(pod: Pod, place: Place) -> set[str]:
-    there: Sequence[Container] | None = pod.spec.containers if place == "containers" else pod.spec.init_containers
+    there: Sequence[Container] | None = (
+        pod.spec.containers if place == "containers" else pod.spec.init_containers
+    )
     return {container.name for container in there or ()}
 
 
@@ -68,10 +92,26 @@ def _sidecar(image: str, *, native: bool) -> dict[str, object]:
         "runAsNonRoot": True,
     }
     always = {"restartPolicy": "Always"} if native else {}
-    return {"name": SIDECAR, "image": image, "imagePullPolicy": "IfNotPresent", "securityContext": restricted, **always}
+    return {
+        "name": SIDECAR,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": restricted,
+        **always,
+    }
 
 
 def _init(image: str) -> dict[str, object]:
     """It changes the pod's routes, which only a privileged one may."""
-    privileged = {"capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]}, "privileged": True, "runAsNonRoot": False, "runAsUser": 0}
-    return {"name": INIT, "image": image, "imagePullPolicy": "IfNotPresent", "securityContext": privileged}
+    privileged = {
+        "capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]},
+        "privileged": True,
+        "runAsNonRoot": False,
+        "runAsUser": 0,
+    }
+    return {
+        "name": INIT,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": privileged,
+    }

@@ -43,7 +43,10 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
     base = pod.spec.security_context
     if mode & 0o004 or (base and base.fs_group is not None):
         return
-    users = {c.name: user(c, base) for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))}
+    users = {
+        c.name: user(c, base)
+        for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    }
     if len(set(users.values())) == 1 and None not in users.values():
         return
     for name, number in users.items():
@@ -51,7 +54,9 @@ def unreadable(pod: Pod, mode: int, token: str) -> Iterator[str]:
             yield f"container {name} runs as user {number} and will not be able to read {token}: set the pod's securityContext.fsGroup"
 
 
-def skipped(subject: Subject, key: str, names: Collection[str], ours: Collection[str] = ()) -> Iterator[str]:
+def skipped(
+    subject: Subject, key: str, names: Collection[str], ours: Collection[str] = ()
+) -> Iterator[str]:
     """Whoever is to be skipped and is not there: misspelt perhaps, or of another webhook, and yet to come."""
     if not names or names is ours:
         return
@@ -62,9 +67,16 @@ def skipped(subject: Subject, key: str, names: Collection[str], ours: Collection
         yield f"{key} of {subject.ref} skips {shown(name)}, and no container is called so{f': did you mean {shown(near)}?' if near else ''}"
 
 
-def own_values(subject: Subject, variables: Sequence[Variable], skipped: Collection[str], replaced: Collection[str] = ()) -> Iterator[str]:
+def own_values(
+    subject: Subject,
+    variables: Sequence[Variable],
+    skipped: Collection[str],
+    replaced: Collection[str] = (),
+) -> Iterator[str]:
     """Theirs that win over ours, ours that win over theirs, and ours that win unseen. Of a pod that has all of ours nothing is said."""
-    if subject.variables.isdisjoint([v.name for v in variables]) and not any(container.env_from for container in subject.containers):
+    if subject.variables.isdisjoint([v.name for v in variables]) and not any(
+        container.env_from for container in subject.containers
+    ):
         return
     ours = {v.name: v.value for v in variables}
     for container in subject.containers:
@@ -73,8 +85,14 @@ def own_values(subject: Subject, variables: Sequence[Variable], skipped: Collect
         own = [v for v in container.env or () if v.name in ours]
         other = [v.name for v in own if ours[v.name] and ours[v.name] != v.value]
         if other:
-            yield from _told(container.name, [name for name in other if name not in replaced], "that is left as it is")
-            yield from _told(container.name, [name for name in other if name in replaced], "ours replaces it")
+            yield from _told(
+                container.name,
+                [name for name in other if name not in replaced],
+                "that is left as it is",
+            )
+            yield from _told(
+                container.name, [name for name in other if name in replaced], "ours replaces it"
+            )
         if container.env_from and len(own) < len(ours):
             yield f"container {container.name} takes variables from elsewhere (envFrom): where their names are ours, ours win"
 

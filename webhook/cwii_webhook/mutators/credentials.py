@@ -14,9 +14,13 @@ from cwii_webhook.vocabulary.cwii import GCP_CREDENTIALS
 
 NAME = "cwii-gcp-creds"
 FILE = "credentials.json"
-MARK = {"app.kubernetes.io/managed-by": "cwii"}  # of a ConfigMap; by these three whoever installs the webhook says what it may write
+MARK = {
+    "app.kubernetes.io/managed-by": "cwii"
+}  # of a ConfigMap; by these three whoever installs the webhook says what it may write
 STS = "https://sts.googleapis.com/v1"
-IMPERSONATION = "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{}:generateAccessToken"
+IMPERSONATION = (
+    "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{}:generateAccessToken"
+)
 WRITING = Mount(NAME, "/cwii/gcp")
 SCRIPT = f"printf '%s' \"$CWII_GCP_CREDS_JSON\" > {WRITING.mount_path}/{FILE}"
 
@@ -53,7 +57,13 @@ def name(audience: str, account: str, *, windows: bool = False) -> str:
 
 def annotation(text: str) -> Delivered:
     """Nothing is written to the cluster, and nothing is run."""
-    item = {"path": FILE, "fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{GCP_CREDENTIALS.key}']"}}
+    item = {
+        "path": FILE,
+        "fieldRef": {
+            "apiVersion": "v1",
+            "fieldPath": f"metadata.annotations['{GCP_CREDENTIALS.key}']",
+        },
+    }
     return Delivered(Volume(NAME, {"downwardAPI": {"items": [item]}}), {GCP_CREDENTIALS.key: text})
 
 
@@ -64,5 +74,14 @@ def config_map(namespace: str, called: str, text: str) -> Delivered:
 
 def written(image: str, text: str) -> Delivered:
     """A container writes it before any of the pod's own starts."""
-    writer = Guest(f"{NAME}-writer", image, SCRIPT, (variable("CWII_GCP_CREDS_JSON", text),), (WRITING,), "10m", "32Mi", writer=True)
+    writer = Guest(
+        f"{NAME}-writer",
+        image,
+        SCRIPT,
+        (variable("CWII_GCP_CREDS_JSON", text),),
+        (WRITING,),
+        "10m",
+        "32Mi",
+        writer=True,
+    )
     return Delivered(Volume(NAME, {"emptyDir": {}}), guests=(writer,))

@@ -9,7 +9,18 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cwii_webhook.injection import Injection, Mount, Nothing, Origin, Touch, Variable, Volume, more, variable, weight
+from cwii_webhook.injection import (
+    Injection,
+    Mount,
+    Nothing,
+    Origin,
+    Touch,
+    Variable,
+    Volume,
+    more,
+    variable,
+    weight,
+)
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions
 from cwii_webhook.mutators.eks_wish import Heard, Wish, Wishes
@@ -28,7 +39,9 @@ REGIONAL = "AWS_STS_REGIONAL_ENDPOINTS"
 
 _CSV = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
 
-There = tuple[frozenset[str], ...]  # of each container, what it has already of what is given; nothing where none has any
+There = tuple[
+    frozenset[str], ...
+]  # of each container, what it has already of what is given; nothing where none has any
 
 
 class Usual(Struct, frozen=True):
@@ -43,12 +56,29 @@ class Eks:
 
     def __init__(self, settings: Settings) -> None:
         self.words = words(settings.domain)
-        self.spelling = Spelling("eks", settings.domain, (*(getattr(self.words, name) for name in Words.__struct_fields__), AGENT))
+        self.spelling = Spelling(
+            "eks",
+            settings.domain,
+            (*(getattr(self.words, name) for name in Words.__struct_fields__), AGENT),
+        )
         self.wishes = Wishes(settings, self.words)
         self.sts, self.agent = self.wishes.sts, self.wishes.agent
-        self.region = tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")) if settings.region else ()
+        self.region = (
+            tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION"))
+            if settings.region
+            else ()
+        )
         self.volumes = frozenset({self.sts.volume, self.agent.volume})
-        self.variables = frozenset({*REGION, REGIONAL, self.sts.pointer, self.sts.other, self.agent.pointer, self.agent.other})
+        self.variables = frozenset(
+            {
+                *REGION,
+                REGIONAL,
+                self.sts.pointer,
+                self.sts.other,
+                self.agent.pointer,
+                self.agent.other,
+            }
+        )
         self._known: Memo[tuple[Wish, bool, Places, There], Usual] = Memo()
 
     @property
@@ -64,15 +94,26 @@ class Eks:
         if not name:
             return Nothing("aws", "no-account", "the pod names no ServiceAccount")
         if self.words.switched_off.key in (subject.pod.metadata.labels or ()):
-            return Nothing("aws", "switched-off", f"the pod has the label {self.words.switched_off.key}")
+            return Nothing(
+                "aws", "switched-off", f"the pod has the label {self.words.switched_off.key}"
+            )
         account = subject.account(name)
         subject.odd = self.spelling.of(subject, account)
         wish = self.wishes(subject, name, account)
         if wish is None:
             return self._unasked(Ref("", "ServiceAccount", subject.namespace, name), account)
         skipped = self.skipped(subject.pod)
-        usual = self._usual(wish, on_windows(subject.pod), subject.places(skipped), self._there(subject, skipped))
-        return more(usual.injection, (), (*self._of_skipped(subject, skipped), *cautions.own_values(subject, usual.variables, skipped)))
+        usual = self._usual(
+            wish, on_windows(subject.pod), subject.places(skipped), self._there(subject, skipped)
+        )
+        return more(
+            usual.injection,
+            (),
+            (
+                *self._of_skipped(subject, skipped),
+                *cautions.own_values(subject, usual.variables, skipped),
+            ),
+        )
 
     def _unasked(self, ref: Ref, account: Voice | None) -> Nothing:
         if account is None and not self.wishes.roles:
@@ -89,7 +130,13 @@ class Eks:
     def _there(self, subject: Subject, skipped: frozenset[str]) -> There:
         if self.variables.isdisjoint(subject.variables):
             return ()
-        return tuple([self.variables & names((container,)) for container in subject.containers if container.name not in skipped])
+        return tuple(
+            [
+                self.variables & names((container,))
+                for container in subject.containers
+                if container.name not in skipped
+            ]
+        )
 
     def _usual(self, wish: Wish, windows: bool, places: Places, there: There) -> Usual:  # noqa: FBT001 - part of a key
         key = wish, windows, places, there
@@ -103,25 +150,40 @@ class Eks:
         way, path = wish.way, f"{wish.way.mount_path}/{wish.way.file}"
         file = "C:" + path.replace("/", "\\") if windows else path
         values = (variable(way.other, wish.value.value), variable(way.pointer, file))
-        token = {"audience": wish.audience.value, "expirationSeconds": int(wish.expiration.value), "path": way.file}
+        token = {
+            "audience": wish.audience.value,
+            "expirationSeconds": int(wish.expiration.value),
+            "path": way.file,
+        }
         injection = Injection(
             gives="aws",
-            volumes=(Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),),
-            touches=tuple(self._touches(wish, values, places, there or (frozenset[str](),) * len(places))),
+            volumes=(
+                Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),
+            ),
+            touches=tuple(
+                self._touches(wish, values, places, there or (frozenset[str](),) * len(places))
+            ),
             labels={POD_IDENTITY: ENABLED} if way is self.agent else {},
             warnings=tuple(self._warnings(wish)),
             origins=tuple(self._origins(wish, file)),
         )
         return Usual(injection, (*self.region, *values))
 
-    def _touches(self, wish: Wish, values: tuple[Variable, Variable], places: Places, there: There) -> Iterator[Touch]:
+    def _touches(
+        self, wish: Wish, values: tuple[Variable, Variable], places: Places, there: There
+    ) -> Iterator[Touch]:
         mounts = (Mount(wish.way.volume, wish.way.mount_path, read_only=True),)
         for place, own in zip(places, there, strict=True):
             variables = self._variables(own, wish.regional.value == "true", values)
             if variables is not None:
                 yield Touch(*place, variables, mounts)
 
-    def _variables(self, there: frozenset[str], regional: bool, values: tuple[Variable, Variable]) -> tuple[Variable, ...] | None:  # noqa: FBT001 - one of three groups
+    def _variables(
+        self,
+        there: frozenset[str],
+        regional: bool,  # noqa: FBT001 - one of three groups
+        values: tuple[Variable, Variable],
+    ) -> tuple[Variable, ...] | None:
         """Of each group all or none: what a container has of it stays. None where it has something of each: it needs nothing of us."""
         identity = not there.isdisjoint([v.name for v in values])
         region = not there.isdisjoint(REGION)
@@ -145,14 +207,23 @@ class Eks:
         if wish.way is self.sts and not ROLE.fullmatch(role.value):
             home = self.wishes.home
             nowhere = home and not home.account
-            why = "in which the account is missing: the webhook asks the instance that it runs on" if nowhere else "which is no role's ARN: AWS will refuse it"
+            why = (
+                "in which the account is missing: the webhook asks the instance that it runs on"
+                if nowhere
+                else "which is no role's ARN: AWS will refuse it"
+            )
             yield f"{role.key} of {role.bearer} is {shown(role.value)}, {why}"
         yield from cautions.expiration(int(wish.expiration.value), self.words.expiration.key)
 
 
 def _origin(what: str, heard: Heard) -> Origin:
     bearer = heard.bearer
-    return Origin(what, heard.value, heard.key, Voice("pod" if bearer.kind == "Pod" else "account", bearer, {}) if bearer else None)
+    return Origin(
+        what,
+        heard.value,
+        heard.key,
+        Voice("pod" if bearer.kind == "Pod" else "account", bearer, {}) if bearer else None,
+    )
 
 
 def skipping(text: str) -> frozenset[str]:

@@ -49,18 +49,28 @@ class Roles:
     def take(self, text: str | None) -> str:
         """Who deletes it takes nothing away, as with the peer: it may be on its way to be made anew."""
         if text is None:
-            return f"there is no {self.ref} with a key {self.place.key}" + (f": {STILL}" if self._entries else "")
+            return f"there is no {self.ref} with a key {self.place.key}" + (
+                f": {STILL}" if self._entries else ""
+            )
         try:
             found = msgspec.json.decode(text or "{}", type=dict[str, dict[str, object] | None])
-            self._entries = {key: _entry(said) for key, said in found.items() if said and "/" in key}
+            self._entries = {
+                key: _entry(said) for key, said in found.items() if said and "/" in key
+            }
         except (msgspec.MsgspecError, RecursionError) as e:
             return f"{self.place.key} of {self.ref} cannot be read ({e}): {ENTRIES}; {STILL}"
         odd = next((key for key in found if "/" not in key), None)
-        return "" if odd is None else f"{self.place.key} of {self.ref} has {odd[:64]!r}, which is no NAMESPACE/SERVICEACCOUNT: the others are heeded"
+        return (
+            ""
+            if odd is None
+            else f"{self.place.key} of {self.ref} has {odd[:64]!r}, which is no NAMESPACE/SERVICEACCOUNT: the others are heeded"
+        )
 
 
 def _entry(said: Mapping[str, object]) -> Entry:
-    return msgspec.convert({name.lower(): value for name, value in said.items() if value is not None}, Entry)
+    return msgspec.convert(
+        {name.lower(): value for name, value in said.items() if value is not None}, Entry
+    )
 
 
 class _Pair(Struct, frozen=True):
@@ -83,7 +93,11 @@ class Identities:
         """Without a file nobody goes to the agent any more, and so with an empty one."""
         if not text:
             self.pairs = frozenset()
-            return f"there is no file {self.place.path}: nobody gets credentials of the agent" if text is None else ""
+            return (
+                f"there is no file {self.place.path}: nobody gets credentials of the agent"
+                if text is None
+                else ""
+            )
         try:
             found = msgspec.json.decode(text, type=_Config).identities or []
         except (msgspec.MsgspecError, RecursionError) as e:
@@ -113,7 +127,14 @@ class Home:
         except (msgspec.MsgspecError, RecursionError) as e:
             return f"what the instance's metadata says of it cannot be read ({e})"
         self.account = found.account
-        self.partition = next((partition for prefix, partition in _PARTITIONS.items() if found.region.startswith(prefix)), "aws")
+        self.partition = next(
+            (
+                partition
+                for prefix, partition in _PARTITIONS.items()
+                if found.region.startswith(prefix)
+            ),
+            "aws",
+        )
         return ""
 
     def composed(self, role: str) -> str:

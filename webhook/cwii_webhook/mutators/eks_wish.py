@@ -19,7 +19,9 @@ from cwii_webhook.voices import Subject, Voice
 
 JITTER = 7200
 
-_BOOL = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True} | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
+_BOOL = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True} | dict.fromkeys(
+    ("0", "f", "F", "FALSE", "false", "False"), False
+)
 
 
 class Way(Struct, frozen=True, cache_hash=True):
@@ -63,8 +65,20 @@ class Wishes:
         self.roles = Roles(settings.namespace) if settings.config_map else None
         self.identities = Identities(settings.identities) if settings.identities else None
         self.home = Home() if settings.compose else None
-        self.sts = Way("aws-iam-token", settings.mount_path, "token", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN")
-        self.agent = Way(own.volume_name, own.mount_path, own.token_path, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+        self.sts = Way(
+            "aws-iam-token",
+            settings.mount_path,
+            "token",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_ROLE_ARN",
+        )
+        self.agent = Way(
+            own.volume_name,
+            own.mount_path,
+            own.token_path,
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        )
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -79,22 +93,36 @@ class Wishes:
         if not self.roles or entry is None or not entry.rolearn:
             return None
         lasts, regional = self._entered(subject, name, entry)
-        role, audience = [Heard(text, f"{subject.namespace}/{name}", self.roles.ref) for text in (self._composed(entry.rolearn), entry.audience)]
+        role, audience = [
+            Heard(text, f"{subject.namespace}/{name}", self.roles.ref)
+            for text in (self._composed(entry.rolearn), entry.audience)
+        ]
         return Wish(self.sts, role, audience, lasts, regional)
 
     def _of_account(self, subject: Subject, account: Voice) -> Wish:
         said, words = account.annotations, self.words
         role = Heard(self._composed(said[words.role_arn.key]), words.role_arn.key, account.ref)
         audience = said.get(words.audience.key)
-        heard = Heard(self.settings.audience) if audience is None else Heard(audience, words.audience.key, account.ref)
-        lasts = self._expiration(subject, self._lasting(said.get(words.expiration.key), account.ref, self.lasting))
+        heard = (
+            Heard(self.settings.audience)
+            if audience is None
+            else Heard(audience, words.audience.key, account.ref)
+        )
+        lasts = self._expiration(
+            subject, self._lasting(said.get(words.expiration.key), account.ref, self.lasting)
+        )
         return Wish(self.sts, role, heard, lasts, self._regional(account))
 
     def _of_agent(self, subject: Subject, name: str, account: Voice | None) -> Wish:
         """As much as the ServiceAccount or the ConfigMap says of it. A day is a little less for most, so that not all come at once."""
         own, entry = self.settings.container, None if account else self._entry(subject, name)
         if account:
-            lasts = self._expiration(subject, self._lasting(account.annotations.get(self.words.expiration.key), account.ref, self.lasting))
+            lasts = self._expiration(
+                subject,
+                self._lasting(
+                    account.annotations.get(self.words.expiration.key), account.ref, self.lasting
+                ),
+            )
             regional = self._regional(account)
         elif entry:
             lasts, regional = self._entered(subject, name, entry)
@@ -128,7 +156,13 @@ class Wishes:
         except peers.NotANumber:
             odd = f"{key} of {bearer} is {shown(text)}, which is no number of seconds: {otherwise.value} is used"
             return replace(otherwise, odd=(*otherwise.odd, odd))
-        odd = (f"{key} of {bearer} is {seconds}, and no token lasts less than {LEAST} seconds: {LEAST} is used",) if seconds < LEAST else ()
+        odd = (
+            (
+                f"{key} of {bearer} is {seconds}, and no token lasts less than {LEAST} seconds: {LEAST} is used",
+            )
+            if seconds < LEAST
+            else ()
+        )
         return Heard(str(max(LEAST, seconds)), key, bearer, odd)
 
     def _composed(self, role: str) -> str:
@@ -140,5 +174,11 @@ class Wishes:
     def _entered(self, subject: Subject, name: str, entry: Entry) -> tuple[Heard, Heard]:
         """How long its token lasts, and whether STS is the region's."""
         key, ref = f"{subject.namespace}/{name}", self.roles.ref if self.roles else None
-        lasts = Heard(str(max(LEAST, entry.tokenexpiration)), key, ref) if entry.tokenexpiration else self.lasting
-        return self._expiration(subject, lasts), Heard("true" if entry.useregionalsts else "false", key, ref)
+        lasts = (
+            Heard(str(max(LEAST, entry.tokenexpiration)), key, ref)
+            if entry.tokenexpiration
+            else self.lasting
+        )
+        return self._expiration(subject, lasts), Heard(
+            "true" if entry.useregionalsts else "false", key, ref
+        )

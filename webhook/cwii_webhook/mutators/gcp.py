@@ -26,12 +26,22 @@ COMMAND = "gcloud auth application-default print-access-token >/dev/null"
 def gcp(settings: Settings) -> Cloud:
     token = Token(GIVES, settings.root)
     check = Check("cwii-gcp-verify", words.GCP, settings.gcp_verify_image, "384Mi", COMMAND)
-    return Cloud(GIVES, frozenset({token.name, credentials.NAME}), frozenset({POINTER}), partial(_plan, settings, token, check))
+    return Cloud(
+        GIVES,
+        frozenset({token.name, credentials.NAME}),
+        frozenset({POINTER}),
+        partial(_plan, settings, token, check),
+    )
 
 
 def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Plan | Nothing:
-    natives = (Native(NATIVE, honoured=settings.native_annotations), Native(words.FOREIGN_GCP_PROVIDER, "gcpwif"))
-    nothing = declined(GIVES, words.GCP, wishes, (words.GCP.audience, words.GCP_SERVICE_ACCOUNT), *natives)
+    natives = (
+        Native(NATIVE, honoured=settings.native_annotations),
+        Native(words.FOREIGN_GCP_PROVIDER, "gcpwif"),
+    )
+    nothing = declined(
+        GIVES, words.GCP, wishes, (words.GCP.audience, words.GCP_SERVICE_ACCOUNT), *natives
+    )
     if nothing:
         return nothing
     audience = wishes.text(words.GCP.audience, "token audience")
@@ -40,10 +50,17 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
     if audience is None:
         return incomplete(GIVES, wishes, words.GCP.audience.key)
     if audience.voice and not PROVIDER.fullmatch(checked(audience, AUDIENCE)):
-        wishes.warnings.append(f"{where(audience)} is {shown(audience.value)}, which names no provider: Google Cloud knows it as {EXAMPLE}")
-    volume = token.volume(checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.expiration))
+        wishes.warnings.append(
+            f"{where(audience)} is {shown(audience.value)}, which names no provider: Google Cloud knows it as {EXAMPLE}"
+        )
+    volume = token.volume(
+        checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.expiration)
+    )
     mounts = (token.mount, Mount(credentials.NAME, f"{settings.root}/gcp-creds", read_only=True))
-    path = wishes.otherwise(POINTER, found(f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows)).value
+    path = wishes.otherwise(
+        POINTER,
+        found(f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows),
+    ).value
     variables = (variable(POINTER, path),)
     file = _delivered(settings, token, wishes, audience.value)
     return plan(
@@ -57,9 +74,13 @@ def _plan(settings: Settings, token: Token, check: Check, wishes: Wishes) -> Pla
     )
 
 
-def _delivered(settings: Settings, token: Token, wishes: Wishes, audience: str) -> credentials.Delivered:
+def _delivered(
+    settings: Settings, token: Token, wishes: Wishes, audience: str
+) -> credentials.Delivered:
     windows = wishes.hearing.windows
-    said = wishes.either(words.GCP_SERVICE_ACCOUNT, NATIVE, "service account", honoured=settings.native_annotations)
+    said = wishes.either(
+        words.GCP_SERVICE_ACCOUNT, NATIVE, "service account", honoured=settings.native_annotations
+    )
     account = checked(said, SERVICE_ACCOUNT) if said else ""
     wishes.warnings += cautions.service_account(where(said), account) if said else ()
     text = credentials.document(audience, account, found(token.path, windows=windows))
@@ -67,17 +88,25 @@ def _delivered(settings: Settings, token: Token, wishes: Wishes, audience: str) 
         case "annotation":
             return credentials.annotation(text)
         case "config-map":
-            return credentials.config_map(wishes.hearing.namespace, credentials.name(audience, account, windows=windows), text)
+            return credentials.config_map(
+                wishes.hearing.namespace, credentials.name(audience, account, windows=windows), text
+            )
         case "init-container":
             return credentials.written(settings.gcp_init_image, text)
 
 
 def _way(settings: Settings, wishes: Wishes) -> Delivery:
-    said = wishes.text(words.GCP_DELIVERY, "delivery") or wishes.otherwise("delivery", settings.delivery)
+    said = wishes.text(words.GCP_DELIVERY, "delivery") or wishes.otherwise(
+        "delivery", settings.delivery
+    )
     way = delivery(said.value)
     if way is None:
-        raise Refused(f"{where(said)} is {shown(said.value)}: say annotation, config-map or init-container")
+        raise Refused(
+            f"{where(said)} is {shown(said.value)}: say annotation, config-map or init-container"
+        )
     if way == "init-container" and wishes.hearing.windows:
-        wishes.warnings.append("the container that would write Google's credentials file does not run on Windows: they come by annotation")
+        wishes.warnings.append(
+            "the container that would write Google's credentials file does not run on Windows: they come by annotation"
+        )
         return "annotation"
     return way

@@ -7,10 +7,32 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from cwii_webhook.injection import Injection, Nothing, Origin, Refused, Touch, Variable, Volume, more, told, variable, weight
+from cwii_webhook.injection import (
+    Injection,
+    Nothing,
+    Origin,
+    Refused,
+    Touch,
+    Variable,
+    Volume,
+    more,
+    told,
+    variable,
+    weight,
+)
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators import cautions, peers
-from cwii_webhook.mutators.gcpwif_layout import DIRECT, GCLOUD, MOUNTS, OURS, POINTERS, REPLACED, TOKEN, TOKEN_FILE, volumes
+from cwii_webhook.mutators.gcpwif_layout import (
+    DIRECT,
+    GCLOUD,
+    MOUNTS,
+    OURS,
+    POINTERS,
+    REPLACED,
+    TOKEN,
+    TOKEN_FILE,
+    volumes,
+)
 from cwii_webhook.mutators.gcpwif_setup import NAME, Setup
 from cwii_webhook.mutators.gcpwif_wish import Wish, wish
 from cwii_webhook.picture import Ref
@@ -36,7 +58,14 @@ class Usual(Struct, frozen=True):
 class Gcpwif:
     gives = "gcp"
     volumes = frozenset({TOKEN.name, GCLOUD.name, DIRECT.name})
-    variables = frozenset({"GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "CLOUDSDK_COMPUTE_REGION", "CLOUDSDK_CORE_PROJECT"})
+    variables = frozenset(
+        {
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "CLOUDSDK_CONFIG",
+            "CLOUDSDK_COMPUTE_REGION",
+            "CLOUDSDK_CORE_PROJECT",
+        }
+    )
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -46,8 +75,15 @@ class Gcpwif:
         self.setup = Setup(settings.image, settings.resources)
         every = [getattr(self.words, name) for name in Words.__struct_fields__]
         written = (self.words.provider, self.words.email, self.words.audience)
-        self.spelling = Spelling("gcpwif", settings.domain, every, written=[word.key for word in written])
-        self._heard = tuple([getattr(self.words, name).key for name in ("provider", "email", "audience", "expiration", "user", "mode")])
+        self.spelling = Spelling(
+            "gcpwif", settings.domain, every, written=[word.key for word in written]
+        )
+        self._heard = tuple(
+            [
+                getattr(self.words, name).key
+                for name in ("provider", "email", "audience", "expiration", "user", "mode")
+            ]
+        )
         self._known: Memo[Said, Usual] = Memo()
 
     def skipped(self, pod: Pod) -> frozenset[str]:
@@ -60,7 +96,9 @@ class Gcpwif:
             return Nothing("gcp", "no-account", "the pod names no ServiceAccount")
         account = subject.account(name)
         if account is None:
-            return Nothing("gcp", "no-account", f"there is no ServiceAccount {subject.namespace}/{name}")
+            return Nothing(
+                "gcp", "no-account", f"there is no ServiceAccount {subject.namespace}/{name}"
+            )
         subject.odd = self.spelling.of(subject, account)
         usual = self._usual(subject, account)
         return self._injection(subject, usual) if usual else self._unasked(subject, account)
@@ -70,10 +108,18 @@ class Gcpwif:
         pod = subject.pod
         own = (pod.metadata.annotations or {}).get(self.words.expiration.key)
         places = subject.places(self.skipped(pod))
-        key = account.ref, tuple(map(account.annotations.get, self._heard)), None if own is None else subject.ref, own, places
+        key = (
+            account.ref,
+            tuple(map(account.annotations.get, self._heard)),
+            None if own is None else subject.ref,
+            own,
+            places,
+        )
         known = self._known.get(key)
         if known is None:
-            said = Voice("pod", subject.ref, {} if own is None else {self.words.expiration.key: own})  # it is kept: no more than what is heard
+            said = Voice(
+                "pod", subject.ref, {} if own is None else {self.words.expiration.key: own}
+            )  # it is kept: no more than what is heard
             asked = wish(self.settings, self.words, said, account)
             if asked is None:
                 return None
@@ -85,13 +131,28 @@ class Gcpwif:
         """On the pod itself they are but written, for others to read."""
         pair = f"{self.words.provider.key} and {self.words.email.key}"
         if self.words.mode.key in account.annotations or self.words.user.key in account.annotations:
-            return Nothing("gcp", "incomplete", f"{account} lacks {pair}", (f"{account} is annotated for Google's credentials, but lacks {pair}",))
+            return Nothing(
+                "gcp",
+                "incomplete",
+                f"{account} lacks {pair}",
+                (f"{account} is annotated for Google's credentials, but lacks {pair}",),
+            )
         own = subject.pod.metadata.annotations or {}
-        astray = [f"{key} of {subject.ref} is not heard there: write it on {account}" for key in (self.words.provider.key, self.words.email.key) if key in own]
-        return Nothing("gcp", "not-asked", f"{account} has no {self.words.provider.key}", tuple(astray))
+        astray = [
+            f"{key} of {subject.ref} is not heard there: write it on {account}"
+            for key in (self.words.provider.key, self.words.email.key)
+            if key in own
+        ]
+        return Nothing(
+            "gcp", "not-asked", f"{account} has no {self.words.provider.key}", tuple(astray)
+        )
 
     def _worked_out(self, asked: Wish, places: Places) -> Usual:
-        variables = (*POINTERS[asked.mode], self.region, variable("CLOUDSDK_CORE_PROJECT", asked.project))
+        variables = (
+            *POINTERS[asked.mode],
+            self.region,
+            variable("CLOUDSDK_CORE_PROJECT", asked.project),
+        )
         origins = tuple(self._origins(asked, variables))
         injection = Injection(
             gives="gcp",
@@ -108,11 +169,22 @@ class Gcpwif:
     def _injection(self, subject: Subject, usual: Usual) -> Injection:
         pod, asked = subject.pod, usual.asked
         if asked.mode == "gcloud" and for_windows(pod):
-            raise Refused(f"{NAME} does not run on Windows", warnings=(f"set {self.words.mode.key} of {asked.account} to direct",))
+            raise Refused(
+                f"{NAME} does not run on Windows",
+                warnings=(f"set {self.words.mode.key} of {asked.account} to direct",),
+            )
         joining = (self.setup.joining(pod, asked),) if asked.mode == "gcloud" else ()
         skipped = self.skipped(pod)
         own = cautions.own_values(subject, usual.variables, skipped, REPLACED[asked.mode])
-        return more(usual.injection, joining, (*self._warnings(subject, asked), *cautions.skipped(subject, self.words.skip.key, skipped, ALWAYS), *own))
+        return more(
+            usual.injection,
+            joining,
+            (
+                *self._warnings(subject, asked),
+                *cautions.skipped(subject, self.words.skip.key, skipped, ALWAYS),
+                *own,
+            ),
+        )
 
     def _annotations(self, asked: Wish) -> dict[str, str]:
         effective = {
@@ -121,11 +193,25 @@ class Gcpwif:
             self.words.audience.key: asked.audience.value,
             self.words.expiration.key: str(asked.seconds),
         }
-        return effective | ({self.words.credentials.key: credentials(asked)} if asked.mode == "direct" else {})
+        return effective | (
+            {self.words.credentials.key: credentials(asked)} if asked.mode == "direct" else {}
+        )
 
     def _token(self, asked: Wish) -> Volume:
-        token = {"audience": asked.audience.value, "expirationSeconds": asked.seconds, "path": "token"}
-        return Volume(TOKEN.name, {"projected": {"sources": [{"serviceAccountToken": token}], "defaultMode": self.settings.file_mode}})
+        token = {
+            "audience": asked.audience.value,
+            "expirationSeconds": asked.seconds,
+            "path": "token",
+        }
+        return Volume(
+            TOKEN.name,
+            {
+                "projected": {
+                    "sources": [{"serviceAccountToken": token}],
+                    "defaultMode": self.settings.file_mode,
+                }
+            },
+        )
 
     def _origins(self, asked: Wish, variables: tuple[Variable, ...]) -> Iterator[Origin]:
         yield Origin("provider", asked.provider, self.words.provider.key, asked.account)
@@ -144,7 +230,9 @@ class Gcpwif:
         if not asked.audience.value:
             yield f"{self.words.audience.key} of {asked.account} is empty: the token is for the API server, and Google will refuse it"
         if asked.email:
-            yield from cautions.service_account(f"{self.words.email.key} of {asked.account}", asked.email)
+            yield from cautions.service_account(
+                f"{self.words.email.key} of {asked.account}", asked.email
+            )
         else:
             yield f"{self.words.email.key} of {asked.account} is empty: there is nobody to act as"
         if expiration.voice and asked.said < LEAST:

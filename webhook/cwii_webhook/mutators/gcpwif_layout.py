@@ -20,13 +20,23 @@ def _pointer(mount: Mount) -> Variable:
 
 
 MOUNTS: Mapping[Mode, tuple[Mount, ...]] = {"gcloud": (TOKEN, GCLOUD), "direct": (TOKEN, DIRECT)}
-POINTERS: Mapping[Mode, tuple[Variable, ...]] = {"gcloud": (_pointer(GCLOUD), CONFIG), "direct": (_pointer(DIRECT),)}
-REPLACED: Mapping[Mode, frozenset[str]] = {mode: frozenset(v.name for v in pointers) for mode, pointers in POINTERS.items()}
-OURS: Mapping[Mode, frozenset[str]] = {mode: REPLACED[mode] | {m.name for m in mounts} for mode, mounts in MOUNTS.items()}
+POINTERS: Mapping[Mode, tuple[Variable, ...]] = {
+    "gcloud": (_pointer(GCLOUD), CONFIG),
+    "direct": (_pointer(DIRECT),),
+}
+REPLACED: Mapping[Mode, frozenset[str]] = {
+    mode: frozenset(v.name for v in pointers) for mode, pointers in POINTERS.items()
+}
+OURS: Mapping[Mode, frozenset[str]] = {
+    mode: REPLACED[mode] | {m.name for m in mounts} for mode, mounts in MOUNTS.items()
+}
 
 
 def volumes(annotation: str, file_mode: int) -> Mapping[Mode, tuple[Volume, ...]]:
     """Those beside the token's: somewhere for gcloud to write, or the pod's own annotation as a file."""
     field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{annotation}']"}
     downward: Json = {"items": [{"path": FILE, "fieldRef": field}], "defaultMode": file_mode}
-    return {"gcloud": (Volume(GCLOUD.name, {"emptyDir": {}}), NO_TOKEN), "direct": (Volume(DIRECT.name, {"downwardAPI": downward}),)}
+    return {
+        "gcloud": (Volume(GCLOUD.name, {"emptyDir": {}}), NO_TOKEN),
+        "direct": (Volume(DIRECT.name, {"downwardAPI": downward}),),
+    }

@@ -25,7 +25,10 @@ gcloud iam workload-identity-pools create-cred-config \\
 gcloud auth login --cred-file="$CLOUDSDK_CONFIG/{FILE}"
 """
 
-_CPU, _MEMORY = "500m", "256Mi"  # said only where a container that says nothing would cost the pod its class, or its place under a quota
+_CPU, _MEMORY = (
+    "500m",
+    "256Mi",
+)  # said only where a container that says nothing would cost the pod its class, or its place under a quota
 
 
 class Setup:
@@ -33,7 +36,12 @@ class Setup:
 
     def __init__(self, image: str, resources: Json | None) -> None:
         self._resources = resources
-        self._body = {"name": NAME, "image": image, "command": ["sh", "-c", SCRIPT], "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT]}
+        self._body = {
+            "name": NAME,
+            "image": image,
+            "command": ["sh", "-c", SCRIPT],
+            "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT],
+        }
 
         self._known: Memo[tuple[Wish, int | None, bool, Asking], Joining] = Memo()
 
@@ -41,7 +49,9 @@ class Setup:
         """The user that the ServiceAccount names goes before the one that the pod's containers share."""
         runs_as = guest.user(pod) if asked.user is None else asked.user
         key = asked, runs_as, shared(pod), asking(pod)
-        return self._known.get(key) or self._known.keep(key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email))
+        return self._known.get(key) or self._known.keep(
+            key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email)
+        )
 
     def _joining(self, asked: Wish, user: int | None, shared: bool, asking: Asking) -> Joining:  # noqa: FBT001 - part of a key
         env = [
@@ -50,15 +60,33 @@ class Setup:
             CONFIG,
             variable("CLOUDSDK_CORE_PROJECT", asked.project),
         ]
-        body = {**self._body, "env": env, "securityContext": guest.security(user), **_resources({} if shared else self._resources, asking)}
+        body = {
+            **self._body,
+            "env": env,
+            "securityContext": guest.security(user),
+            **_resources({} if shared else self._resources, asking),
+        }
         return Joining(NAME, body, first=True, renewed=True)
 
 
 def _resources(asked: Json | None, asking: Asking) -> dict[str, object]:
     """What the webhook was told, and what has to be said beside it. What is limited is requested alike."""
     told = cast("Mapping[str, Mapping[str, object]]", asked or {})
-    more, requests, limits = least(asking, _CPU, _MEMORY), told.get("requests", {}), told.get("limits", {})
-    limited = {name: {**requests, **limits}.get(name, amount) for name, amount in more.get("limits", {}).items()}
-    unsaid = {name: amount for name, amount in more.get("requests", {}).items() if name not in limits}
+    more, requests, limits = (
+        least(asking, _CPU, _MEMORY),
+        told.get("requests", {}),
+        told.get("limits", {}),
+    )
+    limited = {
+        name: {**requests, **limits}.get(name, amount)
+        for name, amount in more.get("limits", {}).items()
+    }
+    unsaid = {
+        name: amount for name, amount in more.get("requests", {}).items() if name not in limits
+    }
     said = {**told, "requests": {**unsaid, **requests, **limited}, "limits": {**limits, **limited}}
-    return {"resources": {key: amounts for key, amounts in said.items() if amounts}} if any(said.values()) else {}
+    return (
+        {"resources": {key: amounts for key, amounts in said.items() if amounts}}
+        if any(said.values())
+        else {}
+    )

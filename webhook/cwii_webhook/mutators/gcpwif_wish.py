@@ -61,7 +61,9 @@ def wish(settings: Settings, words: Words, pod: Voice, account: Voice) -> Wish |
         said[words.provider.key],
         said[words.email.key],
         _audience(settings, words.audience, account),
-        Origin("expiration", str(max(LEAST, seconds)), words.expiration.key if bearer else "", bearer),
+        Origin(
+            "expiration", str(max(LEAST, seconds)), words.expiration.key if bearer else "", bearer
+        ),
         max(LEAST, seconds),
         seconds,
         user,
@@ -96,9 +98,13 @@ def _checked_pair(words: Words, account: Voice) -> None:
     """The peer's text names another annotation than it means."""
     provider = account.annotations.get(words.provider.key)
     if provider is None or words.email.key not in account.annotations:
-        missing, there = (words.provider, words.email) if provider is None else (words.email, words.provider)
+        missing, there = (
+            (words.provider, words.email) if provider is None else (words.email, words.provider)
+        )
         remedy = f"{account} has {there.key} and no {missing.key}: set both, or neither"
-        raise Refused(f"{words.provider.key}, {words.expiration.key} must set at a time", warnings=(remedy,))
+        raise Refused(
+            f"{words.provider.key}, {words.expiration.key} must set at a time", warnings=(remedy,)
+        )
     if len(provider) > MOST or not _PROVIDER.fullmatch(provider):
         remedy = f"{words.provider.key} of {account} is {provider[:MOST]!r}: copy it from the pool's page, without //iam.googleapis.com/"
         raise Refused(f"{words.provider.key} must be form of {FORM}", warnings=(remedy,))
@@ -112,4 +118,6 @@ def _audience(settings: Settings, word: Word, account: Voice) -> Origin:
 
 def _shell(word: Word, value: str, account: Voice) -> None:
     if found := _SHELL.search(value):
-        raise Refused(f"{word.key} of {account} holds {found[0]!r}, and gcloud is set up by a shell: correct it, or set injection-mode to direct")
+        raise Refused(
+            f"{word.key} of {account} holds {found[0]!r}, and gcloud is set up by a shell: correct it, or set injection-mode to direct"
+        )

@@ -10,11 +10,21 @@ from cwii_webhook.resolve import where
 from cwii_webhook.settings.grammar import Grammar, grammar
 from cwii_webhook.spelling import shown
 
-ROLE_ARN = grammar(r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576}", "role's ARN", "arn:aws:iam::123456789012:role/name")
+ROLE_ARN = grammar(
+    r"arn:aws[a-z0-9-]{0,16}:iam::\d{1,12}:role/[\w+=,.@/-]{1,576}",
+    "role's ARN",
+    "arn:aws:iam::123456789012:role/name",
+)
 SESSION = grammar(r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-")
 ID = grammar(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
-SERVICE_ACCOUNT = grammar(r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?", "service account", "name@project.iam.gserviceaccount.com")
-PROVIDER = re.compile(r"//iam\.googleapis\.com/(projects/[^/]+/locations/[^/]+/workloadIdentityPools|locations/[^/]+/workforcePools)/[^/]+/providers/[^/]+")
+SERVICE_ACCOUNT = grammar(
+    r"[A-Za-z0-9][\w.-]{0,99}(@[A-Za-z0-9.:-]{1,200})?",
+    "service account",
+    "name@project.iam.gserviceaccount.com",
+)
+PROVIDER = re.compile(
+    r"//iam\.googleapis\.com/(projects/[^/]+/locations/[^/]+/workloadIdentityPools|locations/[^/]+/workforcePools)/[^/]+/providers/[^/]+"
+)
 HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
 
 AUTHORITIES = frozenset({
@@ -30,7 +40,9 @@ AUTHORITIES = frozenset({
 def checked(origin: Origin, grammar: Grammar) -> str:
     if grammar.pattern.fullmatch(origin.value):
         return origin.value
-    raise Refused(f"{where(origin)} is {shown(origin.value)}, which is no {grammar.what}: correct it (such as {grammar.example}), or take it away")
+    raise Refused(
+        f"{where(origin)} is {shown(origin.value)}, which is no {grammar.what}: correct it (such as {grammar.example}), or take it away"
+    )
 
 
 def authority(origin: Origin, others: Collection[str]) -> str:

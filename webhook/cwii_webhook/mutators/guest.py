@@ -44,7 +44,9 @@ def _joining(guest: Guest, user: int | None, asking: Asking) -> Joining:
         "args": [guest.script],
         "env": guest.variables,
         "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
-        "securityContext": {**security(user), "readOnlyRootFilesystem": True} if guest.writer else security(user),
+        "securityContext": {**security(user), "readOnlyRootFilesystem": True}
+        if guest.writer
+        else security(user),
         "resources": ample(asking, guest.cpu, guest.memory),
     }
     return Joining(guest.name, body, first=guest.writer)
@@ -57,7 +59,11 @@ def user(pod: Pod) -> int | None:
 
 
 def security(user: int | None) -> dict[str, object]:
-    least: dict[str, object] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
+    least: dict[str, object] = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
     if user is not None:
         least["runAsUser"] = user
     if user is not None and user > 0:
@@ -69,5 +75,8 @@ def _never_root(pod: Pod) -> bool:
     base = pod.spec.security_context
     if base and base.run_as_non_root:
         return True
-    own = [c.security_context for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
+    own = [
+        c.security_context
+        for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    ]
     return bool(own) and all(said and said.run_as_non_root for said in own)

@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from cwii_webhook import present
-from cwii_webhook.injection import NO_TOKEN, ConfigMap, Injection, Mount, Nothing, Origin, Touch, Variable, Volume, more, told
+from cwii_webhook.injection import (
+    NO_TOKEN,
+    ConfigMap,
+    Injection,
+    Mount,
+    Nothing,
+    Origin,
+    Touch,
+    Variable,
+    Volume,
+    more,
+    told,
+)
 from cwii_webhook.memo import Memo
 from cwii_webhook.mutators.guest import Guest, joining
 from cwii_webhook.resolve import Hearing, Said, Wishes, hearing, where
@@ -45,7 +57,13 @@ class Usual(Struct, frozen=True):
 class Cloud:
     """A mutator whose plan follows from what is said, and from nothing else of the pod."""
 
-    def __init__(self, gives: str, volumes: frozenset[str], variables: frozenset[str], planned: Callable[[Wishes], Plan | Nothing]) -> None:
+    def __init__(
+        self,
+        gives: str,
+        volumes: frozenset[str],
+        variables: frozenset[str],
+        planned: Callable[[Wishes], Plan | Nothing],
+    ) -> None:
         self.gives = gives
         self.volumes = volumes
         self.variables = variables
@@ -57,7 +75,9 @@ class Cloud:
 
     def __call__(self, subject: Subject) -> Injection | Nothing:
         heard = hearing(subject)
-        usual = self._known.get(heard.said) or self._known.keep(heard.said, self._worked_out(heard), heard.said.weight + TOUCH * len(heard.said.places))
+        usual = self._known.get(heard.said) or self._known.keep(
+            heard.said, self._worked_out(heard), heard.said.weight + TOUCH * len(heard.said.places)
+        )
         if isinstance(usual, Nothing):
             return usual
         plan, injection = usual.plan, usual.injection
@@ -73,7 +93,9 @@ class Cloud:
         injection = Injection(
             gives=self.gives,
             volumes=plan.volumes,
-            touches=tuple([Touch(*where, plan.variables, plan.mounts) for where in heard.said.places]),
+            touches=tuple(
+                [Touch(*where, plan.variables, plan.mounts) for where in heard.said.places]
+            ),
             annotations=plan.annotations,
             before=plan.before,
             warnings=plan.warnings,
@@ -85,7 +107,9 @@ class Cloud:
 
 def _in_the_way(plan: Plan, heard: Hearing) -> bool:
     """Whether there may be anything to warn of: mostly there is not."""
-    return bool(heard.from_elsewhere) or not (plan.names.isdisjoint(heard.env) and plan.bodies.keys().isdisjoint(heard.volumes))
+    return bool(heard.from_elsewhere) or not (
+        plan.names.isdisjoint(heard.env) and plan.bodies.keys().isdisjoint(heard.volumes)
+    )
 
 
 def _warnings(plan: Plan, heard: Hearing) -> Iterator[str]:
@@ -145,7 +169,9 @@ class Native(Struct, frozen=True):
         return f"{where(said)} is not heeded by this webhook: it would be {' or '.join(filter(None, (flag, dialect)))}"
 
 
-def declined(gives: str, common: Common, wishes: Wishes, telling: Sequence[Word], *natives: Native) -> Nothing | None:
+def declined(
+    gives: str, common: Common, wishes: Wishes, telling: Sequence[Word], *natives: Native
+) -> Nothing | None:
     """Why there is nothing to give; None where there is: it was asked for in so many words, or by the word of another webhook.
 
     `telling` are words that nobody says in vain, but on a namespace, where they are for whoever asks.
@@ -158,12 +184,20 @@ def declined(gives: str, common: Common, wishes: Wishes, telling: Sequence[Word]
     asking = [(native, said) for native in natives if (said := wishes.heard(native.word, "inject"))]
     if any(native.honoured for native, _ in asking):
         return None
-    vain = [said for word in telling if (said := wishes.heard(word, "inject")) and said.voice and said.voice.scope != "namespace"]
+    vain = [
+        said
+        for word in telling
+        if (said := wishes.heard(word, "inject")) and said.voice and said.voice.scope != "namespace"
+    ]
     if vain:
         text = f'{where(vain[0])} alone gives nothing: set {common.inject.key} to "true" beside it'
-        return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, text))
+        return Nothing(
+            gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, text)
+        )
     unheeded = [native.unheeded(said) for native, said in asking]
-    return Nothing(gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, *unheeded))
+    return Nothing(
+        gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, *unheeded)
+    )
 
 
 def incomplete(gives: str, wishes: Wishes, *missing: str) -> Nothing:

@@ -27,16 +27,36 @@ class Check(Struct, frozen=True):
     memory: str
     command: str
 
-    def guests(self, wishes: Wishes, settings: Settings, variables: tuple[Variable, ...], mounts: tuple[Mount, ...]) -> tuple[Guest, ...]:
+    def guests(
+        self,
+        wishes: Wishes,
+        settings: Settings,
+        variables: tuple[Variable, ...],
+        mounts: tuple[Mount, ...],
+    ) -> tuple[Guest, ...]:
         wanted = wishes.flag(self.common.verify)
         if wanted is None or wanted.value == "false":
             return ()
         if wishes.hearing.windows:
-            wishes.warnings.append(f"{where(wanted)} asks to try the identity first, but what could try it does not run on Windows: it is not tried")
+            wishes.warnings.append(
+                f"{where(wanted)} asks to try the identity first, but what could try it does not run on Windows: it is not tried"
+            )
             return ()
         enforced = wishes.flag(self.common.enforce)
-        script = AT_HOME + self.command + ("" if enforced and enforced.value == "true" else UNENFORCED)
-        return (Guest(self.name, self._image(wishes, settings), script, variables, mounts, "100m", self.memory),)
+        script = (
+            AT_HOME + self.command + ("" if enforced and enforced.value == "true" else UNENFORCED)
+        )
+        return (
+            Guest(
+                self.name,
+                self._image(wishes, settings),
+                script,
+                variables,
+                mounts,
+                "100m",
+                self.memory,
+            ),
+        )
 
     def _image(self, wishes: Wishes, settings: Settings) -> str:
         named = wishes.text(self.common.image, "verify image")
@@ -46,7 +66,9 @@ class Check(Struct, frozen=True):
         if image in settings.own_images or _listed(image, named, settings):
             return image
         may = ", ".join(sorted(settings.own_images | set(settings.verify_images)))
-        raise Refused(f"{where(named)} is {shown(image)}, which this cluster does not list: name one of {may}, or have --verify-images of the webhook list it")
+        raise Refused(
+            f"{where(named)} is {shown(image)}, which this cluster does not list: name one of {may}, or have --verify-images of the webhook list it"
+        )
 
 
 def _listed(image: str, named: Origin, settings: Settings) -> bool:
@@ -56,4 +78,7 @@ def _listed(image: str, named: Origin, settings: Settings) -> bool:
     """
     if not settings.verify_images:
         return named.voice is not None and named.voice.scope in {"pod", "owner"}
-    return any(image == listed or (listed.endswith("*") and image.startswith(listed[:-1])) for listed in settings.verify_images)
+    return any(
+        image == listed or (listed.endswith("*") and image.startswith(listed[:-1]))
+        for listed in settings.verify_images
+    )

@@ -69,7 +69,11 @@ class Found:
     @property
     def versions(self) -> tuple[object, ...]:
         """The same as long as nobody has written anything."""
-        return (self.authority.version, self.serving.version, *((each.name, each.version) for each in self.hooks))
+        return (
+            self.authority.version,
+            self.serving.version,
+            *((each.name, each.version) for each in self.hooks),
+        )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,13 @@ class Outcome:
     @property
     def line(self) -> bytes:
         """JSON, as a termination message has it."""
-        told = {"outcome": self.what, "done": self.done, "hindrance": self.hindrance[:MOST], "ends": self.ends, "authorityEnds": self.authority_ends}
+        told = {
+            "outcome": self.what,
+            "done": self.done,
+            "hindrance": self.hindrance[:MOST],
+            "ends": self.ends,
+            "authorityEnds": self.authority_ends,
+        }
         return msgspec.json.encode({key: value for key, value in told.items() if value}) + b"\n"
 
     @property
@@ -37,4 +43,12 @@ class Outcome:
         if self.hindrance:
             done = f" Done before: {'; '.join(self.done)}." if self.done else ""
             return "Warning", "CertificateNotRenewed", f"{self.hindrance}.{done}"
-        return ("Normal", "CertificateRenewed", f"{'; '.join(self.done)}; the certificate ends at {self.ends:%Y-%m-%dT%H:%M:%SZ}") if self.done else None
+        return (
+            (
+                "Normal",
+                "CertificateRenewed",
+                f"{'; '.join(self.done)}; the certificate ends at {self.ends:%Y-%m-%dT%H:%M:%SZ}",
+            )
+            if self.done
+            else None
+        )

@@ -50,11 +50,17 @@ class Place:
 
     async def found(self) -> Found:
         """In this order: whoever writes by an older sight of an authority than another has written by, has an older Secret or configuration too."""
-        hooks = [(name, await self._hooks(name)) for name in dict.fromkeys(self._told.configurations)]
+        hooks = [
+            (name, await self._hooks(name)) for name in dict.fromkeys(self._told.configurations)
+        ]
         serving = await self._held(self._told.serving_secret)
         authority = await self._held(self._told.ca_secret)
-        places = addresses(await self._get(self._slices(), "EndpointSlices of the Service " + self._told.service))
-        replicas = await shown(places, f"{self._told.service}.{self._told.namespace}.svc", self._clock)
+        places = addresses(
+            await self._get(self._slices(), "EndpointSlices of the Service " + self._told.service)
+        )
+        replicas = await shown(
+            places, f"{self._told.service}.{self._told.namespace}.svc", self._clock
+        )
         absent = tuple(name for name, each in hooks if not each)
         return Found(authority, serving, tuple(each for _, each in hooks if each), absent, replicas)
 
@@ -62,7 +68,10 @@ class Place:
         if write.kind == HELD:
             target, changed = self._secret(write.name), {"data": dict(write.content)}
         else:
-            webhooks = [{"name": name, "clientConfig": {"caBundle": pem}} for name, pem in write.content.items()]
+            webhooks = [
+                {"name": name, "clientConfig": {"caBundle": pem}}
+                for name, pem in write.content.items()
+            ]
             target, changed = _configured(write.name), {"webhooks": webhooks}
         body = msgspec.json.encode({"metadata": {"resourceVersion": write.version}, **changed})
         try:
@@ -73,11 +82,31 @@ class Place:
     async def tell(self, held: Held, kind: str, reason: str, message: str, at: datetime) -> None:
         """An event, where whoever looks at the Secret sees it."""
         time = f"{at:%Y-%m-%dT%H:%M:%SZ}"
-        about = {"apiVersion": "v1", "kind": HELD, "namespace": self._told.namespace, "name": held.name, "uid": held.uid}
+        about = {
+            "apiVersion": "v1",
+            "kind": HELD,
+            "namespace": self._told.namespace,
+            "name": held.name,
+            "uid": held.uid,
+        }
         meta = {"generateName": f"{held.name}.", "namespace": self._told.namespace}
-        told = {"type": kind, "reason": reason, "message": message[:1024], "firstTimestamp": time, "lastTimestamp": time, "count": 1}
+        told = {
+            "type": kind,
+            "reason": reason,
+            "message": message[:1024],
+            "firstTimestamp": time,
+            "lastTimestamp": time,
+            "count": 1,
+        }
         source = {"source": {"component": MANAGER}, "reportingComponent": MANAGER}
-        event = {"apiVersion": "v1", "kind": "Event", "metadata": meta, "involvedObject": about, **told, **source}
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": meta,
+            "involvedObject": about,
+            **told,
+            **source,
+        }
         await self._api.post(f"{self._home()}/events", msgspec.json.encode(event))
 
     async def _hooks(self, name: str) -> Hooks | None:
@@ -87,14 +116,20 @@ class Place:
             if e.status == GONE:
                 return None
             raise
-        return Hooks(name, found.metadata.resource_version, {each.name: each.client_config.ca_bundle for each in found.webhooks or []})
+        return Hooks(
+            name,
+            found.metadata.resource_version,
+            {each.name: each.client_config.ca_bundle for each in found.webhooks or []},
+        )
 
     async def _held(self, name: str) -> Held:
         try:
             found = _secret(await self._get(self._secret(name), f"the {HELD} {name}"))
         except Refused as e:
             if e.status == GONE:
-                raise Hopeless(f"there is no {HELD} {self._told.namespace}/{name}: make it, empty; it is filled here") from e
+                raise Hopeless(
+                    f"there is no {HELD} {self._told.namespace}/{name}: make it, empty; it is filled here"
+                ) from e
             raise
         return Held(name, found.metadata.resource_version, found.data or {}, found.metadata.uid)
 
@@ -121,5 +156,7 @@ def _configured(name: str) -> str:
 
 def _right(refused: Refused, verb: str, what: str) -> Exception:
     if refused.status == FORBIDDEN:
-        return Hopeless(f"the renewer may not {verb} {what} ({refused}): give its ServiceAccount that right")
+        return Hopeless(
+            f"the renewer may not {verb} {what} ({refused}): give its ServiceAccount that right"
+        )
     return refused

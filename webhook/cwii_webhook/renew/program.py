@@ -25,10 +25,16 @@ from cwii_webhook.settings.renewing import FLAGS, Settings, settings
 
 def renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
     told = settings(parse(FLAGS, words, environ))
-    access = from_kubeconfig(Path(told.kubeconfig), RealClock()) if told.kubeconfig else in_cluster(environ, RealClock())
+    access = (
+        from_kubeconfig(Path(told.kubeconfig), RealClock())
+        if told.kubeconfig
+        else in_cluster(environ, RealClock())
+    )
     log = Log(2, told.log_level)
     outcome = asyncio.run(_renewed(access, told, log))
-    (log.error if outcome.hindrance else log.info)(outcome.what, why=outcome.hindrance or None, done=outcome.done)
+    (log.error if outcome.hindrance else log.info)(
+        outcome.what, why=outcome.hindrance or None, done=outcome.done
+    )
     log.flush()
     _last_words(Path(told.termination_log), outcome)
     return outcome.code
@@ -37,7 +43,11 @@ def renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
 def terms(told: Settings) -> Terms:
     life = pki.Life(timedelta(seconds=told.validity), timedelta(seconds=told.early))
     wish = pki.service(told.service, told.namespace, life)
-    return Terms(wish, told.service, pki.Life(timedelta(seconds=told.ca_validity), timedelta(seconds=told.ca_early)))
+    return Terms(
+        wish,
+        told.service,
+        pki.Life(timedelta(seconds=told.ca_validity), timedelta(seconds=told.ca_early)),
+    )
 
 
 async def _renewed(access: Access, told: Settings, log: Log) -> Outcome:

@@ -42,7 +42,15 @@ slices_of: Final = msgspec.json.Decoder(Slices).decode
 def addresses(body: bytes) -> list[tuple[str, int]]:
     """Of EndpointSlices; each once, though slices of two families or two controllers may name it twice."""
     slices = slices_of(body).items or []
-    return list(dict.fromkeys((host, port) for each in slices for port in _ports(each.ports or []) for one in each.endpoints or [] for host in one.addresses))
+    return list(
+        dict.fromkeys(
+            (host, port)
+            for each in slices
+            for port in _ports(each.ports or [])
+            for one in each.endpoints or []
+            for host in one.addresses
+        )
+    )
 
 
 def _ports(ports: Sequence[Port]) -> list[int]:
@@ -66,7 +74,12 @@ async def _shown(host: str, port: int, name: str, clock: Clock) -> Replica:
     except TimedOut:
         return Replica(address, trouble="does not answer")
     except (OSError, EOFError) as e:
-        return Replica(address, trouble=f"does not answer with TLS ({e.strerror or e})" if isinstance(e, OSError) else "hangs up")
+        return Replica(
+            address,
+            trouble=f"does not answer with TLS ({e.strerror or e})"
+            if isinstance(e, OSError)
+            else "hangs up",
+        )
 
 
 async def _certificate(host: str, port: int, name: str) -> bytes:

@@ -30,8 +30,16 @@ class Cluster(Protocol):
 
 
 class Renewer:
-    def __init__(self, place: Cluster, terms: Terms, clock: Clock, today: Callable[[], datetime], log: Log) -> None:
-        self._place, self._terms, self._clock, self._today, self._log = place, terms, clock, today, log
+    def __init__(
+        self, place: Cluster, terms: Terms, clock: Clock, today: Callable[[], datetime], log: Log
+    ) -> None:
+        self._place, self._terms, self._clock, self._today, self._log = (
+            place,
+            terms,
+            clock,
+            today,
+            log,
+        )
         self._backoff = Backoff(clock)
         self._done: Counter[What] = Counter()
         self._versions: object = None
@@ -56,7 +64,9 @@ class Renewer:
         """What goes by itself is waited for; what another did first is looked at anew."""
         try:
             found = await self._looked()
-            todo = step(found, self._terms, self._today(), calm=self._clock.now() - self._since >= settle)
+            todo = step(
+                found, self._terms, self._today(), calm=self._clock.now() - self._since >= settle
+            )
             if todo.what is What.WAIT:
                 self._wait(todo.why)
             else:
@@ -67,7 +77,9 @@ class Renewer:
             if isinstance(e, Refused) and not e.passes:
                 raise Hopeless(str(e)) from e
             self._wait(str(e))
-            await self._clock.sleep(self._backoff.failed(e.after if isinstance(e, Refused) else None))
+            await self._clock.sleep(
+                self._backoff.failed(e.after if isinstance(e, Refused) else None)
+            )
             return Step(What.WAIT)
         self._backoff.well()
         return todo
@@ -81,10 +93,14 @@ class Renewer:
     async def _do(self, todo: Step, found: Found) -> None:
         if todo.what is What.DONE:
             if found.absent:
-                raise Hopeless(f"there is no MutatingWebhookConfiguration {', '.join(found.absent)}: make it, or do not name it")
+                raise Hopeless(
+                    f"there is no MutatingWebhookConfiguration {', '.join(found.absent)}: make it, or do not name it"
+                )
             return
         if self._done[todo.what] >= MOST:
-            raise Hopeless(f"{todo.what.value}, {MOST} times, and somebody undoes it: let nobody else write there")
+            raise Hopeless(
+                f"{todo.what.value}, {MOST} times, and somebody undoes it: let nobody else write there"
+            )
         for write in writes(todo.what, found, self._terms, self._today()):
             await self._place.write(write)
         self._done[todo.what] += 1
@@ -96,6 +112,13 @@ class Renewer:
         self._waits = why
 
     def _outcome(self, hindrance: str) -> Outcome:
-        serving, authority = (self.last.serving.pair(), self.last.signer) if self.last else (None, None)
+        serving, authority = (
+            (self.last.serving.pair(), self.last.signer) if self.last else (None, None)
+        )
         done = tuple(what.value for what in What if self._done[what])
-        return Outcome(done, hindrance, pki.ends(serving.certificate) if serving else None, pki.ends(authority.certificate) if authority else None)
+        return Outcome(
+            done,
+            hindrance,
+            pki.ends(serving.certificate) if serving else None,
+            pki.ends(authority.certificate) if authority else None,
+        )

@@ -45,13 +45,25 @@ def _steps(found: Found, terms: Terms, now: datetime, *, calm: bool) -> Iterator
     if any(_lacks(bundle, found) for hooks in found.hooks for bundle in hooks.bundles.values()):
         yield Step(What.TRUST, "a webhook does not trust it")
     if found.successor:
-        yield Step(What.PROMOTE, "it is trusted") if calm else Step(What.WAIT, "every API server has to hear of the next authority")
+        yield (
+            Step(What.PROMOTE, "it is trusted")
+            if calm
+            else Step(What.WAIT, "every API server has to hear of the next authority")
+        )
     yield from _pair(found, terms, now, calm=calm)
     if late := list(_late(found)):
         more = f", and {len(late) - SHOWN} more" if len(late) > SHOWN else ""
         yield Step(What.WAIT, f"not all serve the new certificate: {'; '.join(late[:SHOWN])}{more}")
-    if any(bundle != pki.bundle(found.signer.certificate) for hooks in found.hooks for bundle in hooks.bundles.values()):
-        yield Step(What.FORGET, "nobody shows anything of it") if calm else Step(What.WAIT, "somebody may still be about to serve the old certificate")
+    if any(
+        bundle != pki.bundle(found.signer.certificate)
+        for hooks in found.hooks
+        for bundle in hooks.bundles.values()
+    ):
+        yield (
+            Step(What.FORGET, "nobody shows anything of it")
+            if calm
+            else Step(What.WAIT, "somebody may still be about to serve the old certificate")
+        )
     yield Step(What.DONE)
 
 
@@ -60,11 +72,17 @@ def _authority(found: Found, terms: Terms, now: datetime) -> Iterator[Step]:
     successor = found.successor
     broken = unfit(successor, now) if successor else ""
     if why := unfit(found.signer, now):
-        yield Step(What.PROMOTE if successor and not broken else What.AUTHORITY, f"the authority is unusable: {why}")
+        yield Step(
+            What.PROMOTE if successor and not broken else What.AUTHORITY,
+            f"the authority is unusable: {why}",
+        )
     if broken:
         yield Step(What.NEXT, f"the next authority is unusable: {broken}")
     if not successor and now >= due(found.signer.certificate, terms.life):
-        yield Step(What.NEXT, f"the authority ends at {pki.ends(found.signer.certificate):%Y-%m-%dT%H:%M:%SZ}")
+        yield Step(
+            What.NEXT,
+            f"the authority ends at {pki.ends(found.signer.certificate):%Y-%m-%dT%H:%M:%SZ}",
+        )
 
 
 def _pair(found: Found, terms: Terms, now: datetime, *, calm: bool) -> Iterator[Step]:
@@ -75,13 +93,21 @@ def _pair(found: Found, terms: Terms, now: datetime, *, calm: bool) -> Iterator[
         why = f"{CA} beside it is another"
     if why:
         ready = calm or worthless(pair, now)
-        yield Step(What.PAIR, why) if ready else Step(What.WAIT, "every API server has to hear of the authority that signs the new pair")
+        yield (
+            Step(What.PAIR, why)
+            if ready
+            else Step(
+                What.WAIT, "every API server has to hear of the authority that signs the new pair"
+            )
+        )
 
 
 def _lacks(bundle: bytes, found: Found) -> bool:
     there = pki.certificates(bundle)
     wanted = [found.signer, *([found.successor] if found.successor else [])]
-    return any(each not in there for pair in wanted for each in pki.certificates(pair.certificate)[:1])
+    return any(
+        each not in there for pair in wanted for each in pki.certificates(pair.certificate)[:1]
+    )
 
 
 def _late(found: Found) -> Iterator[str]:

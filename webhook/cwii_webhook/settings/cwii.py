@@ -41,11 +41,20 @@ class Settings(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not _ROOT.fullmatch(self.mount_root):
-            raise BadFlag(f"--mount-root is {self.mount_root!r}, which is no path", "begin it with /, and use letters, digits and ._-")
+            raise BadFlag(
+                f"--mount-root is {self.mount_root!r}, which is no path",
+                "begin it with /, and use letters, digits and ._-",
+            )
         if self.token_expiration > MOST:
-            raise BadFlag(f"--token-expiration is {self.token_expiration}, and no token may last so long", f"give {LEAST} to {MOST} seconds")
+            raise BadFlag(
+                f"--token-expiration is {self.token_expiration}, and no token may last so long",
+                f"give {LEAST} to {MOST} seconds",
+            )
         if delivery(self.gcp_delivery) is None:
-            raise BadFlag(f"--gcp-delivery is {self.gcp_delivery!r}", f"use one of {', '.join(get_args(Delivery))}")
+            raise BadFlag(
+                f"--gcp-delivery is {self.gcp_delivery!r}",
+                f"use one of {', '.join(get_args(Delivery))}",
+            )
         if self.gcp_default_audience:
             told("gcp-default-audience", self.gcp_default_audience, AUDIENCE)
         if self.aws_default_region:
@@ -56,7 +65,10 @@ class Settings(Struct, frozen=True):
             told(flag, getattr(self, flag.replace("-", "_")), IMAGE)
         for host in self.authority_hosts:
             if not _HOST.fullmatch(host):
-                raise BadFlag(f"--authority-hosts lists {host!r}, which is no host", "list names alone, such as login.example.com")
+                raise BadFlag(
+                    f"--authority-hosts lists {host!r}, which is no host",
+                    "list names alone, such as login.example.com",
+                )
 
     @property
     def expiration(self) -> int:
@@ -85,9 +97,28 @@ def delivery(text: str) -> Delivery | None:
 def _cloud(short: str, audience: str) -> tuple[Flag, ...]:
     key, env = f"{short}_", f"CWII_{short.upper()}_"
     return (
-        Flag(f"{short}-enabled", "switch", "Whether its annotations are heard at all.", f"{key}enabled", f"{env}ENABLED", explicit=True),
-        Flag(f"{short}-default-audience", "text", audience, f"{key}default_audience", f"{env}DEFAULT_AUDIENCE"),
-        Flag(f"{short}-verify-image", "text", "Image to try an identity with.", f"{key}verify_image", f"{env}VERIFY_IMAGE"),
+        Flag(
+            f"{short}-enabled",
+            "switch",
+            "Whether its annotations are heard at all.",
+            f"{key}enabled",
+            f"{env}ENABLED",
+            explicit=True,
+        ),
+        Flag(
+            f"{short}-default-audience",
+            "text",
+            audience,
+            f"{key}default_audience",
+            f"{env}DEFAULT_AUDIENCE",
+        ),
+        Flag(
+            f"{short}-verify-image",
+            "text",
+            "Image to try an identity with.",
+            f"{key}verify_image",
+            f"{env}VERIFY_IMAGE",
+        ),
     )
 
 
@@ -96,20 +127,79 @@ FLAGS: tuple[Flag, ...] = (
     Flag("tls-cert", "text", "File of the certificate.", "serving.cert", "CWII_TLS_CERT"),
     Flag("tls-key", "text", "File of its key.", "serving.key", "CWII_TLS_KEY"),
     Flag("port", "number", "Port of the webhook, instead of the address's.", "serving.port"),
-    Flag("health-addr", "address", "Where health and metrics are asked for, without TLS.", "serving.health"),
+    Flag(
+        "health-addr",
+        "address",
+        "Where health and metrics are asked for, without TLS.",
+        "serving.health",
+    ),
     Flag("mount-root", "text", "Where tokens are mounted.", "mount_root", "CWII_MOUNT_ROOT"),
-    Flag("token-expiration", "number", "How long tokens last, in seconds.", "token_expiration", "CWII_TOKEN_EXPIRATION"),
-    Flag("native-annotations", "switch", "Hear some words of other webhooks too.", "native_annotations", "CWII_NATIVE_ANNOTATIONS", explicit=True),
+    Flag(
+        "token-expiration",
+        "number",
+        "How long tokens last, in seconds.",
+        "token_expiration",
+        "CWII_TOKEN_EXPIRATION",
+    ),
+    Flag(
+        "native-annotations",
+        "switch",
+        "Hear some words of other webhooks too.",
+        "native_annotations",
+        "CWII_NATIVE_ANNOTATIONS",
+        explicit=True,
+    ),
     *_cloud("gcp", "For whom tokens for Google Cloud are; without it, pods have to say."),
     *_cloud("aws", "For whom tokens for AWS are."),
-    Flag("aws-default-region", "text", "Region, for AWS_REGION, of pods for which nobody says one.", "aws_default_region", "CWII_AWS_DEFAULT_REGION"),
+    Flag(
+        "aws-default-region",
+        "text",
+        "Region, for AWS_REGION, of pods for which nobody says one.",
+        "aws_default_region",
+        "CWII_AWS_DEFAULT_REGION",
+    ),
     *_cloud("az", "For whom tokens for Azure are."),
-    Flag("gcp-delivery", "text", f"How Google's credentials come to a pod: {', '.join(get_args(Delivery))}.", "gcp_delivery", "CWII_GCP_DELIVERY"),
-    Flag("gcp-init-image", "text", "Image that writes them, where a container does.", "gcp_init_image", "CWII_GCP_INIT_IMAGE"),
-    Flag("verify-images", "words", "Images that annotations may name to try an identity with; * at the end is any.", "verify_images", "CWII_VERIFY_IMAGES"),
-    Flag("authority-hosts", "words", "Hosts that annotations may name for Azure, besides its clouds'.", "authority_hosts", "CWII_AUTHORITY_HOSTS"),
-    Flag("otel-enabled", "switch", "metrics are there to be scraped", env="CWII_OTEL_ENABLED", explicit=True),
-    Flag("otel-endpoint", "text", "metrics are there to be scraped, and --otlp-endpoint pushes them", env="CWII_OTEL_ENDPOINT"),
+    Flag(
+        "gcp-delivery",
+        "text",
+        f"How Google's credentials come to a pod: {', '.join(get_args(Delivery))}.",
+        "gcp_delivery",
+        "CWII_GCP_DELIVERY",
+    ),
+    Flag(
+        "gcp-init-image",
+        "text",
+        "Image that writes them, where a container does.",
+        "gcp_init_image",
+        "CWII_GCP_INIT_IMAGE",
+    ),
+    Flag(
+        "verify-images",
+        "words",
+        "Images that annotations may name to try an identity with; * at the end is any.",
+        "verify_images",
+        "CWII_VERIFY_IMAGES",
+    ),
+    Flag(
+        "authority-hosts",
+        "words",
+        "Hosts that annotations may name for Azure, besides its clouds'.",
+        "authority_hosts",
+        "CWII_AUTHORITY_HOSTS",
+    ),
+    Flag(
+        "otel-enabled",
+        "switch",
+        "metrics are there to be scraped",
+        env="CWII_OTEL_ENABLED",
+        explicit=True,
+    ),
+    Flag(
+        "otel-endpoint",
+        "text",
+        "metrics are there to be scraped, and --otlp-endpoint pushes them",
+        env="CWII_OTEL_ENDPOINT",
+    ),
     Flag("log-level", "level", LOG_LEVEL.meaning, LOG_LEVEL.field, "RUST_LOG"),
     *COMMON,
 )

@@ -15,9 +15,20 @@ Kind = Literal["text", "number", "share", "switch", "duration", "words", "json",
 S = TypeVar("S", bound=Struct)
 Words = tuple[str, ...]
 
-_UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_UNITS: Mapping[str, float] = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1,
+    "m": 60,
+    "h": 3600,
+}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
-_TRUE, _FALSE = frozenset({"1", "t", "T", "TRUE", "true", "True"}), frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_TRUE, _FALSE = (
+    frozenset({"1", "t", "T", "TRUE", "true", "True"}),
+    frozenset({"0", "f", "F", "FALSE", "false", "False"}),
+)
 
 
 class Flag(Struct, frozen=True):
@@ -49,20 +60,30 @@ class BadFlag(Exception):
         self.remedy = remedy
 
 
-Refuse = Callable[[BadFlag], None]  # what is done with what cannot be meant: it is raised, or kept and the rest is understood without it
+Refuse = Callable[
+    [BadFlag], None
+]  # what is done with what cannot be meant: it is raised, or kept and the rest is understood without it
 
 
 def raised(bad: BadFlag) -> None:
     raise bad
 
 
-def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str], refuse: Refuse = raised) -> Told:
+def parse(
+    flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str], refuse: Refuse = raised
+) -> Told:
     """A flag goes before its variable; of a flag that is said twice the last counts."""
     table = {flag.name: flag for flag in flags}
     values: dict[str, object] = {}
     warnings: list[str] = []
-    spoken = [(flag, environ[flag.env], flag.env) for flag in flags if flag.field and environ.get(flag.env)]
-    warnings += [_meaningless(flag, flag.env) for flag in flags if not flag.field and environ.get(flag.env)]
+    spoken = [
+        (flag, environ[flag.env], flag.env)
+        for flag in flags
+        if flag.field and environ.get(flag.env)
+    ]
+    warnings += [
+        _meaningless(flag, flag.env) for flag in flags if not flag.field and environ.get(flag.env)
+    ]
     for name, text in _said(table, words, refuse):
         if name in {"help", "h"}:
             return Told({}, helped=True)
@@ -77,7 +98,11 @@ def parse(flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str
         except BadFlag as e:
             refuse(e)
             continue
-        values[flag.field] = (*cast("Words", values.get(flag.field, ())), *cast("Words", said)) if flag.adds else said
+        values[flag.field] = (
+            (*cast("Words", values.get(flag.field, ())), *cast("Words", said))
+            if flag.adds
+            else said
+        )
     return Told(values, tuple(warnings))
 
 
@@ -95,7 +120,9 @@ def made(told: Told, kind: type[S]) -> S:
     return msgspec.convert(tree, kind)
 
 
-def _said(table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse) -> Iterator[tuple[str, str]]:
+def _said(
+    table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse
+) -> Iterator[tuple[str, str]]:
     """Names of the table, with what is said of them. Go takes one dash or two, and the value behind a space or an equals sign."""
     rest = iter(words)
     for word in rest:
@@ -113,7 +140,12 @@ def _said(table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse) -> It
         elif (value := next(rest, None)) is not None:
             yield name, value
         else:
-            refuse(BadFlag(f"--{flag.name} is followed by nothing", "say true or false behind it" if flag.explicit else "give its value behind it"))
+            refuse(
+                BadFlag(
+                    f"--{flag.name} is followed by nothing",
+                    "say true or false behind it" if flag.explicit else "give its value behind it",
+                )
+            )
 
 
 def _parted(table: Mapping[str, Flag], word: str) -> tuple[str, str, str]:
@@ -126,14 +158,18 @@ def _parted(table: Mapping[str, Flag], word: str) -> tuple[str, str, str]:
 
 def _unknown(table: Mapping[str, Flag], name: str) -> BadFlag:
     near = difflib.get_close_matches(name, table, 1)
-    return BadFlag(f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help")
+    return BadFlag(
+        f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help"
+    )
 
 
 def value(flag: Flag, text: str, where: str) -> object:
     try:
         return _PARSERS[flag.kind](text)
     except ValueError as e:
-        raise BadFlag(f"{where} is {text!r}, which is no {flag.kind}", str(e) or "see --help") from e
+        raise BadFlag(
+            f"{where} is {text!r}, which is no {flag.kind}", str(e) or "see --help"
+        ) from e
 
 
 def _switch(text: str) -> bool:
@@ -189,7 +225,9 @@ def _words(text: str) -> Words:
 
 def level(text: str) -> str:
     """A level, or what Rust's programs are told: one for each part of them, of which cwii's counts, or else the one for all."""
-    said = {part: level for part, _, level in (word.strip().rpartition("=") for word in text.split(","))}
+    said = {
+        part: level for part, _, level in (word.strip().rpartition("=") for word in text.split(","))
+    }
     word = said.get("cwii") or said.get("") or "info"
     return _LEVELS.get(word.lower(), word)
 

@@ -39,22 +39,54 @@ class Settings(Struct, frozen=True):
 FLAGS: tuple[Flag, ...] = (
     Flag("annotation-prefix", "text", "Domain of the annotations.", "domain"),
     Flag("token-audience", "text", "For whom tokens are, where no annotation says so.", "audience"),
-    Flag("token-expiration", "duration", "How long tokens last, where no annotation says so; an hour at least.", "expiration"),
-    Flag("gcp-default-region", "text", "Set CLOUDSDK_COMPUTE_REGION where the container has not.", "region"),
+    Flag(
+        "token-expiration",
+        "duration",
+        "How long tokens last, where no annotation says so; an hour at least.",
+        "expiration",
+    ),
+    Flag(
+        "gcp-default-region",
+        "text",
+        "Set CLOUDSDK_COMPUTE_REGION where the container has not.",
+        "region",
+    ),
     Flag("gcloud-image", "text", "Image of gcloud-setup.", "image"),
     Flag("token-default-mode", "number", "Mode of the token's file; 0440.", "file_mode"),
-    Flag("default-injection-mode", "text", "gcloud or direct, where no annotation says so.", "mode"),
-    Flag("setup-container-resources", "text", "Requests and limits of gcloud-setup, as JSON.", "resources"),
+    Flag(
+        "default-injection-mode", "text", "gcloud or direct, where no annotation says so.", "mode"
+    ),
+    Flag(
+        "setup-container-resources",
+        "text",
+        "Requests and limits of gcloud-setup, as JSON.",
+        "resources",
+    ),
     Flag("webhook-cert-dir", "text", "Folder of tls.crt and tls.key.", "serving.cert_dir"),
     Flag("port", "number", "Port of the webhook.", "serving.port"),
-    Flag("health-probe-bind-address", "address", "Where health is asked for, without TLS.", "serving.health"),
-    Flag("metrics-bind-address", "address", "Where metrics are asked for, without TLS.", "serving.metrics"),
+    Flag(
+        "health-probe-bind-address",
+        "address",
+        "Where health is asked for, without TLS.",
+        "serving.health",
+    ),
+    Flag(
+        "metrics-bind-address",
+        "address",
+        "Where metrics are asked for, without TLS.",
+        "serving.metrics",
+    ),
     Flag("leader-elect", "switch", "all replicas serve"),
     LOG_LEVEL,
     *COMMON,
     *ZAP,
 )
-SERVING = Serving(address=("", 9443), cert_dir="/tmp/k8s-webhook-server/serving-certs", health=("", 8081), metrics=("", 8080))  # noqa: S108 - as its peer has it
+SERVING = Serving(
+    address=("", 9443),
+    cert_dir="/tmp/k8s-webhook-server/serving-certs",  # noqa: S108 - as its peer has it
+    health=("", 8081),
+    metrics=("", 8080),
+)
 
 
 def settings(told: Told) -> Settings:
@@ -62,9 +94,15 @@ def settings(told: Told) -> Settings:
     if values.get("mode", "gcloud") not in get_args(Mode):
         raise BadFlag(f"--default-injection-mode is {values['mode']!r}", "use gcloud or direct")
     if not 0 <= cast("int", values.get("file_mode", 0)) <= 0o777:
-        raise BadFlag(f"--token-default-mode is {values['file_mode']}, which is no file's mode", "use one such as 0440")
+        raise BadFlag(
+            f"--token-default-mode is {values['file_mode']}, which is no file's mode",
+            "use one such as 0440",
+        )
     if cast("float", values.get("expiration", 0)) > MOST:
-        raise BadFlag(f"--token-expiration is {values['expiration']:.0f} seconds, and no token may last so long", f"give {MOST} seconds at most")
+        raise BadFlag(
+            f"--token-expiration is {values['expiration']:.0f} seconds, and no token may last so long",
+            f"give {MOST} seconds at most",
+        )
     if "resources" in values:
         values["resources"] = _resources(cast("str", values["resources"]))
     return made(Told(values), Settings)
@@ -74,11 +112,20 @@ def _resources(text: str) -> object:
     """Empty, there are none."""
     example = 'say it as {"requests": {"cpu": "100m"}}'
     try:
-        found = msgspec.json.decode(text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]) if text else None
+        found = (
+            msgspec.json.decode(
+                text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]
+            )
+            if text
+            else None
+        )
     except msgspec.MsgspecError as e:
         raise BadFlag(f"--setup-container-resources is {text!r}: {e}", example) from e
     for kind, amounts in (found or {}).items():
         for name, amount in amounts.items():
             if str(amount).startswith("-") or not QUANTITY.pattern.fullmatch(str(amount)):
-                raise BadFlag(f"--setup-container-resources has {amount!r} for {name} of its {kind}, which is no quantity", example)
+                raise BadFlag(
+                    f"--setup-container-resources has {amount!r} for {name} of its {kind}, which is no quantity",
+                    example,
+                )
     return found

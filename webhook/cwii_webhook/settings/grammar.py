@@ -30,11 +30,16 @@ QUANTITY = grammar(
     "quantity",
     "100m",
 )
-TAKEN_IMAGE = grammar(r"\S(.*\S)?", "image", "registry.example.com/tools:1")  # by the API server: a node may know better
+TAKEN_IMAGE = grammar(
+    r"\S(.*\S)?", "image", "registry.example.com/tools:1"
+)  # by the API server: a node may know better
 IMAGE = grammar(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
 
 
 def told(flag: str, value: str, form: Grammar) -> None:
     """What every pod would be refused for is better refused at the start."""
     if not form.pattern.fullmatch(value):
-        raise BadFlag(f"--{flag} is {value[:64]!r}, which is no {form.what}", f"say one such as {form.example}")
+        raise BadFlag(
+            f"--{flag} is {value[:64]!r}, which is no {form.what}",
+            f"say one such as {form.example}",
+        )

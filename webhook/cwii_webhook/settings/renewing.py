@@ -39,18 +39,65 @@ class Settings(Struct, frozen=True):
 
 FLAGS: tuple[Flag, ...] = (
     Flag("namespace", "text", "Where the Service and both Secrets are.", "namespace"),
-    Flag("service", "text", "Who answers: its replicas are asked what they serve, and the certificate is for its names.", "service"),
-    Flag("serving-secret", "text", "The Secret of the pair that is served. It has to be there.", "serving_secret"),
-    Flag("ca-secret", "text", "The Secret of the authority, which nobody else need read. It has to be there.", "ca_secret"),
-    Flag("configuration", "words", "MutatingWebhookConfiguration that has to trust it. Can be said more than once.", "configurations", adds=True),
+    Flag(
+        "service",
+        "text",
+        "Who answers: its replicas are asked what they serve, and the certificate is for its names.",
+        "service",
+    ),
+    Flag(
+        "serving-secret",
+        "text",
+        "The Secret of the pair that is served. It has to be there.",
+        "serving_secret",
+    ),
+    Flag(
+        "ca-secret",
+        "text",
+        "The Secret of the authority, which nobody else need read. It has to be there.",
+        "ca_secret",
+    ),
+    Flag(
+        "configuration",
+        "words",
+        "MutatingWebhookConfiguration that has to trust it. Can be said more than once.",
+        "configurations",
+        adds=True,
+    ),
     Flag("validity", "duration", "How long a certificate lasts.", "validity"),
     Flag("ca-validity", "duration", "How long an authority lasts.", "ca_validity"),
-    Flag("every", "duration", "How long it may be until it is run again: what would not last until then is made anew now.", "every"),
+    Flag(
+        "every",
+        "duration",
+        "How long it may be until it is run again: what would not last until then is made anew now.",
+        "every",
+    ),
     Flag("renew-at", "share", "After which part of its life each is made anew.", "renew_at"),
-    Flag("settle", "duration", "How long every API server has to hear of a caBundle, before anything depends on it.", "settle"),
-    Flag("patience", "duration", "How long nothing may move, before it is given up until the next run.", "patience"),
-    Flag("kubeconfig", "text", "How to reach the API server from outside a cluster.", "kubeconfig", "KUBECONFIG"),
-    Flag("termination-log", "text", "Where what came of it is told in one line of JSON, if the file is there.", "termination_log"),
+    Flag(
+        "settle",
+        "duration",
+        "How long every API server has to hear of a caBundle, before anything depends on it.",
+        "settle",
+    ),
+    Flag(
+        "patience",
+        "duration",
+        "How long nothing may move, before it is given up until the next run.",
+        "patience",
+    ),
+    Flag(
+        "kubeconfig",
+        "text",
+        "How to reach the API server from outside a cluster.",
+        "kubeconfig",
+        "KUBECONFIG",
+    ),
+    Flag(
+        "termination-log",
+        "text",
+        "Where what came of it is told in one line of JSON, if the file is there.",
+        "termination_log",
+    ),
     Flag(LOG_LEVEL.name, LOG_LEVEL.kind, LOG_LEVEL.meaning, "log_level"),
 )
 
@@ -66,9 +113,15 @@ def settings(told: Told) -> Settings:
     if said.validity < 60:
         raise BadFlag(f"--validity is {said.validity:g}s", "say a minute at least")
     if said.ca_validity < 2 * said.validity:
-        raise BadFlag("--ca-validity is less than twice --validity", "let the authority live longer: it signs nothing that would outlive it")
+        raise BadFlag(
+            "--ca-validity is less than twice --validity",
+            "let the authority live longer: it signs nothing that would outlive it",
+        )
     if said.validity < 2 * said.every:
-        raise BadFlag("--validity is less than twice --every", "run it more often, or let certificates live longer: they would end before they are made anew")
+        raise BadFlag(
+            "--validity is less than twice --every",
+            "run it more often, or let certificates live longer: they would end before they are made anew",
+        )
     if said.log_level not in LEVELS:
         raise BadFlag(f"--log-level is {said.log_level!r}", f"use one of {', '.join(LEVELS)}")
     return said

@@ -52,7 +52,11 @@ class Serving(Struct, frozen=True):
     def plain(self) -> tuple[Address, ...]:
         """Where health and metrics are asked for, without TLS. One place may serve both."""
         metrics = self.metrics if self.metrics_port is None else ("", self.metrics_port)
-        return tuple(dict.fromkeys(place for place in (self.health, metrics) if place is not None and place[1] >= 0))
+        return tuple(
+            dict.fromkeys(
+                place for place in (self.health, metrics) if place is not None and place[1] >= 0
+            )
+        )
 
 
 class Served(Struct, frozen=True):
@@ -62,8 +66,13 @@ class Served(Struct, frozen=True):
 def serving(told: Told, default: Serving, refuse: Refuse = raised) -> Serving:
     """What was told, and for the rest, and for what was refused, what the dialect has by default."""
     said = made(told, Served).serving
-    given = {field.removeprefix("serving.") for field in told.values if field.startswith("serving.")}
-    kept = {name: getattr(said if name in given else default, name) for name in Serving.__struct_fields__}
+    given = {
+        field.removeprefix("serving.") for field in told.values if field.startswith("serving.")
+    }
+    kept = {
+        name: getattr(said if name in given else default, name)
+        for name in Serving.__struct_fields__
+    }
     for name, bad in _wrong(Serving(**kept)):
         refuse(bad)
         kept[name] = getattr(default, name)
@@ -72,16 +81,41 @@ def serving(told: Told, default: Serving, refuse: Refuse = raised) -> Serving:
 
 def _wrong(told: Serving) -> Iterator[tuple[str, BadFlag]]:
     if bool(told.cert) != bool(told.key):
-        yield "cert" if told.cert else "key", BadFlag("of certificate and key only one is named", "name both files")
-    for name, port in (("port", told.door[1]), ("metrics_port", max(0, told.metrics_port or 0)), ("debug_port", told.debug_port or 0)):
+        yield (
+            "cert" if told.cert else "key",
+            BadFlag("of certificate and key only one is named", "name both files"),
+        )
+    for name, port in (
+        ("port", told.door[1]),
+        ("metrics_port", max(0, told.metrics_port or 0)),
+        ("debug_port", told.debug_port or 0),
+    ):
         if not 0 <= port <= 65535:
-            yield name, BadFlag(f"there is no port {port}", "give one from 1 to 65535, or 0 for any that is free")
+            yield (
+                name,
+                BadFlag(
+                    f"there is no port {port}",
+                    "give one from 1 to 65535, or 0 for any that is free",
+                ),
+            )
     if told.log_level not in LEVELS:
-        yield "log_level", BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}")
+        yield (
+            "log_level",
+            BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}"),
+        )
     if told.workers < 1:
-        yield "workers", BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least")
+        yield (
+            "workers",
+            BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least"),
+        )
     if told.client_names and not told.client_ca:
-        yield "client_names", BadFlag("--client-names are given without --client-ca", "name the file of the CA that signs those names")
+        yield (
+            "client_names",
+            BadFlag(
+                "--client-names are given without --client-ca",
+                "name the file of the CA that signs those names",
+            ),
+        )
     for name, seconds in (("grace", told.grace), ("delay", told.delay)):
         if seconds < 0:
             yield name, BadFlag("a time is less than nothing", "say it as 200ms or 10s")
@@ -91,23 +125,71 @@ _KLOG = (
     "v vmodule logtostderr alsologtostderr log-dir log-file log-file-max-size log-backtrace-at stderrthreshold skip-headers skip-log-headers "
     "add-dir-header one-output"
 )
-_SWITCHES = frozenset({"logtostderr", "alsologtostderr", "skip-headers", "skip-log-headers", "add-dir-header", "one-output", "zap-devel"})
+_SWITCHES = frozenset(
+    {
+        "logtostderr",
+        "alsologtostderr",
+        "skip-headers",
+        "skip-log-headers",
+        "add-dir-header",
+        "one-output",
+        "zap-devel",
+    }
+)
 
 
 def unheeded(names: str, why: str) -> tuple[Flag, ...]:
     """Flags of peers that say how something is done that is done otherwise here."""
-    return tuple(Flag(name, "switch" if name in _SWITCHES else "text", why) for name in names.split())
+    return tuple(
+        Flag(name, "switch" if name in _SWITCHES else "text", why) for name in names.split()
+    )
 
 
 COMMON: tuple[Flag, ...] = (
-    Flag("kubeconfig", "text", "How to reach the API server from outside a cluster.", "serving.kubeconfig", "KUBECONFIG"),
+    Flag(
+        "kubeconfig",
+        "text",
+        "How to reach the API server from outside a cluster.",
+        "serving.kubeconfig",
+        "KUBECONFIG",
+    ),
     Flag("context", "text", "Which of its contexts, if not the current one.", "serving.context"),
-    Flag("client-ca", "text", "File of the CA that API servers' client certificates are of. Without it anybody may ask.", "serving.client_ca"),
-    Flag("client-names", "words", "Names, one of which such a certificate has to bear; without it any of that CA will do.", "serving.client_names"),
-    Flag("tls-min-version", "text", "Least version of TLS: 1.2, TLSv1.2, VersionTLS12 and the like.", "serving.tls_min"),
-    Flag("tls-cipher-suites", "words", "Ciphers of TLS 1.2, by their IANA names.", "serving.tls_ciphers"),
-    Flag("lookup-grace", "duration", "How long an object that is not there yet is looked for.", "serving.grace"),
-    Flag("shutdown-delay", "duration", "How long it goes on serving after it was told to end.", "serving.delay"),
+    Flag(
+        "client-ca",
+        "text",
+        "File of the CA that API servers' client certificates are of. Without it anybody may ask.",
+        "serving.client_ca",
+    ),
+    Flag(
+        "client-names",
+        "words",
+        "Names, one of which such a certificate has to bear; without it any of that CA will do.",
+        "serving.client_names",
+    ),
+    Flag(
+        "tls-min-version",
+        "text",
+        "Least version of TLS: 1.2, TLSv1.2, VersionTLS12 and the like.",
+        "serving.tls_min",
+    ),
+    Flag(
+        "tls-cipher-suites",
+        "words",
+        "Ciphers of TLS 1.2, by their IANA names.",
+        "serving.tls_ciphers",
+    ),
+    Flag(
+        "lookup-grace",
+        "duration",
+        "How long an object that is not there yet is looked for.",
+        "serving.grace",
+    ),
+    Flag(
+        "shutdown-delay",
+        "duration",
+        "How long it goes on serving after it was told to end.",
+        "serving.delay",
+    ),
     Flag("workers", "number", "Processes that share the port.", "serving.workers"),
     Flag(
         "sidecar",
@@ -116,10 +198,22 @@ COMMON: tuple[Flag, ...] = (
         "serving.sidecar",
         "CWII_SIDECAR",
     ),
-    Flag("debug-port", "number", "Port on the loopback where tasks, memory and the picture are told.", "serving.debug_port"),
-    Flag("otlp-endpoint", "text", "Where metrics are pushed to as well, by OTLP over HTTP; needs the extra otlp.", "serving.otlp"),
+    Flag(
+        "debug-port",
+        "number",
+        "Port on the loopback where tasks, memory and the picture are told.",
+        "serving.debug_port",
+    ),
+    Flag(
+        "otlp-endpoint",
+        "text",
+        "Where metrics are pushed to as well, by OTLP over HTTP; needs the extra otlp.",
+        "serving.otlp",
+    ),
 )
 OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
 LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")
 KLOG: tuple[Flag, ...] = unheeded(_KLOG, OWN_LOG)
-ZAP: tuple[Flag, ...] = unheeded("zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", OWN_LOG)
+ZAP: tuple[Flag, ...] = unheeded(
+    "zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", OWN_LOG
+)

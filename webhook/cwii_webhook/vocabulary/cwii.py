@@ -23,37 +23,91 @@ class Common(Struct, frozen=True):
 def _common(short: str, cloud: str, audience: str) -> Common:
     key = f"{DOMAIN}/{short}"
     return Common(
-        Word(f"{key}-inject", f"Give the pod its identity in {cloud}, or, where it is false, do not.", kind="flag"),
+        Word(
+            f"{key}-inject",
+            f"Give the pod its identity in {cloud}, or, where it is false, do not.",
+            kind="flag",
+        ),
         Word(f"{key}-audience", audience, default=f"--{short}-default-audience"),
-        Word(f"{key}-token-expiration", "How long the token lasts, in seconds; at least 600.", kind="number", default="--token-expiration"),
-        Word(f"{key}-verify", f"Try the identity in {cloud} before the pod's containers start.", kind="flag", default="false"),
-        Word(f"{key}-verify-enforce", "Do not start the pod's containers where that fails.", kind="flag", default="false"),
-        Word(f"{key}-verify-image", "Image to try it with; see --verify-images.", default=f"--{short}-verify-image"),
+        Word(
+            f"{key}-token-expiration",
+            "How long the token lasts, in seconds; at least 600.",
+            kind="number",
+            default="--token-expiration",
+        ),
+        Word(
+            f"{key}-verify",
+            f"Try the identity in {cloud} before the pod's containers start.",
+            kind="flag",
+            default="false",
+        ),
+        Word(
+            f"{key}-verify-enforce",
+            "Do not start the pod's containers where that fails.",
+            kind="flag",
+            default="false",
+        ),
+        Word(
+            f"{key}-verify-image",
+            "Image to try it with; see --verify-images.",
+            default=f"--{short}-verify-image",
+        ),
     )
 
 
 AWS = _common("aws", "AWS", "For whom the token is.")
 AZURE = _common("az", "Azure", "For whom the token is.")
-GCP = _common("gcp", "Google Cloud", "For whom the token is, and the provider in the credentials file. Required.")
+GCP = _common(
+    "gcp",
+    "Google Cloud",
+    "For whom the token is, and the provider in the credentials file. Required.",
+)
 
 AWS_ROLE_ARN = Word(f"{DOMAIN}/aws-role-arn", "Role to assume. Required.")
 AWS_REGION = Word(f"{DOMAIN}/aws-region", "Region, for AWS_REGION.", default="--aws-default-region")
 AWS_SESSION_NAME = Word(f"{DOMAIN}/aws-role-session-name", "Name of the role's sessions.")
 
-AZURE_CLIENT_ID = Word(f"{DOMAIN}/az-client-id", "Client id of the managed identity or application. Required.")
+AZURE_CLIENT_ID = Word(
+    f"{DOMAIN}/az-client-id", "Client id of the managed identity or application. Required."
+)
 AZURE_TENANT_ID = Word(f"{DOMAIN}/az-tenant-id", "Tenant that it is in. Required.")
-AZURE_AUTHORITY_HOST = Word(f"{DOMAIN}/az-authority-host", "Where to log in, in a sovereign cloud; see --authority-hosts.")
+AZURE_AUTHORITY_HOST = Word(
+    f"{DOMAIN}/az-authority-host", "Where to log in, in a sovereign cloud; see --authority-hosts."
+)
 
-GCP_SERVICE_ACCOUNT = Word(f"{DOMAIN}/gcp-service-account", "Service account to impersonate. Without it the pod's own principal is used.")
-GCP_DELIVERY = Word(f"{DOMAIN}/gcp-delivery", "How the credentials file comes to the pod: annotation, config-map or init-container.", default="--gcp-delivery")
-GCP_CREDENTIALS = Word(f"{DOMAIN}/gcp-credentials", "The credentials file, where it is delivered by annotation.", ("pod",), written=True)
+GCP_SERVICE_ACCOUNT = Word(
+    f"{DOMAIN}/gcp-service-account",
+    "Service account to impersonate. Without it the pod's own principal is used.",
+)
+GCP_DELIVERY = Word(
+    f"{DOMAIN}/gcp-delivery",
+    "How the credentials file comes to the pod: annotation, config-map or init-container.",
+    default="--gcp-delivery",
+)
+GCP_CREDENTIALS = Word(
+    f"{DOMAIN}/gcp-credentials",
+    "The credentials file, where it is delivered by annotation.",
+    ("pod",),
+    written=True,
+)
 
 INJECTED = Word(f"{DOMAIN}/injected", "What has been injected.", ("pod",), "list", written=True)
 
-NATIVE_AWS_ROLE_ARN = Word("eks.amazonaws.com/role-arn", "As cwii.dev/aws-role-arn and aws-inject, with --native-annotations.")
-NATIVE_AZURE_CLIENT_ID = Word("azure.workload.identity/client-id", "As cwii.dev/az-client-id and az-inject, with --native-annotations.")
-NATIVE_AZURE_TENANT_ID = Word("azure.workload.identity/tenant-id", "As cwii.dev/az-tenant-id, with --native-annotations.")
-NATIVE_GCP_SERVICE_ACCOUNT = Word("iam.gke.io/gcp-service-account", "As cwii.dev/gcp-service-account and gcp-inject, with --native-annotations.")
+NATIVE_AWS_ROLE_ARN = Word(
+    "eks.amazonaws.com/role-arn",
+    "As cwii.dev/aws-role-arn and aws-inject, with --native-annotations.",
+)
+NATIVE_AZURE_CLIENT_ID = Word(
+    "azure.workload.identity/client-id",
+    "As cwii.dev/az-client-id and az-inject, with --native-annotations.",
+)
+NATIVE_AZURE_TENANT_ID = Word(
+    "azure.workload.identity/tenant-id", "As cwii.dev/az-tenant-id, with --native-annotations."
+)
+NATIVE_GCP_SERVICE_ACCOUNT = Word(
+    "iam.gke.io/gcp-service-account",
+    "As cwii.dev/gcp-service-account and gcp-inject, with --native-annotations.",
+)
 
 ALL: tuple[Word, ...] = (
     *(getattr(common, name) for common in (AWS, AZURE, GCP) for name in Common.__struct_fields__),

@@ -36,7 +36,9 @@ class BucketState(State):
     region: str  # empty if S3 does not say: then it is somebody else's
     public_access: PublicAccess | None  # None if that is not ours to say
     tags: Mapping[str, str] = part()
-    stranger: str = field(default="", compare=False, metadata={"bookkeeping": True})  # something in it that is not ours, while it is not
+    stranger: str = field(
+        default="", compare=False, metadata={"bookkeeping": True}
+    )  # something in it that is not ours, while it is not
 
 
 @dataclass(frozen=True)
@@ -52,31 +54,53 @@ class Bucket(Resource[BucketState]):
 
     def want(self, known: Known) -> BucketState:  # noqa: ARG002 - it follows from what was asked
         trusted = names.trusted(self.clouds)
-        return BucketState(region=self.region, public_access=self.access, tags=trusted if self.brought else {**names.tags(self.cluster), **trusted})
+        return BucketState(
+            region=self.region,
+            public_access=self.access,
+            tags=trusted if self.brought else {**names.tags(self.cluster), **trusted},
+        )
 
     def differing(self, want: BucketState, have: BucketState) -> tuple[Difference, ...]:
-        return tuple(d for d in differences(want, have) if d.field != "public_access" or want.public_access)
+        return tuple(
+            d for d in differences(want, have) if d.field != "public_access" or want.public_access
+        )
 
     def objection(self, found: Known) -> Problem | None:
         """The issuer's address is made of the region, and so is all that believes it. What lies in a bucket is not published with it."""
         have = found.get(self)
         if have is None:
-            gone = BadInput(f"there is no bucket {self.name} of yours", remedy="make it, or name another with --s3-bucket")
+            gone = BadInput(
+                f"there is no bucket {self.name} of yours",
+                remedy="make it, or name another with --s3-bucket",
+            )
             return gone if self.brought else None
         if not have.region:
             return taken(self.address, brought=self.brought)
         if have.region != self.region:
             kind = BadInput if have.owner and have.owner.cluster == self.cluster.name else Conflict
-            return kind(f"{self.address} is in {have.region}, and a bucket does not move", remedy=f"give --region {have.region}, or another --name")
+            return kind(
+                f"{self.address} is in {have.region}, and a bucket does not move",
+                remedy=f"give --region {have.region}, or another --name",
+            )
         if have.stranger and not self.brought:
-            return Conflict(f"{self.address} holds {have.stranger}, which is not the issuer's", remedy="choose another --name, or move it elsewhere first")
+            return Conflict(
+                f"{self.address} holds {have.stranger}, which is not the issuer's",
+                remedy="choose another --name, or move it elsewhere first",
+            )
         return None
 
 
 def taken(address: str, *, brought: bool) -> Conflict:
     """Whoever may not look at a bucket is told so as if a permission were lacking. Here none would help."""
-    other = "name one of yours with --s3-bucket" if brought else "choose another --name, or name a bucket of yours with --s3-bucket"
-    return Conflict(f"{address} belongs to somebody else in the world, where no two buckets have one name", remedy=other)
+    other = (
+        "name one of yours with --s3-bucket"
+        if brought
+        else "choose another --name, or name a bucket of yours with --s3-bucket"
+    )
+    return Conflict(
+        f"{address} belongs to somebody else in the world, where no two buckets have one name",
+        remedy=other,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,14 +120,27 @@ class BucketPolicy(Resource[BucketPolicyState]):
     def want(self, known: Known) -> BucketPolicyState:
         documents = reading(self.partition, self.bucket.name)
         if self.reader is None:
-            return BucketPolicyState(policy=policy.canonical({"Sid": "AllowReadPublicAccess", **EVERYBODY, **documents}))
+            return BucketPolicyState(
+                policy=policy.canonical({"Sid": "AllowReadPublicAccess", **EVERYBODY, **documents})
+            )
         source = {"StringEquals": {"AWS:SourceArn": known[self.reader].arn}}
         principal = {"Service": "cloudfront.amazonaws.com"}
         return BucketPolicyState(
-            policy=policy.canonical({"Sid": "AllowReadCloudFront", "Effect": "Allow", "Principal": principal, "Condition": source, **documents})
+            policy=policy.canonical(
+                {
+                    "Sid": "AllowReadCloudFront",
+                    "Effect": "Allow",
+                    "Principal": principal,
+                    "Condition": source,
+                    **documents,
+                }
+            )
         )
 
 
 def reading(partition: str, bucket: str, folder: str = "") -> dict[str, Any]:
     """The part of a statement that names the two documents."""
-    return {"Action": "s3:GetObject", "Resource": [f"arn:{partition}:s3:::{bucket}/{folder}{key}" for key in sorted(KEYS)]}
+    return {
+        "Action": "s3:GetObject",
+        "Resource": [f"arn:{partition}:s3:::{bucket}/{folder}{key}" for key in sorted(KEYS)],
+    }

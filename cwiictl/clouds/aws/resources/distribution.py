@@ -55,4 +55,6 @@ class Distribution(Resource[DistributionState]):
     access: OriginAccess
 
     def want(self, known: Known) -> DistributionState:
-        return DistributionState(origin=self.origin, access=known[self.access].id, tags=names.tags(self.cluster))
+        return DistributionState(
+            origin=self.origin, access=known[self.access].id, tags=names.tags(self.cluster)
+        )

@@ -75,10 +75,15 @@ class InstanceProfile(Resource[InstanceProfileState]):
         return self.role.workload
 
     def want(self, known: Known) -> InstanceProfileState:  # noqa: ARG002 - it names its role, which is there by then
-        return InstanceProfileState(arn=self.arn, role=self.role.name, tags=names.tags(self.cluster))
+        return InstanceProfileState(
+            arn=self.arn, role=self.role.name, tags=names.tags(self.cluster)
+        )
 
     def objection(self, found: Known) -> Problem | None:
         have = found.get(self)
         if have is None or have.arn == self.arn:
             return None
-        return Conflict(f"{self.address} has the ARN {have.arn}, and an instance profile does not move", remedy="choose another --name")
+        return Conflict(
+            f"{self.address} has the ARN {have.arn}, and an instance profile does not move",
+            remedy="choose another --name",
+        )

@@ -39,7 +39,8 @@ def parts(grants: Policy, source: str) -> Iterator[Policy]:
     for statement in grants["Statement"]:
         if len(policy.dump(policy.canonical(statement))) > LIMIT:
             raise BadInput(
-                f"{source}: one statement is longer than the {LIMIT} characters that a policy may have", remedy="split its actions over two statements"
+                f"{source}: one statement is longer than the {LIMIT} characters that a policy may have",
+                remedy="split its actions over two statements",
             )
         if several and len(policy.dump(policy.canonical(*several, statement))) > LIMIT:
             yield policy.canonical(*several)

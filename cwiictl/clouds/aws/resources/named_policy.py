@@ -30,4 +30,7 @@ class NamedPolicy(Resource[NamedPolicyState]):
         have = found.get(self)
         if have is None or have.there:
             return None
-        return BadInput(f"AWS has no policy {self.name}", remedy="see that its ARN is written right; one that was made a moment ago shows in a few seconds")
+        return BadInput(
+            f"AWS has no policy {self.name}",
+            remedy="see that its ARN is written right; one that was made a moment ago shows in a few seconds",
+        )

@@ -18,7 +18,9 @@ class OidcProviderState(State):
     url: str
     audiences: frozenset[str]
     tags: Mapping[str, str] = part()
-    spared: tuple[str, ...] = aside()  # of the wanted one: audiences that are not taken away, whoever asked for them
+    spared: tuple[str, ...] = (
+        aside()
+    )  # of the wanted one: audiences that are not taken away, whoever asked for them
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,12 @@ class OidcProvider(Resource[OidcProviderState]):
     cluster: Cluster
     issuer: Issuer
     audiences: frozenset[str]
-    spared: frozenset[str]  # what tokens of the cluster may be for: a run that does not ask for it does not know who does
-    lent: str = ""  # the place of the user's own that the documents are in: so that they are found again
+    spared: frozenset[
+        str
+    ]  # what tokens of the cluster may be for: a run that does not ask for it does not know who does
+    lent: str = (
+        ""  # the place of the user's own that the documents are in: so that they are found again
+    )
 
     @property
     def late(self) -> bool:
@@ -41,9 +47,14 @@ class OidcProvider(Resource[OidcProviderState]):
     def want(self, known: Known) -> OidcProviderState:
         lent = {names.DOCUMENTS_KEY: self.lent} if self.lent else {}
         return OidcProviderState(
-            url=known[self.issuer].url, audiences=self.audiences, tags={**names.tags(self.cluster), **lent}, spared=tuple(sorted(self.spared))
+            url=known[self.issuer].url,
+            audiences=self.audiences,
+            tags={**names.tags(self.cluster), **lent},
+            spared=tuple(sorted(self.spared)),
         )
 
     def differing(self, want: OidcProviderState, have: OidcProviderState) -> tuple[Difference, ...]:
         """What is left over stays usable until it is dropped. An audience that is spared lets nobody in whom no role names."""
-        return differences(want, replace(have, audiences=have.audiences - (self.spared - want.audiences)))
+        return differences(
+            want, replace(have, audiences=have.audiences - (self.spared - want.audiences))
+        )

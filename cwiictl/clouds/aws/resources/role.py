@@ -22,7 +22,9 @@ class RoleState(State):
     description: str
     trust: Policy
     policy: Policy | None  # the inline one that bears the role's name
-    others: frozenset[str] = frozenset()  # further inline ones: each of them is power that nobody asked for
+    others: frozenset[str] = (
+        frozenset()
+    )  # further inline ones: each of them is power that nobody asked for
     managed: frozenset[str]  # ARNs: all that are attached, for each of them is power
     boundary: str
     session: int
@@ -91,7 +93,10 @@ def but_boundary(want: RoleState, have: RoleState) -> tuple[Difference, ...]:
 def moved(address: str, have: str, want: str) -> Problem | None:
     if have == want:
         return None
-    return Conflict(f"{address} has the ARN {have}, and a role does not move", remedy="give its path with --role-path, or another --name")
+    return Conflict(
+        f"{address} has the ARN {have}, and a role does not move",
+        remedy="give its path with --role-path, or another --name",
+    )
 
 
 def trust(provider: str, workload: Workload) -> Policy:
@@ -101,5 +106,9 @@ def trust(provider: str, workload: Workload) -> Policy:
     if workload.asker == "webhook":
         condition[f"{issuer}:aud"] = sorted(AWS["webhook"])
     return policy.canonical(
-        policy.allow("sts:AssumeRoleWithWebIdentity", Principal={"Federated": provider}, Condition={"StringEquals": condition}),
+        policy.allow(
+            "sts:AssumeRoleWithWebIdentity",
+            Principal={"Federated": provider},
+            Condition={"StringEquals": condition},
+        ),
     )

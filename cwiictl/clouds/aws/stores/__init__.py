@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from cwiictl.clouds.aws.partitions import Partition
 from cwiictl.clouds.aws.permissions import Grant
 from cwiictl.clouds.aws.resources.bucket import BucketPolicyState, BucketState
-from cwiictl.clouds.aws.resources.distribution import DistributionState, OriginAccessState, OriginIdentityState
+from cwiictl.clouds.aws.resources.distribution import (
+    DistributionState,
+    OriginAccessState,
+    OriginIdentityState,
+)
 from cwiictl.clouds.aws.resources.instance_profile import InstanceProfileState
 from cwiictl.clouds.aws.resources.managed_policy import ManagedPolicyState
 from cwiictl.clouds.aws.resources.named_policy import NamedPolicyState
@@ -39,7 +43,9 @@ class Stores:
     issuers: Store[IssuerState]
     known_issuers: Store[KnownIssuersState]
     providers: Store[OidcProviderState]
-    standing: Callable[[str, str], str]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
+    standing: Callable[
+        [str, str], str
+    ]  # the URL of the issuer that roles of a cluster trust, at this place or by the cluster's mark
     policies: Store[ManagedPolicyState]
     named_policies: Store[NamedPolicyState]
     roles: Store[RoleState]

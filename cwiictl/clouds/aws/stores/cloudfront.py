@@ -33,10 +33,16 @@ class OriginAccesses:
 
     @told("cloudfront")
     def get(self, wanted: Collection[str], /) -> Mapping[str, OriginAccessState]:
-        return {item["Name"]: _access(item) for item in accesses(self.cloudfront) if item["Name"] in wanted}
+        return {
+            item["Name"]: _access(item)
+            for item in accesses(self.cloudfront)
+            if item["Name"] in wanted
+        }
 
     @told("cloudfront")
-    def put(self, name: str, want: OriginAccessState, have: OriginAccessState | None, /) -> OriginAccessState:
+    def put(
+        self, name: str, want: OriginAccessState, have: OriginAccessState | None, /
+    ) -> OriginAccessState:
         config: Any = {
             "Name": name,
             "Description": names.described(want.owner) if want.owner else "",
@@ -45,11 +51,20 @@ class OriginAccesses:
             "OriginAccessControlOriginType": "s3",
         }
         if have is None:
-            made: Any = self.cloudfront.create_origin_access_control(OriginAccessControlConfig=config)
+            made: Any = self.cloudfront.create_origin_access_control(
+                OriginAccessControlConfig=config
+            )
         else:
             etag = self.cloudfront.get_origin_access_control(Id=have.id)["ETag"]
-            made = self.cloudfront.update_origin_access_control(Id=have.id, IfMatch=etag, OriginAccessControlConfig=config)
-        return OriginAccessState(signing=want.signing, protocol=want.protocol, id=made["OriginAccessControl"]["Id"], owner=want.owner)
+            made = self.cloudfront.update_origin_access_control(
+                Id=have.id, IfMatch=etag, OriginAccessControlConfig=config
+            )
+        return OriginAccessState(
+            signing=want.signing,
+            protocol=want.protocol,
+            id=made["OriginAccessControl"]["Id"],
+            owner=want.owner,
+        )
 
     @told("cloudfront")
     def drop(self, name: str, /) -> None:
@@ -61,14 +76,19 @@ class OriginAccesses:
 
     @told("cloudfront")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {item["Name"]: names.undescribed(item.get("Description", "")) for item in accesses(self.cloudfront)}
+        marks = {
+            item["Name"]: names.undescribed(item.get("Description", ""))
+            for item in accesses(self.cloudfront)
+        }
         return {name: mark for name, mark in marks.items() if mark and mark.cluster == cluster}
 
 
 def accesses(cloudfront: CloudFrontClient) -> Iterator[Any]:
     more: Any = {}
     while True:
-        page: Any = cloudfront.list_origin_access_controls(**more).get("OriginAccessControlList", {})
+        page: Any = cloudfront.list_origin_access_controls(**more).get(
+            "OriginAccessControlList", {}
+        )
         yield from page.get("Items", ())
         if not page.get("NextMarker"):
             return
@@ -88,19 +108,33 @@ class Distributions:
         return {name: self._state(item) for name in distributions if (item := self._chosen(name))}
 
     @told("cloudfront")
-    def put(self, name: str, want: DistributionState, have: DistributionState | None, /) -> DistributionState:
+    def put(
+        self, name: str, want: DistributionState, have: DistributionState | None, /
+    ) -> DistributionState:
         if have is None:
-            config: Any = {"DistributionConfig": {"CallerReference": name, **_config(name, want)}, "Tags": {"Items": listed(want)}}
+            config: Any = {
+                "DistributionConfig": {"CallerReference": name, **_config(name, want)},
+                "Tags": {"Items": listed(want)},
+            }
             self.cloudfront.create_distribution_with_tags(DistributionConfigWithTags=config)
         else:
-            self._mend(name, self._without_ours(want) if have.owner and want.owner is None else want, have)
+            self._mend(
+                name, self._without_ours(want) if have.owner and want.owner is None else want, have
+            )
         return self.get([name])[name]
 
     def _without_ours(self, want: DistributionState) -> DistributionState:
         """What is let go does not keep our access to the bucket: as long as it did, that could not go."""
-        marks = {item["Id"]: names.undescribed(item.get("Description", "")) for item in accesses(self.cloudfront)}
+        marks = {
+            item["Id"]: names.undescribed(item.get("Description", ""))
+            for item in accesses(self.cloudfront)
+        }
         mark = marks.get(want.access)
-        return replace(want, access="") if mark and mark.cluster == self.cluster and mark.hold == "owned" else want
+        return (
+            replace(want, access="")
+            if mark and mark.cluster == self.cluster and mark.hold == "owned"
+            else want
+        )
 
     @told("cloudfront")
     def drop(self, name: str, /) -> None:
@@ -117,14 +151,26 @@ class Distributions:
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """Only what serves a bucket of ours is asked for its tags."""
         ours = names.bucket(Cluster(names.own(cluster)))
-        mark = names.mark(self._tags(item["ARN"]), cluster) if (item := self._chosen(ours, cluster)) else None
+        mark = (
+            names.mark(self._tags(item["ARN"]), cluster)
+            if (item := self._chosen(ours, cluster))
+            else None
+        )
         return {ours: mark} if mark and mark.cluster == cluster else {}
 
     def _chosen(self, name: str, cluster: str = "") -> Any:
         """Of several that serve the bucket, the one that bears our mark: the user may have another before it."""
         found = [item for item in self._all() if _name(item) == name]
-        marks = [names.mark(self._tags(item["ARN"]), cluster or self.cluster) for item in found] if len(found) > 1 else []
-        ours = (item for item, mark in zip(found, marks, strict=False) if mark and mark.cluster == (cluster or self.cluster))
+        marks = (
+            [names.mark(self._tags(item["ARN"]), cluster or self.cluster) for item in found]
+            if len(found) > 1
+            else []
+        )
+        ours = (
+            item
+            for item, mark in zip(found, marks, strict=False)
+            if mark and mark.cluster == (cluster or self.cluster)
+        )
         return next(ours, found[0] if found else None)
 
     def _mend(self, name: str, want: DistributionState, have: DistributionState) -> None:
@@ -132,7 +178,9 @@ class Distributions:
             id_ = have.arn.rpartition("/")[2]
             now: Any = self.cloudfront.get_distribution_config(Id=id_)
             config: Any = {**now["DistributionConfig"], **_config(name, want)}
-            self.cloudfront.update_distribution(Id=id_, IfMatch=now["ETag"], DistributionConfig=config)
+            self.cloudfront.update_distribution(
+                Id=id_, IfMatch=now["ETag"], DistributionConfig=config
+            )
         add, take = retagged(want, have)
         if add:
             self.cloudfront.tag_resource(Resource=have.arn, Tags={"Items": add})
@@ -143,7 +191,9 @@ class Distributions:
         if item["Enabled"]:
             now: Any = self.cloudfront.get_distribution_config(Id=item["Id"])
             off: Any = {**now["DistributionConfig"], "Enabled": False}
-            self.cloudfront.update_distribution(Id=item["Id"], IfMatch=now["ETag"], DistributionConfig=off)
+            self.cloudfront.update_distribution(
+                Id=item["Id"], IfMatch=now["ETag"], DistributionConfig=off
+            )
             raise NotYet(f"{self.kind}/{name} is being disabled, which takes minutes")
 
     def _state(self, item: Any) -> DistributionState:
@@ -178,18 +228,35 @@ def _name(item: Any) -> str:
 
 def _access(item: Any) -> OriginAccessState:
     return OriginAccessState(
-        signing=item["SigningBehavior"], protocol=item["SigningProtocol"], id=item["Id"], owner=names.undescribed(item.get("Description", ""))
+        signing=item["SigningBehavior"],
+        protocol=item["SigningProtocol"],
+        id=item["Id"],
+        owner=names.undescribed(item.get("Description", "")),
     )
 
 
 def _config(name: str, want: DistributionState) -> dict[str, Any]:
-    origin = {"Id": "documents", "DomainName": want.origin, "OriginAccessControlId": want.access, "S3OriginConfig": {"OriginAccessIdentity": ""}}
-    methods = {"Quantity": 2, "Items": ["HEAD", "GET"], "CachedMethods": {"Quantity": 2, "Items": ["HEAD", "GET"]}}
+    origin = {
+        "Id": "documents",
+        "DomainName": want.origin,
+        "OriginAccessControlId": want.access,
+        "S3OriginConfig": {"OriginAccessIdentity": ""},
+    }
+    methods = {
+        "Quantity": 2,
+        "Items": ["HEAD", "GET"],
+        "CachedMethods": {"Quantity": 2, "Items": ["HEAD", "GET"]},
+    }
     return {
         "Comment": name,
         "Enabled": want.enabled,
         "Origins": {"Quantity": 1, "Items": [origin]},
-        "DefaultCacheBehavior": {"TargetOriginId": "documents", "ViewerProtocolPolicy": want.viewers, "CachePolicyId": want.caching, "AllowedMethods": methods},
+        "DefaultCacheBehavior": {
+            "TargetOriginId": "documents",
+            "ViewerProtocolPolicy": want.viewers,
+            "CachePolicyId": want.caching,
+            "AllowedMethods": methods,
+        },
     }
 
 

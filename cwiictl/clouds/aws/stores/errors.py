@@ -80,7 +80,15 @@ STRANGER = frozenset(
         "UnrecognizedClientException",
     }
 )
-DENIED = frozenset({"AccessDenied", "AccessDeniedException", "AllAccessDisabled", "Forbidden", "UnauthorizedOperation"})
+DENIED = frozenset(
+    {
+        "AccessDenied",
+        "AccessDeniedException",
+        "AllAccessDisabled",
+        "Forbidden",
+        "UnauthorizedOperation",
+    }
+)
 ACTIONS = {  # where a call is not called like the permission for it, or needs more than one
     "AddRoleToInstanceProfile": "AddRoleToInstanceProfile and iam:PassRole",
     "CreateBucket": "CreateBucket and s3:TagResource",
@@ -131,37 +139,69 @@ def told(service: str) -> Generator[None]:
     except ClientError as e:
         raise answered(service, e) from e
     except (MetadataRetrievalError, IncompleteReadError) as e:
-        raise NotYet(f"AWS's answer did not arrive whole: {_sentence(e)}", remedy="run again") from e
-    except (NoCredentialsError, PartialCredentialsError, CredentialRetrievalError, SSOError, TokenRetrievalError) as e:
+        raise NotYet(
+            f"AWS's answer did not arrive whole: {_sentence(e)}", remedy="run again"
+        ) from e
+    except (
+        NoCredentialsError,
+        PartialCredentialsError,
+        CredentialRetrievalError,
+        SSOError,
+        TokenRetrievalError,
+    ) as e:
         raise BadInput(
-            f"there are no AWS credentials to act with: {_sentence(e)}", remedy="log in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
+            f"there are no AWS credentials to act with: {_sentence(e)}",
+            remedy="log in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID",
         ) from e
     except SSLError as e:
-        raise Failed(f"the certificate of AWS's host is not believed: {_sentence(e)}", remedy="name the right authorities with AWS_CA_BUNDLE") from e
+        raise Failed(
+            f"the certificate of AWS's host is not believed: {_sentence(e)}",
+            remedy="name the right authorities with AWS_CA_BUNDLE",
+        ) from e
     except (ConnectionError, HTTPClientError) as e:
-        raise NotYet(f"AWS cannot be reached: {_sentence(e)}", remedy="see that the network, the proxy and --region are right") from e
+        raise NotYet(
+            f"AWS cannot be reached: {_sentence(e)}",
+            remedy="see that the network, the proxy and --region are right",
+        ) from e
     except BotoCoreError as e:
-        raise BadInput(f"the AWS SDK cannot work with its settings: {_sentence(e)}", remedy="mend the AWS configuration file or variable that it names") from e
+        raise BadInput(
+            f"the AWS SDK cannot work with its settings: {_sentence(e)}",
+            remedy="mend the AWS configuration file or variable that it names",
+        ) from e
 
 
 def answered(service: str, e: ClientError) -> Problem:
     said = f"{service}:{e.operation_name}: {message(e)}"
     if code(e) in STRANGER | {"RequestTimeTooSkewed"}:
-        remedy = "set this machine's clock" if code(e) == "RequestTimeTooSkewed" else "log in again, or set other ones"
-        return BadInput(f"AWS does not accept the credentials, or no longer ({code(e)})", remedy=remedy)
+        remedy = (
+            "set this machine's clock"
+            if code(e) == "RequestTimeTooSkewed"
+            else "log in again, or set other ones"
+        )
+        return BadInput(
+            f"AWS does not accept the credentials, or no longer ({code(e)})", remedy=remedy
+        )
     if code(e) in BUSY or status(e) in {429, 503}:
-        return Throttled(f"AWS asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
+        return Throttled(
+            f"AWS asks for patience ({said})",
+            remedy="run again later, or with a lower --concurrency",
+            after=_retry_after(e),
+        )
     if _early(e) or status(e) >= 500:
         return NotYet(f"AWS is not ready for {said}", remedy="run again later")
     if code(e) in DENIED or status(e) == 403:
         action = ACTIONS.get(e.operation_name, e.operation_name)
-        return Denied(f"AWS does not allow {said}", remedy=f"have {service}:{action} granted to who runs this")
+        return Denied(
+            f"AWS does not allow {said}", remedy=f"have {service}:{action} granted to who runs this"
+        )
     return Failed(f"AWS refuses {said}", remedy="mend what it says and run again")
 
 
 def _early(e: ClientError) -> bool:
     """What a role refers to and is not of our making will not come by waiting: its boundary, a policy of AWS's own."""
-    never = e.operation_name == "CreateRole" or (e.operation_name == "AttachRolePolicy" and ":aws:policy/" in message(e))
+    never = e.operation_name == "CreateRole" or (
+        e.operation_name == "AttachRolePolicy" and ":aws:policy/" in message(e)
+    )
     return code(e) in EARLY and not (code(e) == "NoSuchEntity" and never)
 
 

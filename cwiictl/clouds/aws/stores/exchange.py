@@ -19,13 +19,19 @@ SESSION = "cwiictl-verify"
 SHORTEST = 900  # seconds
 UNREAD = "see that AWS can read the issuer's documents: no network rule, bot filter or missing intermediate certificate may stand between"
 REMEDIES = (
-    ("No OpenIDConnect provider", "have AWS believe this issuer with create-all, or with create-identity-provider"),
+    (
+        "No OpenIDConnect provider",
+        "have AWS believe this issuer with create-all, or with create-identity-provider",
+    ),
     ("audience", "have the provider take this audience: create-all mends it"),
     ("ExpiredToken", "set the clocks of the cluster's machines by NTP"),
     ("not valid yet", "set the clocks of the cluster's machines by NTP"),
     ("verification key", UNREAD),
     ("IDPCommunicationError", UNREAD),
-    ("AccessDenied", "see with status whom the role trusts; a policy of the organization can stand against it too"),
+    (
+        "AccessDenied",
+        "see with status whom the role trusts; a policy of the organization can stand against it too",
+    ),
 )
 
 
@@ -48,9 +54,17 @@ class Exchanges:
         with self.lock:
             sts = self._sts
         try:
-            sts.assume_role_with_web_identity(RoleArn=role, RoleSessionName=SESSION, WebIdentityToken=token, DurationSeconds=SHORTEST)
+            sts.assume_role_with_web_identity(
+                RoleArn=role,
+                RoleSessionName=SESSION,
+                WebIdentityToken=token,
+                DurationSeconds=SHORTEST,
+            )
         except ClientError as e:
             if code(e) in BUSY or status(e) >= 500:
                 raise
-            return Refusal(f"AWS does not take the token: {message(e)}", next((do for word, do in REMEDIES if word in message(e)), "mend what it says"))
+            return Refusal(
+                f"AWS does not take the token: {message(e)}",
+                next((do for word, do in REMEDIES if word in message(e)), "mend what it says"),
+            )
         return None

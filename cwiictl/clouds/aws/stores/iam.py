@@ -31,7 +31,11 @@ class OidcProviders:
     kind, bulk, patience = "aws/oidc-provider", False, PATIENCE
 
     def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
-        self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every provider up to its name
+        self.iam, self.cluster, self.arn = (
+            iam,
+            cluster,
+            arn,
+        )  # the ARN of every provider up to its name
         self.tags = Tags("iam", self._places, self._ask)
 
     @told("iam")
@@ -40,16 +44,29 @@ class OidcProviders:
         return {place: state for place, state in found.items() if state}
 
     @told("iam")
-    def put(self, place: str, want: OidcProviderState, have: OidcProviderState | None, /) -> OidcProviderState:
+    def put(
+        self, place: str, want: OidcProviderState, have: OidcProviderState | None, /
+    ) -> OidcProviderState:
         if have is None:
-            self.iam.create_open_id_connect_provider(Url=want.url, ClientIDList=sorted(want.audiences), Tags=listed(want))
+            self.iam.create_open_id_connect_provider(
+                Url=want.url, ClientIDList=sorted(want.audiences), Tags=listed(want)
+            )
             return want
         for audience in sorted(want.audiences - have.audiences):
-            self.iam.add_client_id_to_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
+            self.iam.add_client_id_to_open_id_connect_provider(
+                OpenIDConnectProviderArn=self.arn + place, ClientID=audience
+            )
         for audience in sorted(have.audiences - want.audiences - set(want.spared)):
-            self.iam.remove_client_id_from_open_id_connect_provider(OpenIDConnectProviderArn=self.arn + place, ClientID=audience)
+            self.iam.remove_client_id_from_open_id_connect_provider(
+                OpenIDConnectProviderArn=self.arn + place, ClientID=audience
+            )
         provider = {"OpenIDConnectProviderArn": self.arn + place}
-        retag(want, have, partial(self.iam.tag_open_id_connect_provider, **provider), partial(self.iam.untag_open_id_connect_provider, **provider))
+        retag(
+            want,
+            have,
+            partial(self.iam.tag_open_id_connect_provider, **provider),
+            partial(self.iam.untag_open_id_connect_provider, **provider),
+        )
         return want
 
     @told("iam")
@@ -78,7 +95,9 @@ class OidcProviders:
     def _ask(self, place: str) -> Any:
         """What may not be looked at is somebody else's, unless it bears our bucket's name."""
         try:
-            return self.iam.list_open_id_connect_provider_tags(OpenIDConnectProviderArn=self.arn + place)["Tags"]
+            return self.iam.list_open_id_connect_provider_tags(
+                OpenIDConnectProviderArn=self.arn + place
+            )["Tags"]
         except ClientError as e:
             if denied(e) and not place.startswith(names.bucket(Cluster(self.cluster))):
                 return []
@@ -93,7 +112,12 @@ class OidcProviders:
             raise
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
-        return OidcProviderState(url=f"https://{found['Url']}", audiences=frozenset(found["ClientIDList"]), tags=names.apart(tags, owner), owner=owner)
+        return OidcProviderState(
+            url=f"https://{found['Url']}",
+            audiences=frozenset(found["ClientIDList"]),
+            tags=names.apart(tags, owner),
+            owner=owner,
+        )
 
 
 class Standing:
@@ -106,7 +130,9 @@ class Standing:
 
     def url(self, cluster: str, place: str = "") -> str:
         """At this host and path; or whichever bears the mark of the cluster."""
-        found = self._found(lambda: sorted(self.providers.get([place])) if place else self._marked(cluster))
+        found = self._found(
+            lambda: sorted(self.providers.get([place])) if place else self._marked(cluster)
+        )
         if not found:
             raise BadInput(
                 f"AWS IAM has no OIDC provider {place or f'of {cluster}'}, so nobody could assume a role that trusts it",
@@ -133,7 +159,10 @@ class Standing:
                 raise NotYet("there is no OIDC provider yet")
             return "read"
 
-        ran = run(Job({"aws/oidc-provider": ()}, read, patience=lambda _kind: self.patience), Pace(1, longest=1.0))
+        ran = run(
+            Job({"aws/oidc-provider": ()}, read, patience=lambda _kind: self.patience),
+            Pace(1, longest=1.0),
+        )
         if not any(type(e) is NotYet for e in ran.failed.values()):
             ran.checked()
         return found
@@ -145,8 +174,14 @@ class ManagedPolicies:
     kind, bulk, patience = "aws/policy", False, PATIENCE
 
     def __init__(self, iam: IAMClient, cluster: str, arn: str) -> None:
-        self.iam, self.cluster, self.arn = iam, cluster, arn  # the ARN of every policy of ours up to its name
-        self.tags = Tags("iam", self._candidates, lambda name: iam.list_policy_tags(PolicyArn=arn + name)["Tags"])
+        self.iam, self.cluster, self.arn = (
+            iam,
+            cluster,
+            arn,
+        )  # the ARN of every policy of ours up to its name
+        self.tags = Tags(
+            "iam", self._candidates, lambda name: iam.list_policy_tags(PolicyArn=arn + name)["Tags"]
+        )
 
     @told("iam")
     def get(self, policies: Collection[str], /) -> Mapping[str, ManagedPolicyState]:
@@ -154,14 +189,27 @@ class ManagedPolicies:
         return {name: state for name, state in found.items() if state}
 
     @told("iam")
-    def put(self, name: str, want: ManagedPolicyState, have: ManagedPolicyState | None, /) -> ManagedPolicyState:
+    def put(
+        self, name: str, want: ManagedPolicyState, have: ManagedPolicyState | None, /
+    ) -> ManagedPolicyState:
         if have is None:
-            self.iam.create_policy(PolicyName=name, PolicyDocument=policy.dump(want.policy), Tags=listed(want))
+            self.iam.create_policy(
+                PolicyName=name, PolicyDocument=policy.dump(want.policy), Tags=listed(want)
+            )
             return want
         if "policy" in changed(want, have):
             self._forget_versions(name)
-            self.iam.create_policy_version(PolicyArn=self.arn + name, PolicyDocument=policy.dump(want.policy), SetAsDefault=True)
-        retag(want, have, partial(self.iam.tag_policy, PolicyArn=self.arn + name), partial(self.iam.untag_policy, PolicyArn=self.arn + name))
+            self.iam.create_policy_version(
+                PolicyArn=self.arn + name,
+                PolicyDocument=policy.dump(want.policy),
+                SetAsDefault=True,
+            )
+        retag(
+            want,
+            have,
+            partial(self.iam.tag_policy, PolicyArn=self.arn + name),
+            partial(self.iam.untag_policy, PolicyArn=self.arn + name),
+        )
         return want
 
     @told("iam")
@@ -182,16 +230,25 @@ class ManagedPolicies:
     def _forget_versions(self, name: str) -> None:
         for version in self.iam.list_policy_versions(PolicyArn=self.arn + name)["Versions"]:
             if not version.get("IsDefaultVersion"):
-                self.iam.delete_policy_version(PolicyArn=self.arn + name, VersionId=version.get("VersionId", ""))
+                self.iam.delete_policy_version(
+                    PolicyArn=self.arn + name, VersionId=version.get("VersionId", "")
+                )
 
     def _read(self, name: str) -> ManagedPolicyState | None:
         try:
             found: Any = self.iam.get_policy(PolicyArn=self.arn + name)["Policy"]
-            version = self.iam.get_policy_version(PolicyArn=self.arn + name, VersionId=found["DefaultVersionId"])["PolicyVersion"]
+            version = self.iam.get_policy_version(
+                PolicyArn=self.arn + name, VersionId=found["DefaultVersionId"]
+            )["PolicyVersion"]
         except ClientError as e:
             if absent(e):
                 return None
             raise
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
-        return ManagedPolicyState(arn=found["Arn"], policy=policy.read(version.get("Document", "")), tags=names.apart(tags, owner), owner=owner)
+        return ManagedPolicyState(
+            arn=found["Arn"],
+            policy=policy.read(version.get("Document", "")),
+            tags=names.apart(tags, owner),
+            owner=owner,
+        )

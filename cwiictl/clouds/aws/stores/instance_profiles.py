@@ -33,12 +33,19 @@ class InstanceProfiles:
         return {name: state for name, state in found.items() if state}
 
     @told("iam")
-    def put(self, name: str, want: InstanceProfileState, have: InstanceProfileState | None, /) -> InstanceProfileState:
+    def put(
+        self, name: str, want: InstanceProfileState, have: InstanceProfileState | None, /
+    ) -> InstanceProfileState:
         if have is None:
             self.iam.create_instance_profile(InstanceProfileName=name, Tags=listed(want))
         else:
             profile = {"InstanceProfileName": name}
-            retag(want, have, partial(self.iam.tag_instance_profile, **profile), partial(self.iam.untag_instance_profile, **profile))
+            retag(
+                want,
+                have,
+                partial(self.iam.tag_instance_profile, **profile),
+                partial(self.iam.untag_instance_profile, **profile),
+            )
         self._fill(name, want.role, have.role if have else "")
         return want
 
@@ -47,7 +54,9 @@ class InstanceProfiles:
         with gone():
             for role in self._asked(name)["Roles"]:
                 with gone():
-                    self.iam.remove_role_from_instance_profile(InstanceProfileName=name, RoleName=role["RoleName"])
+                    self.iam.remove_role_from_instance_profile(
+                        InstanceProfileName=name, RoleName=role["RoleName"]
+                    )
             self.iam.delete_instance_profile(InstanceProfileName=name)
 
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -56,7 +65,11 @@ class InstanceProfiles:
     def _candidates(self, cluster: str) -> Iterator[str]:
         prefix = names.role_prefix(names.own(cluster))
         for page in self.iam.get_paginator("list_instance_profiles").paginate():
-            yield from (each["InstanceProfileName"] for each in page["InstanceProfiles"] if each["InstanceProfileName"].startswith(prefix))
+            yield from (
+                each["InstanceProfileName"]
+                for each in page["InstanceProfiles"]
+                if each["InstanceProfileName"].startswith(prefix)
+            )
 
     def _fill(self, name: str, want: str, have: str) -> None:
         if have and have != want:
@@ -77,4 +90,6 @@ class InstanceProfiles:
         tags = read(found.get("Tags", []))
         owner = names.mark(tags, self.cluster)
         role = next((each["RoleName"] for each in found["Roles"]), "")
-        return InstanceProfileState(arn=found["Arn"], role=role, tags=names.apart(tags, owner), owner=owner)
+        return InstanceProfileState(
+            arn=found["Arn"], role=role, tags=names.apart(tags, owner), owner=owner
+        )

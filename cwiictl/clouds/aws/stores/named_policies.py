@@ -25,7 +25,9 @@ class NamedPolicies:
     def get(self, arns: Collection[str], /) -> Mapping[str, NamedPolicyState]:
         return {arn: NamedPolicyState(there=self._there(arn)) for arn in arns}
 
-    def put(self, _arn: str, want: NamedPolicyState, _have: NamedPolicyState | None, /) -> NamedPolicyState:
+    def put(
+        self, _arn: str, want: NamedPolicyState, _have: NamedPolicyState | None, /
+    ) -> NamedPolicyState:
         return want
 
     def drop(self, _arn: str, /) -> None:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 
-ROTATION = names.ROTATION.replace("_", "-")  # it travels as a header, in which some proxies take no underscore
+ROTATION = names.ROTATION.replace(
+    "_", "-"
+)  # it travels as a header, in which some proxies take no underscore
 
 
 class Seen(NamedTuple):
@@ -79,22 +81,51 @@ class _Objects:
                 return None
             raise
         said: dict[str, str] = found.get("Metadata") or {}
-        return Seen(found["Body"].read(), (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]), said.get(ROTATION, ""))
+        return Seen(
+            found["Body"].read(),
+            (found.get("ContentType", ""), found.get("CacheControl", ""), found["ETag"]),
+            said.get(ROTATION, ""),
+        )
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> None:
+    def _store(
+        self,
+        name: str,
+        body: bytes,
+        want: DocumentState | KeySetState,
+        have: DocumentState | KeySetState | None,
+        word: str = "",
+    ) -> None:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         bucket, _, key = name.partition("/")
         if have and have.owner and want.owner is None:
-            rest: list[Any] = [{"Key": key, "Value": value} for key, value in names.apart(self._tags(name), have.owner).items()]
+            rest: list[Any] = [
+                {"Key": key, "Value": value}
+                for key, value in names.apart(self._tags(name), have.owner).items()
+            ]
             self.s3.put_object_tagging(Bucket=bucket, Key=key, Tagging={"TagSet": rest})
             return
         condition: Any = {"IfMatch": have.version} if have else {"IfNoneMatch": "*"}
-        told: Any = {"Tagging": urlencode(self._signs(name, have)), "Metadata": {ROTATION: word} if word else {}}
-        self.s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=want.content_type, CacheControl=want.cache_control, **told, **condition)
+        told: Any = {
+            "Tagging": urlencode(self._signs(name, have)),
+            "Metadata": {ROTATION: word} if word else {},
+        }
+        self.s3.put_object(
+            Bucket=bucket,
+            Key=key,
+            Body=body,
+            ContentType=want.content_type,
+            CacheControl=want.cache_control,
+            **told,
+            **condition,
+        )
 
     def _signs(self, name: str, have: DocumentState | KeySetState | None) -> dict[str, str]:
         """ccoctl finds by its tags what is ours. What was there unmarked in a place of the user's own stays when we go, with its tags."""
-        if have is None or (have.owner and have.owner.hold == "owned") or name not in self._lent(self.cluster):
+        if (
+            have is None
+            or (have.owner and have.owner.hold == "owned")
+            or name not in self._lent(self.cluster)
+        ):
             return {**names.tags(Cluster(self.cluster)), **names.marked(Mark(self.cluster))}
         return {**self._tags(name), **names.marked(Mark(self.cluster, "brought"))}
 
@@ -105,7 +136,11 @@ class Documents(_Objects):
     @told("s3")
     def get(self, names_: Collection[str], /) -> Mapping[str, DocumentState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: replace(DocumentState.read(seen.body, *seen.headers), owner=self._owner(name)) for name, seen in found.items() if seen}
+        return {
+            name: replace(DocumentState.read(seen.body, *seen.headers), owner=self._owner(name))
+            for name, seen in found.items()
+            if seen
+        }
 
     @told("s3")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
@@ -119,10 +154,16 @@ class KeySets(_Objects):
     @told("s3")
     def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: replace(self._read(name, seen), owner=self._owner(name)) for name, seen in found.items() if seen}
+        return {
+            name: replace(self._read(name, seen), owner=self._owner(name))
+            for name, seen in found.items()
+            if seen
+        }
 
     def _read(self, name: str, seen: Seen) -> KeySetState:
-        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(seen.word, f"{self.kind}/{name}")
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(
+            seen.word, f"{self.kind}/{name}"
+        )
 
     @told("s3")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:

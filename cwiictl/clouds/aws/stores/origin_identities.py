@@ -25,13 +25,24 @@ class OriginIdentities:
 
     @told("cloudfront")
     def get(self, ids: Collection[str], /) -> Mapping[str, OriginIdentityState]:
-        return {item["Id"]: OriginIdentityState(owner=self._mark(item)) for item in self._all() if item["Id"] in ids}
+        return {
+            item["Id"]: OriginIdentityState(owner=self._mark(item))
+            for item in self._all()
+            if item["Id"] in ids
+        }
 
     @told("cloudfront")
-    def put(self, id_: str, want: OriginIdentityState, _have: OriginIdentityState | None, /) -> OriginIdentityState:
+    def put(
+        self, id_: str, want: OriginIdentityState, _have: OriginIdentityState | None, /
+    ) -> OriginIdentityState:
         found: Any = self.cloudfront.get_cloud_front_origin_access_identity_config(Id=id_)
-        config: Any = {**found["CloudFrontOriginAccessIdentityConfig"], "Comment": names.described(want.owner) if want.owner else ""}
-        self.cloudfront.update_cloud_front_origin_access_identity(Id=id_, IfMatch=found["ETag"], CloudFrontOriginAccessIdentityConfig=config)
+        config: Any = {
+            **found["CloudFrontOriginAccessIdentityConfig"],
+            "Comment": names.described(want.owner) if want.owner else "",
+        }
+        self.cloudfront.update_cloud_front_origin_access_identity(
+            Id=id_, IfMatch=found["ETag"], CloudFrontOriginAccessIdentityConfig=config
+        )
         return want
 
     @told("cloudfront")
@@ -47,8 +58,14 @@ class OriginIdentities:
 
     def _mark(self, item: Any) -> Mark | None:
         comment = item.get("Comment", "")
-        return names.mark({comment: "owned"}, self.cluster) if comment.startswith(names.CCOCTL_KEY) else names.undescribed(comment)
+        return (
+            names.mark({comment: "owned"}, self.cluster)
+            if comment.startswith(names.CCOCTL_KEY)
+            else names.undescribed(comment)
+        )
 
     def _all(self) -> Iterator[Any]:
-        for page in self.cloudfront.get_paginator("list_cloud_front_origin_access_identities").paginate():
+        for page in self.cloudfront.get_paginator(
+            "list_cloud_front_origin_access_identities"
+        ).paginate():
             yield from page.get("CloudFrontOriginAccessIdentityList", {}).get("Items", ())

@@ -23,22 +23,41 @@ class Simulations(Rights):
 
     @told("iam")
     def get(self, callers: Collection[str], /) -> Mapping[str, PermissionsState]:
-        return {caller: PermissionsState(lacking=tuple(self._lacking(caller))) for caller in callers}
+        return {
+            caller: PermissionsState(lacking=tuple(self._lacking(caller))) for caller in callers
+        }
 
     def _lacking(self, caller: str) -> Iterator[str]:
         """All is asked at once, each action for each thing; only what belongs together counts."""
-        pairs = {(action, resource) for grant in self.grants for action in grant.actions for resource in grant.resources}
+        pairs = {
+            (action, resource)
+            for grant in self.grants
+            for action in grant.actions
+            for resource in grant.resources
+        }
         if not pairs:
             return
-        actions, resources = sorted({action for action, _ in pairs}), sorted({resource for _, resource in pairs})
-        pages = self.iam.get_paginator("simulate_principal_policy").paginate(PolicySourceArn=caller, ActionNames=actions, ResourceArns=resources)
+        actions, resources = (
+            sorted({action for action, _ in pairs}),
+            sorted({resource for _, resource in pairs}),
+        )
+        pages = self.iam.get_paginator("simulate_principal_policy").paginate(
+            PolicySourceArn=caller, ActionNames=actions, ResourceArns=resources
+        )
         try:
             for page in pages:
                 for each in page["EvaluationResults"]:
-                    if (each["EvalActionName"], each.get("EvalResourceName", "")) in pairs and _lacks(each):
+                    if (
+                        each["EvalActionName"],
+                        each.get("EvalResourceName", ""),
+                    ) in pairs and _lacks(each):
                         yield each["EvalActionName"]
         except ClientError as e:
-            if not (denied(e) or absent(e) or code(e) in {"InvalidInput", "ValidationError", "PolicyEvaluation"}):
+            if not (
+                denied(e)
+                or absent(e)
+                or code(e) in {"InvalidInput", "ValidationError", "PolicyEvaluation"}
+            ):
                 raise
 
 

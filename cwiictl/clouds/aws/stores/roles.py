@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 PATIENCE = 120.0
 UNKNOWN: dict[str, Any] = {}
 PAGE: Any = {"PageSize": 1000}
-FRESH = 5.0  # seconds that a reading of all is believed: not as long as it takes to answer a question
+FRESH = (
+    5.0  # seconds that a reading of all is believed: not as long as it takes to answer a question
+)
 
 
 class Roles:
@@ -36,11 +38,16 @@ class Roles:
     def __init__(self, iam: IAMClient, cluster: str) -> None:
         self.iam, self.cluster = iam, cluster
         self.crowd = _Crowd(iam)
-        self.tags = Tags("iam", self._candidates, lambda role: iam.list_role_tags(RoleName=role)["Tags"])
+        self.tags = Tags(
+            "iam", self._candidates, lambda role: iam.list_role_tags(RoleName=role)["Tags"]
+        )
 
     @told("iam")
     def get(self, roles: Collection[str], /) -> Mapping[str, RoleState]:
-        found = {role: self._read(role) if (seen := self.crowd.seen(role)) is UNKNOWN else seen for role in roles}
+        found = {
+            role: self._read(role) if (seen := self.crowd.seen(role)) is UNKNOWN else seen
+            for role in roles
+        }
         return {role: self._state(role, seen) for role, seen in found.items() if seen}
 
     @told("iam")
@@ -66,8 +73,20 @@ class Roles:
     def _without_ours(self, want: RoleState) -> RoleState:
         """What is let go keeps no policy of ours: as long as it did, that could not go."""
         prefix = f":policy/{names.role_prefix(self.cluster)}"
-        marks = {arn: names.mark(read(self.iam.list_policy_tags(PolicyArn=arn)["Tags"]), self.cluster) for arn in want.managed if prefix in arn}
-        return replace(want, managed=want.managed - {arn for arn, mark in marks.items() if mark and mark.cluster == self.cluster and mark.hold == "owned"})
+        marks = {
+            arn: names.mark(read(self.iam.list_policy_tags(PolicyArn=arn)["Tags"]), self.cluster)
+            for arn in want.managed
+            if prefix in arn
+        }
+        return replace(
+            want,
+            managed=want.managed
+            - {
+                arn
+                for arn, mark in marks.items()
+                if mark and mark.cluster == self.cluster and mark.hold == "owned"
+            },
+        )
 
     @told("iam")
     def drop(self, role: str, /) -> None:
@@ -81,10 +100,16 @@ class Roles:
                     self.iam.delete_role_policy(RoleName=role, PolicyName=name)
             for attached in self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
                 with gone():
-                    self.iam.detach_role_policy(RoleName=role, PolicyArn=attached.get("PolicyArn", ""))
-            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)["InstanceProfiles"]:
+                    self.iam.detach_role_policy(
+                        RoleName=role, PolicyArn=attached.get("PolicyArn", "")
+                    )
+            for profile in self.iam.list_instance_profiles_for_role(RoleName=role)[
+                "InstanceProfiles"
+            ]:
                 with gone():
-                    self.iam.remove_role_from_instance_profile(RoleName=role, InstanceProfileName=profile["InstanceProfileName"])
+                    self.iam.remove_role_from_instance_profile(
+                        RoleName=role, InstanceProfileName=profile["InstanceProfileName"]
+                    )
             self.iam.delete_role(RoleName=role)
 
     @told("iam")
@@ -98,7 +123,9 @@ class Roles:
 
     def _candidates(self, cluster: str) -> Iterator[str]:
         prefix = names.role_prefix(names.own(cluster))
-        yield from (role["RoleName"] for role in self.crowd.listed() if role["RoleName"].startswith(prefix))
+        yield from (
+            role["RoleName"] for role in self.crowd.listed() if role["RoleName"].startswith(prefix)
+        )
 
     def _create(self, role: str, want: RoleState) -> None:
         boundary: Any = {"PermissionsBoundary": want.boundary} if want.boundary else {}
@@ -115,17 +142,28 @@ class Roles:
     def _mend(self, role: str, want: RoleState, have: RoleState) -> None:
         fields = changed(want, have)
         if "trust" in fields:
-            self.iam.update_assume_role_policy(RoleName=role, PolicyDocument=policy.dump(want.trust))
+            self.iam.update_assume_role_policy(
+                RoleName=role, PolicyDocument=policy.dump(want.trust)
+            )
         if fields & {"description", "session"}:
-            self.iam.update_role(RoleName=role, Description=want.description, MaxSessionDuration=want.session)
+            self.iam.update_role(
+                RoleName=role, Description=want.description, MaxSessionDuration=want.session
+            )
         if "boundary" in fields and want.boundary:
             self.iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=want.boundary)
-        if retag(want, have, partial(self.iam.tag_role, RoleName=role), partial(self.iam.untag_role, RoleName=role)):
+        if retag(
+            want,
+            have,
+            partial(self.iam.tag_role, RoleName=role),
+            partial(self.iam.untag_role, RoleName=role),
+        ):
             self.crowd.retold(role, listed(want))
 
     def _grant(self, role: str, wanted: Policy | None, *, there: bool) -> None:
         if wanted is not None:
-            self.iam.put_role_policy(RoleName=role, PolicyName=role, PolicyDocument=policy.dump(wanted))
+            self.iam.put_role_policy(
+                RoleName=role, PolicyName=role, PolicyDocument=policy.dump(wanted)
+            )
         elif there:
             self.iam.delete_role_policy(RoleName=role, PolicyName=role)
 
@@ -135,8 +173,13 @@ class Roles:
             seen: dict[str, Any] = dict(self.iam.get_role(RoleName=role)["Role"])
             if whole := self.crowd.early(role):
                 return whole
-            seen["RolePolicyList"] = [self._inline(role, name) for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]]
-            seen["AttachedManagedPolicies"] = self.iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+            seen["RolePolicyList"] = [
+                self._inline(role, name)
+                for name in self.iam.list_role_policies(RoleName=role)["PolicyNames"]
+            ]
+            seen["AttachedManagedPolicies"] = self.iam.list_attached_role_policies(RoleName=role)[
+                "AttachedPolicies"
+            ]
         except ClientError as e:
             if absent(e):
                 return None
@@ -145,7 +188,11 @@ class Roles:
 
     def _inline(self, role: str, name: str) -> Any:
         """Of others' we need to know no more than that they are there."""
-        return self.iam.get_role_policy(RoleName=role, PolicyName=name) if name == role else {"PolicyName": name}
+        return (
+            self.iam.get_role_policy(RoleName=role, PolicyName=name)
+            if name == role
+            else {"PolicyName": name}
+        )
 
     def _state(self, name: str, seen: Mapping[str, Any]) -> RoleState:
         tags = read(seen.get("Tags", []))
@@ -222,7 +269,15 @@ class _Crowd:
         roles = self.details.roles
         if len(self.asked) == asked:
             self.details.until = 0.0
-        return None if roles is None else {name: read(role.get("Tags", [])) for name, role in roles.items() if name.startswith(prefix)}
+        return (
+            None
+            if roles is None
+            else {
+                name: read(role.get("Tags", []))
+                for name, role in roles.items()
+                if name.startswith(prefix)
+            }
+        )
 
     def retold(self, role: str, tags: list[Any]) -> None:
         """Whose it is has changed since it was read."""
@@ -236,11 +291,21 @@ class _Crowd:
         self.closed = details is None or listed is None
         times = tuple(reading.times for reading in self.readings)
         if times != self.joined and details is not None and listed is not None:
-            extra = {name: {key: role[key] for key in ("Description", "MaxSessionDuration") if key in role} for name, role in listed.items()}
-            self.roles, self.joined = {name: {**role, **extra.get(name, {})} for name, role in details.items()}, times
+            extra = {
+                name: {
+                    key: role[key] for key in ("Description", "MaxSessionDuration") if key in role
+                }
+                for name, role in listed.items()
+            }
+            self.roles, self.joined = (
+                {name: {**role, **extra.get(name, {})} for name, role in details.items()},
+                times,
+            )
 
     def _details(self) -> Iterator[Any]:
-        for page in self.iam.get_paginator("get_account_authorization_details").paginate(Filter=["Role"], PaginationConfig=PAGE):
+        for page in self.iam.get_paginator("get_account_authorization_details").paginate(
+            Filter=["Role"], PaginationConfig=PAGE
+        ):
             yield from page["RoleDetailList"]
 
     def listed(self) -> Iterator[Any]:
@@ -268,7 +333,10 @@ class _Reading:
                 if not denied(e):
                     raise
             now = time.monotonic()
-            self.times, self.until = self.times + 1, now + self.fresh + 2 * (now - begun)  # where one takes long, so does the other
+            self.times, self.until = (
+                self.times + 1,
+                now + self.fresh + 2 * (now - begun),
+            )  # where one takes long, so does the other
 
 
 def _path(arn: str) -> str:

@@ -31,7 +31,11 @@ class Buckets:
     kind, bulk, patience = "aws/bucket", False, PATIENCE
 
     def __init__(self, s3: S3Client, cluster: str, places: Callable[[str], Iterable[str]]) -> None:
-        self.s3, self.cluster, self.places = s3, cluster, places  # where else documents of a cluster were put
+        self.s3, self.cluster, self.places = (
+            s3,
+            cluster,
+            places,
+        )  # where else documents of a cluster were put
 
     @told("s3")
     def get(self, buckets: Collection[str], /) -> Mapping[str, BucketState]:
@@ -44,7 +48,9 @@ class Buckets:
             have = self._create(bucket, want)
         fields = changed(want, have)
         if want.public_access and "public_access" in fields:
-            self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access))
+            self.s3.put_public_access_block(
+                Bucket=bucket, PublicAccessBlockConfiguration=_blocking(want.public_access)
+            )
         self._tag(bucket, want, have)
         return want
 
@@ -57,7 +63,8 @@ class Buckets:
         except ClientError as e:
             if code(e) == "BucketNotEmpty":
                 raise Failed(
-                    f"aws/bucket/{bucket} holds versions of objects that S3 does not list", remedy="empty it with the console or the AWS CLI and run again"
+                    f"aws/bucket/{bucket} holds versions of objects that S3 does not list",
+                    remedy="empty it with the console or the AWS CLI and run again",
                 ) from e
             if not absent(e):
                 raise
@@ -74,16 +81,27 @@ class Buckets:
         """What lies in it, if that is all ours."""
         keys = self._keys(bucket)
         if strange := [key for key in keys if key not in KEYS]:
-            raise Conflict(f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}", remedy="move it elsewhere and run again")
+            raise Conflict(
+                f"aws/bucket/{bucket} holds what is not ours, such as {strange[0]}",
+                remedy="move it elsewhere and run again",
+            )
         return keys
 
     def _keys(self, bucket: str) -> list[str]:
-        return [item.get("Key", "") for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get("Contents", [])]
+        return [
+            item.get("Key", "")
+            for item in self.s3.list_objects_v2(Bucket=bucket, MaxKeys=len(KEYS) + 1).get(
+                "Contents", []
+            )
+        ]
 
     @told("s3")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         ours = names.bucket(Cluster(names.own(cluster)))
-        found = {bucket: self._mark(bucket, cluster) for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}}
+        found = {
+            bucket: self._mark(bucket, cluster)
+            for bucket in {ours, *(place.partition("/")[0] for place in self.places(cluster))}
+        }
         return {bucket: mark for bucket, mark in found.items() if mark and mark.cluster == cluster}
 
     def _mark(self, bucket: str, cluster: str) -> Mark | None:
@@ -116,7 +134,10 @@ class Buckets:
         add, take = retagged(want, have)
         if add or take:
             kept = {key: value for key, value in complete(have).items() if key not in take}
-            tags: list[Any] = [{"Key": k, "Value": v} for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()]
+            tags: list[Any] = [
+                {"Key": k, "Value": v}
+                for k, v in {**kept, **{t["Key"]: t["Value"] for t in add}}.items()
+            ]
             if tags:
                 self.s3.put_bucket_tagging(Bucket=bucket, Tagging={"TagSet": tags})
             else:
@@ -134,12 +155,21 @@ class Buckets:
         tags = self._tags(bucket)
         owner = names.mark(tags, self.cluster)
         stranger = "" if owner and owner.cluster == self.cluster else self._stranger(bucket)
-        return BucketState(region=region or "us-east-1", public_access=self._blocked(bucket), tags=names.apart(tags, owner), owner=owner, stranger=stranger)
+        return BucketState(
+            region=region or "us-east-1",
+            public_access=self._blocked(bucket),
+            tags=names.apart(tags, owner),
+            owner=owner,
+            stranger=stranger,
+        )
 
     def _in_account(self, bucket: str) -> bool:
         """Told apart from a stranger's of that name, which we may not look at either."""
         try:
-            return any(found.get("Name") == bucket for found in self.s3.list_buckets(Prefix=bucket).get("Buckets", []))
+            return any(
+                found.get("Name") == bucket
+                for found in self.s3.list_buckets(Prefix=bucket).get("Buckets", [])
+            )
         except ClientError as e:
             if denied(e):
                 return False
@@ -185,11 +215,15 @@ class BucketPolicies:
         return {bucket: state for bucket, state in found.items() if state}
 
     @told("s3")
-    def put(self, bucket: str, want: BucketPolicyState, _have: BucketPolicyState | None, /) -> BucketPolicyState:
+    def put(
+        self, bucket: str, want: BucketPolicyState, _have: BucketPolicyState | None, /
+    ) -> BucketPolicyState:
         try:
             self.s3.put_bucket_policy(Bucket=bucket, Policy=policy.dump(want.policy))
         except ClientError as e:
-            if status(e) == 403 and "BlockPublic" in str(e):  # for a moment after the bucket's own block was lifted, or for good
+            if status(e) == 403 and "BlockPublic" in str(
+                e
+            ):  # for a moment after the bucket's own block was lifted, or for good
                 raise NotYet(
                     f"AWS does not let aws/bucket/{bucket} be read by everybody: public access is blocked, maybe for the account or the organization",
                     remedy="allow public bucket policies there, or use --create-private-s3-bucket",
@@ -205,7 +239,9 @@ class BucketPolicies:
 
     def _read(self, bucket: str) -> BucketPolicyState | None:
         try:
-            return BucketPolicyState(policy=policy.read(self.s3.get_bucket_policy(Bucket=bucket)["Policy"]))
+            return BucketPolicyState(
+                policy=policy.read(self.s3.get_bucket_policy(Bucket=bucket)["Policy"])
+            )
         except ClientError as e:
             if code(e) == "NoSuchBucketPolicy" or absent(e):
                 return None

@@ -79,8 +79,16 @@ class Clients:
         session = boto3.Session(region_name=region)
         _known(session, region, where)
         session.events.register("after-call", _log)
-        self.session: Any = session  # its type has a variant for each of AWS's four hundred services
-        self.config = Config(retries={"total_max_attempts": 1}, max_pool_connections=width, connect_timeout=10, read_timeout=60, user_agent_extra="cwiictl")
+        self.session: Any = (
+            session  # its type has a variant for each of AWS's four hundred services
+        )
+        self.config = Config(
+            retries={"total_max_attempts": 1},
+            max_pool_connections=width,
+            connect_timeout=10,
+            read_timeout=60,
+            user_agent_extra="cwiictl",
+        )
         self.sts: STSClient = self._made("sts")
         self.exchanges = Exchanges(partial(self._made, "sts", Config(signature_version=UNSIGNED)))
 
@@ -88,7 +96,9 @@ class Clients:
         """Who we are. To make the other clients takes as long as the answer."""
         with ThreadPoolExecutor(1) as beside:
             who = beside.submit(self.sts.get_caller_identity)
-            self.iam, self.cloudfront, self.s3 = (self._made(service) for service in ("iam", "cloudfront", "s3"))
+            self.iam, self.cloudfront, self.s3 = (
+                self._made(service) for service in ("iam", "cloudfront", "s3")
+            )
             return who.result()
 
     def keep_to(self, account: str) -> None:
@@ -101,7 +111,9 @@ class Clients:
             client.close()
 
     def _made(self, service: str, further: Config | None = None) -> Any:
-        return self.session.client(service, config=self.config.merge(further) if further else self.config)
+        return self.session.client(
+            service, config=self.config.merge(further) if further else self.config
+        )
 
 
 def stores(spec: Spec, cluster: Cluster, clients: Clients, who: Caller) -> Stores:
@@ -146,23 +158,40 @@ def _places(spec: Spec, providers: OidcProviders) -> Callable[[str], Collection[
     @cache
     def places(cluster: str) -> Collection[str]:
         with told("iam"):
-            return {*providers.lent(cluster), *([f"{spec.bucket}/{spec.folder}"] if spec.bucket else [])}
+            return {
+                *providers.lent(cluster),
+                *([f"{spec.bucket}/{spec.folder}"] if spec.bucket else []),
+            }
 
     return places
 
 
 def _of_ours(account: str, params: dict[str, Any], model: Any, **_call: Any) -> dict[str, Any]:
     """Bucket names are the world's: S3 refuses whatever would reach another account's."""
-    return {**params, "ExpectedBucketOwner": account} if "ExpectedBucketOwner" in model.input_shape.members else params
+    return (
+        {**params, "ExpectedBucketOwner": account}
+        if "ExpectedBucketOwner" in model.input_shape.members
+        else params
+    )
 
 
 def _log(**call: Any) -> None:
     """Which call, and what came of it: never what was in it."""
-    log.debug("%s:%s %s", call["model"].service_model.service_name, call["model"].name, call["http_response"].status_code)
+    log.debug(
+        "%s:%s %s",
+        call["model"].service_model.service_name,
+        call["model"].name,
+        call["http_response"].status_code,
+    )
 
 
 def _known(session: Session, region: str, where: Partition) -> None:
     regions = session.get_available_regions("s3", partition_name=where.name)
     if region not in regions:
         near = difflib.get_close_matches(region, regions, 1)
-        raise BadInput(f"AWS has no region {region!r}", remedy=f"did you mean {near[0]}?" if near else "give one such as us-east-1 with --region")
+        raise BadInput(
+            f"AWS has no region {region!r}",
+            remedy=f"did you mean {near[0]}?"
+            if near
+            else "give one such as us-east-1 with --region",
+        )

@@ -38,8 +38,15 @@ def listed(want: Tagged) -> list[Any]:
 
 def retagged(want: Tagged, have: Tagged) -> tuple[list[Any], list[str]]:
     """The tags to set, and the keys to take away: those of a mark that is given up, or gives way to ours. Tags of others are theirs."""
-    before, after = complete(have) if have.owner is None or have.owner.whole else dict(have.tags), complete(want)
-    add = [{"Key": key, "Value": value} for key, value in sorted(after.items()) if before.get(key) != value]
+    before, after = (
+        complete(have) if have.owner is None or have.owner.whole else dict(have.tags),
+        complete(want),
+    )
+    add = [
+        {"Key": key, "Value": value}
+        for key, value in sorted(after.items())
+        if before.get(key) != value
+    ]
     return add, sorted(before.keys() - have.tags.keys() - after.keys())
 
 
@@ -56,7 +63,12 @@ def retag(want: Tagged, have: Tagged, tag: Callable[..., Any], untag: Callable[.
 class Tags:
     """Of many things, asked for one by one: AWS lists things without their tags. Who asks while another does gets what that one finds."""
 
-    def __init__(self, service: str, listing: Callable[[str], Iterable[str]], ask: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+    def __init__(
+        self,
+        service: str,
+        listing: Callable[[str], Iterable[str]],
+        ask: Callable[[str], Sequence[Mapping[str, Any]]],
+    ) -> None:
         self.service, self.listing, self.ask = service, listing, ask
         self.readings: dict[str, _Reading] = {}  # by cluster
 
@@ -66,13 +78,20 @@ class Tags:
 
     def all(self, cluster: str) -> Mapping[str, dict[str, str]]:
         """Of each thing that may be the cluster's."""
-        return self.readings.setdefault(cluster, _Reading(self.service, partial(self.listing, cluster), self.ask)).all()
+        return self.readings.setdefault(
+            cluster, _Reading(self.service, partial(self.listing, cluster), self.ask)
+        ).all()
 
 
 class _Reading:
     """What was told is kept until all of it is, so that a try that is stopped after nineteen of twenty goes on from there."""
 
-    def __init__(self, service: str, listing: Callable[[], Iterable[str]], ask: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+    def __init__(
+        self,
+        service: str,
+        listing: Callable[[], Iterable[str]],
+        ask: Callable[[str], Sequence[Mapping[str, Any]]],
+    ) -> None:
         self.service, self.listing, self.ask, self.gate = service, listing, ask, threading.Lock()
         self.times = 0  # that it came to its end
         self.found: dict[str, dict[str, str]] = {}
@@ -94,7 +113,11 @@ class _Reading:
         except NotYet as e:
             e.after = e.after or (SOON if len(self.told) > before else None)
             raise
-        self.found, self.listed, self.told = {thing: self.told[thing] for thing in self.listed or ()}, None, {}
+        self.found, self.listed, self.told = (
+            {thing: self.told[thing] for thing in self.listed or ()},
+            None,
+            {},
+        )
         self.times += 1
 
     def _go_on(self) -> None:

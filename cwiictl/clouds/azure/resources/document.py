@@ -22,5 +22,13 @@ class Discovery(DiscoveryDocument):
     def objection(self, found: Known) -> Problem | None:
         """In a container of the user's own there is room for one issuer; in one that we made under a name of the user's, for ours."""
         container = found.get(self.parent)
-        problem = super().objection(found) if container and theirs(self.parent, container, self.parent.cluster) else None
-        return Conflict(problem.problem, remedy="give another --blob-container-name") if problem else None
+        problem = (
+            super().objection(found)
+            if container and theirs(self.parent, container, self.parent.cluster)
+            else None
+        )
+        return (
+            Conflict(problem.problem, remedy="give another --blob-container-name")
+            if problem
+            else None
+        )

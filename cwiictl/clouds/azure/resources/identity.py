@@ -35,7 +35,9 @@ class IdentityState(State):
     client_id: str = assigned()
     principal_id: str = assigned()
     tenant_id: str = assigned()
-    titles: Mapping[Credential, str] = field(default_factory=dict[Credential, str], compare=False, repr=False, metadata={"aside": True})
+    titles: Mapping[Credential, str] = field(
+        default_factory=dict[Credential, str], compare=False, repr=False, metadata={"aside": True}
+    )
 
     @property
     def called(self) -> frozenset[str]:
@@ -60,8 +62,12 @@ class Identity(Resource[IdentityState]):
     subscription: Subscription
     group: ResourceGroup
     home: Home
-    outside: tuple[str, ...] = ()  # where else than in its subscription it is given roles: so that they are found again
-    titles: Mapping[str, str] = field(default_factory=dict[str, str])  # what credentials are to be called, by ServiceAccount, if not as we would
+    outside: tuple[
+        str, ...
+    ] = ()  # where else than in its subscription it is given roles: so that they are found again
+    titles: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # what credentials are to be called, by ServiceAccount, if not as we would
 
     @property
     def title(self) -> str:
@@ -71,7 +77,10 @@ class Identity(Resource[IdentityState]):
     def entitled(self) -> Mapping[str, str]:
         """What the credential of each subject is called."""
         accounts = zip(self.workload.service_accounts, self.workload.subjects, strict=True)
-        return {subject: self.titles.get(account) or names.credential(account) for account, subject in accounts}
+        return {
+            subject: self.titles.get(account) or names.credential(account)
+            for account, subject in accounts
+        }
 
     @property
     def audience(self) -> str:
@@ -83,11 +92,20 @@ class Identity(Resource[IdentityState]):
 
     def want(self, known: Known) -> IdentityState:
         url = self.home.url(known)
-        titles = {Credential(url, subject, self.audience): title for subject, title in self.entitled.items()}
-        outside = {f"{names.SCOPES_KEY}{number or ''}": text for number, text in enumerate(self.outside)}
-        issuer = {names.ISSUER_KEY: url} if len(url) <= TAG_VALUE else {}  # of all identities at once, their credentials cannot be read
+        titles = {
+            Credential(url, subject, self.audience): title
+            for subject, title in self.entitled.items()
+        }
+        outside = {
+            f"{names.SCOPES_KEY}{number or ''}": text for number, text in enumerate(self.outside)
+        }
+        issuer = (
+            {names.ISSUER_KEY: url} if len(url) <= TAG_VALUE else {}
+        )  # of all identities at once, their credentials cannot be read
         tags = {**names.tags(self.cluster), **issuer, **outside}
-        return IdentityState(region=self.subscription.region, credentials=frozenset(titles), titles=titles, tags=tags)
+        return IdentityState(
+            region=self.subscription.region, credentials=frozenset(titles), titles=titles, tags=tags
+        )
 
     def objection(self, found: Known) -> Problem | None:
         """Its workload is told the region that was asked for."""

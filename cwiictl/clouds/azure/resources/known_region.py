@@ -13,7 +13,9 @@ from cwiictl.shapes import nearest
 @dataclass(frozen=True, kw_only=True)
 class KnownRegionState(State):
     markless: ClassVar[bool] = True
-    others: tuple[str, ...] = field(default=(), compare=False, metadata={"bookkeeping": True})  # that there are; only where there is none of the name
+    others: tuple[str, ...] = field(
+        default=(), compare=False, metadata={"bookkeeping": True}
+    )  # that there are; only where there is none of the name
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,16 @@ class KnownRegion(Resource[KnownRegionState]):
         have = found.get(self)
         if have is None or not have.others:
             return None
-        return BadInput(f"Azure has no region {self.name} for the subscription", remedy=nearest(self.name, have.others, key="--region "))
+        return BadInput(
+            f"Azure has no region {self.name} for the subscription",
+            remedy=nearest(self.name, have.others, key="--region "),
+        )
 
 
 def elsewhere(region: str, owner: Mark | None, cluster: str) -> Problem:
     """Of what is there in another region than was asked for. The same for all of a cluster, so that it is said once."""
     kind = BadInput if owner and owner.cluster == cluster else Conflict
-    return kind(f"what is there already is in {region}, and does not move", remedy=f"give --region {region}, or another --name")
+    return kind(
+        f"what is there already is in {region}, and does not move",
+        remedy=f"give --region {region}, or another --name",
+    )

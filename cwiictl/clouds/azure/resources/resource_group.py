@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 from cwiictl import names
 from cwiictl.clouds.azure.resources.known_region import KnownRegion, elsewhere
-from cwiictl.engine.resource import Difference, Known, Mark, Resource, State, differences, gladly, part
+from cwiictl.engine.resource import (
+    Difference,
+    Known,
+    Mark,
+    Resource,
+    State,
+    differences,
+    gladly,
+    part,
+)
 from cwiictl.errors import Problem
 from cwiictl.model import Cluster
 
@@ -28,7 +37,9 @@ class ResourceGroup(Resource[ResourceGroupState]):
     cluster: Cluster
     region: str
     named: bool = False  # by the user: then one that is there is the user's own
-    places: tuple[KnownRegion, ...] = gladly()  # the region, to be judged with whatever is in a group
+    places: tuple[KnownRegion, ...] = (
+        gladly()
+    )  # the region, to be judged with whatever is in a group
 
     @property
     def brought(self) -> bool:
@@ -37,7 +48,9 @@ class ResourceGroup(Resource[ResourceGroupState]):
     def want(self, known: Known) -> ResourceGroupState:  # noqa: ARG002 - it follows from what was asked
         return ResourceGroupState(region=self.region, tags=names.tags(self.cluster))
 
-    def differing(self, want: ResourceGroupState, have: ResourceGroupState) -> tuple[Difference, ...]:
+    def differing(
+        self, want: ResourceGroupState, have: ResourceGroupState
+    ) -> tuple[Difference, ...]:
         return () if theirs(self, have, self.cluster) else differences(want, have)
 
     def stays(self, region: str, owner: Mark | None, found: Known) -> Problem | None:
@@ -49,9 +62,15 @@ class ResourceGroup(Resource[ResourceGroupState]):
 
 def theirs(resource: Resource[Any], have: State, cluster: Cluster) -> bool:
     """Whether it was there before we were told its name: what we made under a name that was given is ours all the same."""
-    return resource.brought and (have.owner is None or have.owner.cluster != cluster.name or have.owner.hold == "brought")
+    return resource.brought and (
+        have.owner is None or have.owner.cluster != cluster.name or have.owner.hold == "brought"
+    )
 
 
 def due(want: S, have: S | None) -> S:
     """What a store writes: all that is wanted; and of what is the user's own, which is as it is, nothing but our mark."""
-    return replace(have, owner=want.owner) if have and want.owner and want.owner.hold == "brought" else want
+    return (
+        replace(have, owner=want.owner)
+        if have and want.owner and want.owner.hold == "brought"
+        else want
+    )

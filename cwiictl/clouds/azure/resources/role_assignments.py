@@ -30,7 +30,10 @@ class Assignment:
     grant: Grant
     principal: str
     description: str = ""
-    condition: tuple[str, str] = ("", "")  # that somebody else put on it, and the version of its language
+    condition: tuple[str, str] = (
+        "",
+        "",
+    )  # that somebody else put on it, and the version of its language
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +47,12 @@ class AssignmentsState(State):
     markless: ClassVar[bool] = True
     grants: frozenset[Grant]
     principal: str  # of the found one that of a dead identity of this name, if any of ours still points to that
-    preserve: bool = field(default=False, compare=False)  # of the wanted one: what others gave it stays
-    unmarked: frozenset[Grant] = field(default=frozenset(), compare=False, metadata={"bookkeeping": True})  # of the found one: those without our mark
+    preserve: bool = field(
+        default=False, compare=False
+    )  # of the wanted one: what others gave it stays
+    unmarked: frozenset[Grant] = field(
+        default=frozenset(), compare=False, metadata={"bookkeeping": True}
+    )  # of the found one: those without our mark
     found: tuple[Assignment, ...] = aside()  # of the found one
 
 
@@ -56,8 +63,12 @@ class RoleAssignments(Resource[AssignmentsState]):
     own: CustomRole | None = None
     own_scopes: frozenset[str] = frozenset()  # where its own role is given
     preserve: bool = False
-    groups: tuple[ResourceGroup | StandingGroup, ...] = ()  # that must be there, for it is given roles on them
-    titles: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)  # of roles, by their GUIDs, as people know them, as far as anybody asked
+    groups: tuple[
+        ResourceGroup | StandingGroup, ...
+    ] = ()  # that must be there, for it is given roles on them
+    titles: Mapping[str, str] = field(
+        default_factory=dict[str, str], compare=False
+    )  # of roles, by their GUIDs, as people know them, as far as anybody asked
 
     @property
     def quiet(self) -> bool:
@@ -65,8 +76,16 @@ class RoleAssignments(Resource[AssignmentsState]):
         return not (self.grants or self.own)
 
     def want(self, known: Known) -> AssignmentsState:
-        own = frozenset(Grant(scope, ids.guid(known[self.own].id)) for scope in self.own_scopes) if self.own else frozenset[Grant]()
-        return AssignmentsState(grants=self.grants | own, principal=known[self.identity].principal_id, preserve=self.preserve)
+        own = (
+            frozenset(Grant(scope, ids.guid(known[self.own].id)) for scope in self.own_scopes)
+            if self.own
+            else frozenset[Grant]()
+        )
+        return AssignmentsState(
+            grants=self.grants | own,
+            principal=known[self.identity].principal_id,
+            preserve=self.preserve,
+        )
 
     def differing(self, want: AssignmentsState, have: AssignmentsState) -> tuple[Difference, ...]:
         return tuple(self._differing(want, have))
@@ -84,4 +103,7 @@ class RoleAssignments(Resource[AssignmentsState]):
     def _titled(self, grants: frozenset[Grant], want: AssignmentsState) -> frozenset[Grant]:
         """For people, who know roles by their names."""
         own = {grant.role: self.own.name for grant in want.grants - self.grants} if self.own else {}
-        return frozenset(replace(grant, role=own.get(grant.role) or self.titles.get(grant.role, grant.role)) for grant in grants)
+        return frozenset(
+            replace(grant, role=own.get(grant.role) or self.titles.get(grant.role, grant.role))
+            for grant in grants
+        )

@@ -27,5 +27,6 @@ class StandingGroup(Resource[StandingGroupState]):
         if self in found:
             return None
         return BadInput(
-            f"there is no resource group {self.name} in the subscription, and a role is to hold in it", remedy="see that it is written right, or make it"
+            f"there is no resource group {self.name} in the subscription, and a role is to hold in it",
+            remedy="see that it is written right, or make it",
         )

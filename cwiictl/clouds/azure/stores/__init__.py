@@ -31,7 +31,9 @@ class Stores:
     tenant: str
     environment: Environment
     doomed: str  # the resource group that `delete` was told to drop too: `spec.doomed(cluster)`
-    role: Callable[[str], str]  # the id of a role, by its name, GUID or id; what is none is BadInput
+    role: Callable[
+        [str], str
+    ]  # the id of a role, by its name, GUID or id; what is none is BadInput
     role_titles: Mapping[str, str]  # of those that were listed, by their GUIDs
     close: Callable[[], None]  # takes back whatever this process lent
     permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]

@@ -37,7 +37,9 @@ class Assignments:
         return {identity: state for identity, state in found.items() if state}
 
     @told("Microsoft.Authorization")
-    def put(self, identity: str, want: AssignmentsState, have: AssignmentsState | None, /) -> AssignmentsState:
+    def put(
+        self, identity: str, want: AssignmentsState, have: AssignmentsState | None, /
+    ) -> AssignmentsState:
         """What is new comes before what is too much goes. The dead go first, for they may hold the names of what is new."""
         self.asked.add(identity)
         if not want.principal:
@@ -48,7 +50,10 @@ class Assignments:
             if each.principal != want.principal:
                 self.ledger.erase(each.id)
         late = have is not None  # the list is, so that what it does not show may be there
-        kept = [self._written(identity, grant, want, living.get(grant), late=late) for grant in sorted(want.grants, key=_order)]
+        kept = [
+            self._written(identity, grant, want, living.get(grant), late=late)
+            for grant in sorted(want.grants, key=_order)
+        ]
         rest = [each for grant, each in living.items() if grant not in want.grants]
         if not want.preserve:
             for each in rest:
@@ -64,14 +69,19 @@ class Assignments:
         living = self.ledger.of(principal.id, roots) if principal else []
         if principal and principal.mark and principal.mark.hold != "owned":
             living = self._without_others(identity, living)
-        for each in {each.id: each for each in (*living, *self._dead(identity, self.ledger.all(roots, anew=not principal)))}.values():
+        for each in {
+            each.id: each
+            for each in (*living, *self._dead(identity, self.ledger.all(roots, anew=not principal)))
+        }.values():
             self.ledger.erase(each.id)
 
     def _without_others(self, identity: str, living: Collection[Assignment]) -> list[Assignment]:
         """Of an identity that is let go: what others gave it stays, without our mark."""
         for each in living:
             if self._mark(each) and self._grantee(each) != identity:
-                self.ledger.write(replace(each, description=names.unsigned(each.description, self.cluster)[0]))
+                self.ledger.write(
+                    replace(each, description=names.unsigned(each.description, self.cluster)[0])
+                )
         return [each for each in living if self._mark(each) and self._grantee(each) == identity]
 
     @told("Microsoft.Authorization")
@@ -79,7 +89,12 @@ class Assignments:
         """By their own marks, and by those of their identities: what is given to what is ours goes with it."""
         everybody = self.identities.everybody(cluster)
         living = {each.id: (identity, each.mark) for identity, each in everybody.items()}
-        scopes = [scope for each in everybody.values() if each.mark and each.mark.cluster == cluster for scope in each.scopes]
+        scopes = [
+            scope
+            for each in everybody.values()
+            if each.mark and each.mark.cluster == cluster
+            for scope in each.scopes
+        ]
         found: dict[str, Mark] = {}
         for each in self.ledger.all(self.ledger.roots(scopes), anew=True):
             whose, of = living.get(each.principal, ("", None))
@@ -100,7 +115,13 @@ class Assignments:
         first = identity not in self.asked
         self.asked.add(identity)
         everything = self.ledger.all(roots)
-        living = [] if principal is None else [each for each in everything if each.principal == principal.id] if first else self.ledger.of(principal.id, roots)
+        living = (
+            []
+            if principal is None
+            else [each for each in everything if each.principal == principal.id]
+            if first
+            else self.ledger.of(principal.id, roots)
+        )
         dead = self._dead(identity, everything) if first else []
         if principal is None and not dead:
             return None
@@ -113,18 +134,42 @@ class Assignments:
         ours = (each for each in everything if self._grantee(each) == identity and self._mark(each))
         return [each for each in ours if principal is None or each.principal != principal.id]
 
-    def _written(self, identity: str, grant: Grant, want: AssignmentsState, have: Assignment | None, *, late: bool) -> Assignment:
+    def _written(
+        self,
+        identity: str,
+        grant: Grant,
+        want: AssignmentsState,
+        have: Assignment | None,
+        *,
+        late: bool,
+    ) -> Assignment:
         """Of one that somebody else made we keep the words, and put our mark behind them."""
-        own = ids.folded(ids.assignment(grant.scope, names.assignment(grant.scope, grant.role, self._whole(identity))))
+        own = ids.folded(
+            ids.assignment(
+                grant.scope, names.assignment(grant.scope, grant.role, self._whole(identity))
+            )
+        )
         have = have or (self.ledger.one(own) if late else None)
-        sentence = names.unsigned(have.description, self.cluster)[0] if have else f"Granted to {self._whole(identity)}."
+        sentence = (
+            names.unsigned(have.description, self.cluster)[0]
+            if have
+            else f"Granted to {self._whole(identity)}."
+        )
         description = names.signed(sentence, want.owner) if want.owner else sentence
-        wanted = Assignment(have.id if have else own, grant, want.principal, description, have.condition if have else ("", ""))
+        wanted = Assignment(
+            have.id if have else own,
+            grant,
+            want.principal,
+            description,
+            have.condition if have else ("", ""),
+        )
         if have != wanted:
             self.ledger.write(wanted)
         return wanted
 
-    def _state(self, principal: str, found: tuple[Assignment, ...], owner: Mark | None = None) -> AssignmentsState:
+    def _state(
+        self, principal: str, found: tuple[Assignment, ...], owner: Mark | None = None
+    ) -> AssignmentsState:
         dead = sorted({each.principal for each in found if each.principal != principal})
         living = [each for each in found if each.principal == principal]
         marks = [mark for each in found if (mark := self._mark(each))]
@@ -133,7 +178,8 @@ class Assignments:
             principal=dead[0] if dead else principal,
             unmarked=frozenset(each.grant for each in living if not self._mark(each)),
             found=found,
-            owner=owner or next((mark for mark in marks if not mark.whole), next(iter(marks), None)),
+            owner=owner
+            or next((mark for mark in marks if not mark.whole), next(iter(marks), None)),
         )
 
     def _mark(self, each: Assignment) -> Mark | None:
@@ -142,7 +188,11 @@ class Assignments:
     def _grantee(self, each: Assignment) -> str:
         """Whom it says it is for, if that is one of ours: on a scope that several subscriptions share, there may be clusters of one name."""
         found = GRANTEE.match(each.description)
-        return found["identity"] if found and found["subscription"] == self.ledger.subscription.lower() else ""
+        return (
+            found["identity"]
+            if found and found["subscription"] == self.ledger.subscription.lower()
+            else ""
+        )
 
     def _whole(self, identity: str) -> str:
         return f"{self.ledger.subscription.lower()}/{identity}"

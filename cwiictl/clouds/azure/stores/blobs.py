@@ -25,7 +25,9 @@ from cwiictl.errors import NotYet
 from cwiictl.issuer.documents import DocumentState, KeySetState
 
 OPEN = frozenset({"Blob", "Container"})  # what a container says whose blobs everybody may read
-CLOSED = frozenset({401, 403, 404, 409})  # what Azure answers whoever comes without a token where nobody may
+CLOSED = frozenset(
+    {401, 403, 404, 409}
+)  # what Azure answers whoever comes without a token where nobody may
 
 
 class Listing(Protocol):
@@ -48,11 +50,22 @@ class Blobs:
 
     def __init__(self, where: Environment, tokens: Tokens, transport: Any) -> None:
         self.where, self.tokens = where, tokens
-        self.kept: dict[str, Any] = {"transport": transport, "retry_total": 0, "user_agent": "cwiictl", "raw_response_hook": heard}
+        self.kept: dict[str, Any] = {
+            "transport": transport,
+            "retry_total": 0,
+            "user_agent": "cwiictl",
+            "raw_response_hook": heard,
+        }
 
     def blob(self, name: str, *, anonymous: bool = False) -> BlobClient:
         account, container, path = name.split("/", 2)
-        return BlobClient(self._url(account), container, path, credential=None if anonymous else self.tokens, **self.kept)
+        return BlobClient(
+            self._url(account),
+            container,
+            path,
+            credential=None if anonymous else self.tokens,
+            **self.kept,
+        )
 
     def stranger(self, account: str, container: str) -> str:
         """Something that is not the issuer's. Raises where neither we may look, nor everybody."""
@@ -67,7 +80,14 @@ class Blobs:
 
     def _strange(self, account: str, container: str, credential: Tokens | None) -> str:
         client = ContainerClient(self._url(account), container, credential=credential, **self.kept)
-        return next((name for name in client.list_blob_names(results_per_page=len(PATHS) + 1) if name not in PATHS), "")
+        return next(
+            (
+                name
+                for name in client.list_blob_names(results_per_page=len(PATHS) + 1)
+                if name not in PATHS
+            ),
+            "",
+        )
 
     def _url(self, account: str) -> str:
         return f"https://{self.where.blobs(account)}"
@@ -87,18 +107,31 @@ class _Documents:
     def drop(self, name: str, /) -> None:
         """Exactly what was seen, in a container of ours or with our mark: who came in between is not dropped."""
         seen = self._fetch(name)
-        if seen is None or (self._shared(name) and (seen.owner is None or seen.owner.cluster != self.cluster)):
+        if seen is None or (
+            self._shared(name) and (seen.owner is None or seen.owner.cluster != self.cluster)
+        ):
             return
         try:
             with gone():
-                self.blobs.blob(name).delete_blob(etag=seen.headers[2], match_condition=MatchConditions.IfNotModified)
+                self.blobs.blob(name).delete_blob(
+                    etag=seen.headers[2], match_condition=MatchConditions.IfNotModified
+                )
         except HttpResponseError as e:
             raise self._lending(name, e) from e
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        found = {name: self._fetch(name) for name in (f"{container}/{self.path}" for container in self.containers.brought(cluster))}
-        return {name: seen.owner for name, seen in found.items() if seen and seen.owner and seen.owner.cluster == cluster}
+        found = {
+            name: self._fetch(name)
+            for name in (
+                f"{container}/{self.path}" for container in self.containers.brought(cluster)
+            )
+        }
+        return {
+            name: seen.owner
+            for name, seen in found.items()
+            if seen and seen.owner and seen.owner.cluster == cluster
+        }
 
     def _shared(self, name: str) -> bool:
         """Whether it lies in a container that is not ours."""
@@ -124,7 +157,11 @@ class _Documents:
         except HttpResponseError as e:
             if absent(e):
                 return None
-            if code(e) == MISMATCH and _container(name) not in self.lender.lent and f"{self.kind}/{name}" not in self.lender.waiting:
+            if (
+                code(e) == MISMATCH
+                and _container(name) not in self.lender.lent
+                and f"{self.kind}/{name}" not in self.lender.waiting
+            ):
                 raise self.lender.refusal(_container(name), "read") from e
             raise self._lending(name, e) from e
 
@@ -135,28 +172,47 @@ class _Documents:
                 raise NotYet(f"{self.kind}/{name} cannot be read yet", remedy="run again")
             raise self.lender.awaited(f"{self.kind}/{name}", _container(name), "read")
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> str:
+    def _store(
+        self,
+        name: str,
+        body: bytes,
+        want: DocumentState | KeySetState,
+        have: DocumentState | KeySetState | None,
+        word: str = "",
+    ) -> str:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         client, seen = self.blobs.blob(name), have.version if have else ""
-        condition: Any = {"etag": seen, "match_condition": MatchConditions.IfNotModified} if seen else {}
+        condition: Any = (
+            {"etag": seen, "match_condition": MatchConditions.IfNotModified} if seen else {}
+        )
         try:
             if have and have.owner and want.owner is None:
                 return str(client.set_blob_metadata(_theirs(client), **condition)["etag"])
-            settings = ContentSettings(content_type=want.content_type, cache_control=want.cache_control)
+            settings = ContentSettings(
+                content_type=want.content_type, cache_control=want.cache_control
+            )
             signs = self._signs(name, client, have) | ({names.ROTATION: word} if word else {})
-            made: Any = client.upload_blob(body, content_settings=settings, metadata=signs, overwrite=bool(seen), **condition)
+            made: Any = client.upload_blob(
+                body, content_settings=settings, metadata=signs, overwrite=bool(seen), **condition
+            )
         except HttpResponseError as e:
             raise self._lending(name, e) from e
         return str(made["etag"])
 
-    def _signs(self, name: str, client: BlobClient, have: DocumentState | KeySetState | None) -> dict[str, str]:
+    def _signs(
+        self, name: str, client: BlobClient, have: DocumentState | KeySetState | None
+    ) -> dict[str, str]:
         """What was there unmarked in a place of the user's own stays when we go, with all that was written on it."""
         if have is None or (have.owner and have.owner.hold == "owned") or not self._shared(name):
             return {MARK: names.described(Mark(self.cluster))}
         return {**_theirs(client), MARK: names.described(Mark(self.cluster, "brought"))}
 
     def _lending(self, name: str, e: HttpResponseError) -> Exception:
-        return self.lender.awaited(f"{self.kind}/{name}", _container(name), "write") if code(e) == MISMATCH else e
+        return (
+            self.lender.awaited(f"{self.kind}/{name}", _container(name), "write")
+            if code(e) == MISMATCH
+            else e
+        )
 
 
 class Documents(_Documents):
@@ -172,7 +228,11 @@ class Documents(_Documents):
             seen = self._fetch(name)
         except Unseen as e:
             return DocumentState(body={}, hidden=e.problem)
-        return replace(DocumentState.read(seen.body, *seen.headers), owner=seen.owner) if seen else None
+        return (
+            replace(DocumentState.read(seen.body, *seen.headers), owner=seen.owner)
+            if seen
+            else None
+        )
 
     @told("Microsoft.Storage")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
@@ -211,7 +271,11 @@ def _container(name: str) -> str:
 
 
 def _theirs(client: BlobClient) -> dict[str, str]:
-    return {key: text for key, text in metadata(client.get_blob_properties()).items() if key not in {MARK, names.ROTATION}}
+    return {
+        key: text
+        for key, text in metadata(client.get_blob_properties()).items()
+        if key not in {MARK, names.ROTATION}
+    }
 
 
 def _read(client: BlobClient, *, shared: bool) -> Seen:
@@ -219,4 +283,9 @@ def _read(client: BlobClient, *, shared: bool) -> Seen:
     found = stream.properties
     settings = found.content_settings
     headers = (settings.content_type or "", settings.cache_control or "", found.etag)
-    return Seen(stream.readall(), headers, mark(found) if shared else None, metadata(found).get(names.ROTATION, ""))
+    return Seen(
+        stream.readall(),
+        headers,
+        mark(found) if shared else None,
+        metadata(found).get(names.ROTATION, ""),
+    )

@@ -14,7 +14,15 @@ from cwiictl.clouds.azure.resources.storage_account import HIDDEN, ContainerStat
 from cwiictl.clouds.azure.stores import tags
 from cwiictl.clouds.azure.stores.errors import absent, code, gone, status, told
 from cwiictl.clouds.azure.stores.lent import MISMATCH, Lender
-from cwiictl.clouds.azure.stores.storage import MARK, RELEASED, StorageAccounts, mark, marked, metadata, plain
+from cwiictl.clouds.azure.stores.storage import (
+    MARK,
+    RELEASED,
+    StorageAccounts,
+    mark,
+    marked,
+    metadata,
+    plain,
+)
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import Conflict, NotYet
 
@@ -28,7 +36,12 @@ class Containers:
     kind, bulk, patience = "azure/container", False, 120.0
 
     def __init__(self, accounts: StorageAccounts, blobs: Listing, lender: Lender) -> None:
-        self.accounts, self.blobs, self.lender, self.cluster = accounts, blobs, lender, lender.cluster
+        self.accounts, self.blobs, self.lender, self.cluster = (
+            accounts,
+            blobs,
+            lender,
+            lender.cluster,
+        )
         self.containers = accounts.storage.blob_containers
         self.lock = threading.Lock()
         self.seen: dict[str, dict[str, Mark]] = {}
@@ -37,26 +50,39 @@ class Containers:
     @told("Microsoft.Storage")
     def get(self, containers: Collection[str], /) -> Mapping[str, ContainerState]:
         found = {container: self.read(container) for container in containers}
-        return {container: self._state(container, seen) for container, seen in found.items() if seen}
+        return {
+            container: self._state(container, seen) for container, seen in found.items() if seen
+        }
 
     @told("Microsoft.Storage")
-    def put(self, container: str, want: ContainerState, have: ContainerState | None, /) -> ContainerState:
+    def put(
+        self, container: str, want: ContainerState, have: ContainerState | None, /
+    ) -> ContainerState:
         group, account, name = self._place(container)
         if not group:
             raise NotYet(f"{self.kind}/{container} has no account yet")
         others = metadata(self.containers.get(group, account, name)) if have else {}
         if have and tags.lent(want.owner):
             want = replace(have, owner=want.owner)
-        signed = {MARK: names.described(want.owner) if want.owner else RELEASED} if want.owner or MARK in others else {}
+        signed = (
+            {MARK: names.described(want.owner) if want.owner else RELEASED}
+            if want.owner or MARK in others
+            else {}
+        )
         wish: Any = {"properties": {"publicAccess": want.public, "metadata": {**others, **signed}}}
         write: Any = self.containers.update if have else self.containers.create
         try:
             made = self.last[container] = write(group, account, name, wish)
             return self._state(container, made)
         except HttpResponseError as e:
-            if code(e) == "PublicAccessNotPermitted":  # for a moment after the account's own word was changed, or for good
+            if (
+                code(e) == "PublicAccessNotPermitted"
+            ):  # for a moment after the account's own word was changed, or for good
                 why = f"Azure does not let {self.kind}/{container} be read by everybody: its account forbids that, maybe by a policy"
-                raise NotYet(why, remedy="allow anonymous access to blobs there, or use --create-private-storage-account") from e
+                raise NotYet(
+                    why,
+                    remedy="allow anonymous access to blobs there, or use --create-private-storage-account",
+                ) from e
             raise
 
     @told("Microsoft.Storage")
@@ -78,7 +104,10 @@ class Containers:
 
     def _vacated(self, container: str, strange: str) -> None:
         if strange:
-            raise Conflict(f"{self.kind}/{container} holds what is not ours, such as {strange}", remedy="move it elsewhere and run again")
+            raise Conflict(
+                f"{self.kind}/{container} holds what is not ours, such as {strange}",
+                remedy="move it elsewhere and run again",
+            )
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
@@ -87,15 +116,26 @@ class Containers:
         for place in self.accounts.owned(cluster):
             group, _, account = place.partition("/")
             with gone():
-                found |= {f"{account}/{seen.name}": marked(self.accounts.storage, group, account, seen) for seen in self.containers.list(group, account)}
-        return {container: owner for container, owner in found.items() if owner and owner.cluster == cluster}
+                found |= {
+                    f"{account}/{seen.name}": marked(self.accounts.storage, group, account, seen)
+                    for seen in self.containers.list(group, account)
+                }
+        return {
+            container: owner
+            for container, owner in found.items()
+            if owner and owner.cluster == cluster
+        }
 
     def brought(self, cluster: str) -> list[str]:
         """Those of the user's own that documents of ours are in. Asked of Azure once."""
         with self.lock:
             if cluster not in self.seen:
                 self.seen[cluster] = dict(self.owned(cluster))
-            return [container for container, owner in self.seen[cluster].items() if owner.hold != "owned"]
+            return [
+                container
+                for container, owner in self.seen[cluster].items()
+                if owner.hold != "owned"
+            ]
 
     def known(self, container: str) -> Any:
         """Good enough for who only wants to know how to read what is in it."""
@@ -118,9 +158,19 @@ class Containers:
         return self.accounts.group(account), account, name
 
     def _state(self, container: str, seen: Any) -> ContainerState:
-        owner = mark(seen) or (self._ccoctls(container) if plain(seen.public_access) == "Container" else None)
-        stranger = "" if owner and owner.cluster == self.cluster else self._hidden(*container.split("/", 1))
-        return ContainerState(public=cast("Public", plain(seen.public_access) or "None"), stranger=stranger, owner=owner)
+        owner = mark(seen) or (
+            self._ccoctls(container) if plain(seen.public_access) == "Container" else None
+        )
+        stranger = (
+            ""
+            if owner and owner.cluster == self.cluster
+            else self._hidden(*container.split("/", 1))
+        )
+        return ContainerState(
+            public=cast("Public", plain(seen.public_access) or "None"),
+            stranger=stranger,
+            owner=owner,
+        )
 
     def _ccoctls(self, container: str) -> Mark | None:
         """It marks none: its account's mark speaks for what is in there, and as open as ccoctl leaves one, ours never is."""
@@ -133,7 +183,9 @@ class Containers:
         except HttpResponseError as e:
             if code(e) != MISMATCH:
                 raise
-            raise self.lender.awaited(f"{self.kind}/{account}/{name}", f"{account}/{name}", "look") from e
+            raise self.lender.awaited(
+                f"{self.kind}/{account}/{name}", f"{account}/{name}", "look"
+            ) from e
 
     def _hidden(self, account: str, name: str) -> str:
         """Of one that is not ours. Nobody is given anything to look at it."""

@@ -7,11 +7,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from azure.core.exceptions import AzureError, HttpResponseError, IncompleteReadError, ServiceRequestError, ServiceResponseError
+from azure.core.exceptions import (
+    AzureError,
+    HttpResponseError,
+    IncompleteReadError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 
-BUSY = frozenset({"OperationNotAllowedOnThrottledAccount", "ServerBusy", "SubscriptionRequestsThrottled", "TooManyRequests"})
+BUSY = frozenset(
+    {
+        "OperationNotAllowedOnThrottledAccount",
+        "ServerBusy",
+        "SubscriptionRequestsThrottled",
+        "TooManyRequests",
+    }
+)
 EARLY = frozenset(
     {
         "AccountBeingCreated",
@@ -47,7 +60,14 @@ ABSENT = frozenset(
         "RoleDefinitionDoesNotExist",
     }
 )
-DENIED = frozenset({"AuthorizationFailed", "AuthorizationPermissionMismatch", "InsufficientAccountPermissions", "LinkedAuthorizationFailed"})
+DENIED = frozenset(
+    {
+        "AuthorizationFailed",
+        "AuthorizationPermissionMismatch",
+        "InsufficientAccountPermissions",
+        "LinkedAuthorizationFailed",
+    }
+)
 NOWHERE = frozenset({"InvalidSubscriptionId", "SubscriptionNotFound"})
 ACTION = re.compile(r"perform action '([^']+)'")
 PROVIDER = re.compile(r"namespace '([^']+)'")
@@ -91,7 +111,9 @@ def told(provider: str) -> Generator[None]:
     try:
         yield
     except (IncompleteReadError, ServiceResponseError) as e:
-        raise NotYet(f"Azure's answer did not arrive whole: {_sentence(e)}", remedy="run again") from e
+        raise NotYet(
+            f"Azure's answer did not arrive whole: {_sentence(e)}", remedy="run again"
+        ) from e
     except HttpResponseError as e:
         raise answered(provider, e) from e
     except ServiceRequestError as e:
@@ -102,34 +124,65 @@ def told(provider: str) -> Generator[None]:
 
 def unreachable(e: ServiceRequestError) -> Problem:
     if "CERTIFICATE_VERIFY_FAILED" in str(e):
-        return Failed(f"the certificate of Azure's host is not believed: {_sentence(e)}", remedy="name the right authorities with REQUESTS_CA_BUNDLE")
-    return NotYet(f"Azure cannot be reached: {_sentence(e)}", remedy="see that the network, the proxy and --azure-env are right")
+        return Failed(
+            f"the certificate of Azure's host is not believed: {_sentence(e)}",
+            remedy="name the right authorities with REQUESTS_CA_BUNDLE",
+        )
+    return NotYet(
+        f"Azure cannot be reached: {_sentence(e)}",
+        remedy="see that the network, the proxy and --azure-env are right",
+    )
 
 
 def answered(provider: str, e: HttpResponseError) -> Problem:
     said = f"{provider}: {message(e)}"
     if status(e) == 401:
-        return BadInput(f"Azure does not accept the credentials, or no longer ({message(e)})", remedy=LOGIN)
+        return BadInput(
+            f"Azure does not accept the credentials, or no longer ({message(e)})", remedy=LOGIN
+        )
     if code(e) in NOWHERE:
-        return BadInput(f"Azure does not show who asks that subscription ({message(e)})", remedy="give the right --subscription-id, or log in to its tenant")
+        return BadInput(
+            f"Azure does not show who asks that subscription ({message(e)})",
+            remedy="give the right --subscription-id, or log in to its tenant",
+        )
     if code(e) in BUSY or status(e) in {429, 503}:
-        return Throttled(f"Azure asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
+        return Throttled(
+            f"Azure asks for patience ({said})",
+            remedy="run again later, or with a lower --concurrency",
+            after=_retry_after(e),
+        )
     if code(e) in EARLY or status(e) in {408, 412} or status(e) >= 500:
-        return NotYet(f"Azure is not ready for {said}", remedy="run again later", after=_retry_after(e))
+        return NotYet(
+            f"Azure is not ready for {said}", remedy="run again later", after=_retry_after(e)
+        )
     return _refused(provider, e, said)
 
 
 def _refused(provider: str, e: HttpResponseError, said: str) -> Problem:
     """For good, unless somebody does something about it."""
     if denied(e):
-        return Denied(f"Azure does not allow {said}", remedy=f"have {action(e) or 'that'} granted to who runs this")
+        return Denied(
+            f"Azure does not allow {said}",
+            remedy=f"have {action(e) or 'that'} granted to who runs this",
+        )
     if code(e) == "AuthorizationFailure":
-        return Denied(f"the storage account lets nobody in from this network ({said})", remedy="run this from a network that it lets in, or let this one in")
+        return Denied(
+            f"the storage account lets nobody in from this network ({said})",
+            remedy="run this from a network that it lets in, or let this one in",
+        )
     if code(e) == "MissingSubscriptionRegistration":
         namespace = PROVIDER.search(message(e))
-        return Failed(f"Azure refuses {said}", remedy=f"az provider register --wait --namespace {namespace[1] if namespace else provider}")
-    remedies = {"ScopeLocked": "have the lock taken away and run again", "RequestDisallowedByPolicy": "have an exemption made from the policy that it names"}
-    return Failed(f"Azure refuses {said}", remedy=remedies.get(code(e), "mend what it says and run again"))
+        return Failed(
+            f"Azure refuses {said}",
+            remedy=f"az provider register --wait --namespace {namespace[1] if namespace else provider}",
+        )
+    remedies = {
+        "ScopeLocked": "have the lock taken away and run again",
+        "RequestDisallowedByPolicy": "have an exemption made from the policy that it names",
+    }
+    return Failed(
+        f"Azure refuses {said}", remedy=remedies.get(code(e), "mend what it says and run again")
+    )
 
 
 def action(e: HttpResponseError) -> str:
@@ -139,7 +192,9 @@ def action(e: HttpResponseError) -> str:
 
 
 def message(e: HttpResponseError) -> str:
-    text = (e.error.message if e.error else None) or e.message.partition("\nRequestId")[0].partition("\nErrorCode")[0]
+    text = (e.error.message if e.error else None) or e.message.partition("\nRequestId")[
+        0
+    ].partition("\nErrorCode")[0]
     return f"{' '.join(text.split()) or 'no reason given'} ({code(e) or status(e)})"
 
 

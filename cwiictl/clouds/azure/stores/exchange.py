@@ -18,7 +18,9 @@ NUMBER = re.compile(rf"{SAID}(\d+)")
 LETTER = "have the federated credential say the same to the letter: create-all mends it"
 UNREAD = "see that Entra can read the issuer's documents: no network rule, bot filter or missing intermediate certificate may stand between"
 CLOCK = "set the clocks of the cluster's machines by NTP"
-TENANT = "see in which tenant the identity is, and have the workload told that one: create-all writes it"
+TENANT = (
+    "see in which tenant the identity is, and have the workload told that one: create-all writes it"
+)
 REMEDIES = {
     "50027": "see that the API server signs ServiceAccount tokens as JWTs",
     "70025": "give the identity its federated credentials: create-all mends it",
@@ -43,7 +45,13 @@ class Exchanges:
     def exchange(self, client: Client, token: str) -> Refusal | None:
         """The transport is everybody's, and so the credential is not closed."""
         credential = ClientAssertionCredential(
-            client.tenant, client.id, lambda: token, authority=self.where.authority, transport=self.transport, retry_total=0, additionally_allowed_tenants=[]
+            client.tenant,
+            client.id,
+            lambda: token,
+            authority=self.where.authority,
+            transport=self.transport,
+            retry_total=0,
+            additionally_allowed_tenants=[],
         )
         try:
             credential.get_token(self.where.scope)
@@ -53,5 +61,8 @@ class Exchanges:
                 raise
             found = NUMBER.search(text)
             words = f"{SAID}{text.partition(SAID)[2].partition(' Trace ID')[0]}"
-            return Refusal(f"Entra does not take the token: {words}", REMEDIES.get(found[1] if found else "", "mend what it says"))
+            return Refusal(
+                f"Entra does not take the token: {words}",
+                REMEDIES.get(found[1] if found else "", "mend what it says"),
+            )
         return None

@@ -31,8 +31,12 @@ class StandingGroups:
     def get(self, groups: Collection[str], /) -> Mapping[str, StandingGroupState]:
         return dict.fromkeys(self.groups.get(groups), StandingGroupState())
 
-    def put(self, group: str, _want: StandingGroupState, _have: StandingGroupState | None, /) -> StandingGroupState:
-        raise NotYet(f"there is no resource group {group} any more", remedy="make it, and run again")
+    def put(
+        self, group: str, _want: StandingGroupState, _have: StandingGroupState | None, /
+    ) -> StandingGroupState:
+        raise NotYet(
+            f"there is no resource group {group} any more", remedy="make it, and run again"
+        )
 
     def drop(self, _group: str, /) -> None:
         """It is nobody's here."""
@@ -55,14 +59,18 @@ class ResourceGroups:
         return {group: self._state(seen) for group, seen in found.items() if seen}
 
     @told("Microsoft.Resources")
-    def put(self, group: str, want: ResourceGroupState, have: ResourceGroupState | None, /) -> ResourceGroupState:
+    def put(
+        self, group: str, want: ResourceGroupState, have: ResourceGroupState | None, /
+    ) -> ResourceGroupState:
         if have is None:
             wish = {"location": want.region, "tags": tags.written(want, None)}
             return self._state(self.resources.resource_groups.create_or_update(group, wish))
         if tags.lent(want.owner):
             want = replace(have, owner=want.owner)
         if tags.retagged(want, have):
-            return self._state(self.resources.resource_groups.update(group, {"tags": tags.written(want, have)}))
+            return self._state(
+                self.resources.resource_groups.update(group, {"tags": tags.written(want, have)})
+            )
         return have
 
     @told("Microsoft.Resources")
@@ -79,12 +87,19 @@ class ResourceGroups:
     def inspect(self, group: str, /) -> None:
         with gone():
             if strange := self._strange(group):
-                remedy = "move it elsewhere, or leave the group without --delete-oidc-resource-group"
-                raise Conflict(f"{self.kind}/{group} holds {strange}, which is not ours", remedy=remedy)
+                remedy = (
+                    "move it elsewhere, or leave the group without --delete-oidc-resource-group"
+                )
+                raise Conflict(
+                    f"{self.kind}/{group} holds {strange}, which is not ours", remedy=remedy
+                )
 
     @told("Microsoft.Resources")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {str(group.name).lower(): tags.owner(group.tags, cluster) for group in self.resources.resource_groups.list()}
+        marks = {
+            str(group.name).lower(): tags.owner(group.tags, cluster)
+            for group in self.resources.resource_groups.list()
+        }
         return {group: mark for group, mark in marks.items() if mark and mark.cluster == cluster}
 
     @told("Microsoft.Resources")

@@ -45,14 +45,27 @@ class Identities:
 
     @told("Microsoft.ManagedIdentity")
     def get(self, identities: Collection[str], /) -> Mapping[str, IdentityState]:
-        found = {identity: self._read(identity) if (seen := self.crowd.seen(identity)) is UNKNOWN else seen for identity in identities}
-        return {identity: self._state(seen, self._credentials(identity)) for identity, seen in found.items() if seen}
+        found = {
+            identity: self._read(identity)
+            if (seen := self.crowd.seen(identity)) is UNKNOWN
+            else seen
+            for identity in identities
+        }
+        return {
+            identity: self._state(seen, self._credentials(identity))
+            for identity, seen in found.items()
+            if seen
+        }
 
     @told("Microsoft.ManagedIdentity")
-    def put(self, identity: str, want: IdentityState, have: IdentityState | None, /) -> IdentityState:
+    def put(
+        self, identity: str, want: IdentityState, have: IdentityState | None, /
+    ) -> IdentityState:
         group, _, name = identity.partition("/")
         if have is None or tags.retagged(want, have):
-            wish = Wish(location=have.region if have else want.region, tags=tags.written(want, have))
+            wish = Wish(
+                location=have.region if have else want.region, tags=tags.written(want, have)
+            )
             seen: Any = self.msi.user_assigned_identities.create_or_update(group, name, wish)
             self.crowd.learn(identity, seen)
             have = self._state(seen, have.titles if have else {})
@@ -68,14 +81,26 @@ class Identities:
 
     @told("Microsoft.ManagedIdentity")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {_name(seen): tags.owner(seen.tags, cluster) for seen in self.msi.user_assigned_identities.list_by_subscription()}
-        return {identity: mark for identity, mark in marks.items() if mark and mark.cluster == cluster}
+        marks = {
+            _name(seen): tags.owner(seen.tags, cluster)
+            for seen in self.msi.user_assigned_identities.list_by_subscription()
+        }
+        return {
+            identity: mark for identity, mark in marks.items() if mark and mark.cluster == cluster
+        }
 
     @told("Microsoft.ManagedIdentity")
     def issuers(self, cluster: str) -> frozenset[str]:
         """That the cluster's identities were made to believe, as their tags say."""
-        found = [tags.read(seen.tags) for seen in self.msi.user_assigned_identities.list_by_subscription()]
-        return frozenset(each[names.ISSUER_KEY] for each in found if names.ISSUER_KEY in each and _of(each, cluster))
+        found = [
+            tags.read(seen.tags)
+            for seen in self.msi.user_assigned_identities.list_by_subscription()
+        ]
+        return frozenset(
+            each[names.ISSUER_KEY]
+            for each in found
+            if names.ISSUER_KEY in each and _of(each, cluster)
+        )
 
     def principal(self, identity: str) -> Principal | None:
         """As it was last seen in this run."""
@@ -83,9 +108,14 @@ class Identities:
 
     def everybody(self, cluster: str) -> Mapping[str, Principal]:
         """All of the subscription, as they are now."""
-        return {_name(seen): _principal(seen, cluster) for seen in self.msi.user_assigned_identities.list_by_subscription()}
+        return {
+            _name(seen): _principal(seen, cluster)
+            for seen in self.msi.user_assigned_identities.list_by_subscription()
+        }
 
-    def _entrust(self, group: str, name: str, want: IdentityState, have: IdentityState) -> IdentityState:
+    def _entrust(
+        self, group: str, name: str, want: IdentityState, have: IdentityState
+    ) -> IdentityState:
         """The found ones keep their names. What is wanted no more goes first: there is room for twenty, and what a name held is written over."""
         titles = _titled(want, have)
         missing = {each: title for each, title in titles.items() if have.titles.get(each) != title}
@@ -93,7 +123,9 @@ class Identities:
             with gone():
                 self.msi.federated_identity_credentials.delete(group, name, title)
         for each, title in sorted(missing.items(), key=lambda item: item[1]):
-            wish = FederatedIdentityCredential(issuer=each.issuer, subject=each.subject, audiences=[each.audience])
+            wish = FederatedIdentityCredential(
+                issuer=each.issuer, subject=each.subject, audiences=[each.audience]
+            )
             self.msi.federated_identity_credentials.create_or_update(group, name, title, wish)
         return replace(have, credentials=frozenset(titles), titles=titles)
 
@@ -113,7 +145,12 @@ class Identities:
         group, _, name = identity.partition("/")
         with gone():
             found: Any = self.msi.federated_identity_credentials.list(group, name)
-            return {Credential(str(each.issuer), str(each.subject), " ".join(each.audiences or ())): str(each.name) for each in found}
+            return {
+                Credential(
+                    str(each.issuer), str(each.subject), " ".join(each.audiences or ())
+                ): str(each.name)
+                for each in found
+            }
         return {}
 
     def _state(self, seen: Any, titles: Mapping[Credential, str]) -> IdentityState:
@@ -174,7 +211,9 @@ class _Crowd:
     def _load(self, group: str) -> None:
         if group not in self.groups:
             self.groups[group] = {_name(seen): seen for seen in self._list(group)}
-            self.principals = {name: _principal(seen, self.cluster) for name, seen in self.groups[group].items()} | self.principals
+            self.principals = {
+                name: _principal(seen, self.cluster) for name, seen in self.groups[group].items()
+            } | self.principals
 
     def _list(self, group: str) -> Iterator[Any]:
         with gone():
@@ -187,7 +226,11 @@ def _name(seen: Any) -> str:
 
 def _principal(seen: Any, cluster: str) -> Principal:
     found = tags.read(seen.tags)
-    scopes = " ".join(text for key, text in found.items() if key.startswith(names.SCOPES_KEY)).replace(",", " ").split()
+    scopes = (
+        " ".join(text for key, text in found.items() if key.startswith(names.SCOPES_KEY))
+        .replace(",", " ")
+        .split()
+    )
     return Principal(str(seen.principal_id).lower(), tuple(scopes), names.mark(found, cluster))
 
 
@@ -199,7 +242,17 @@ def _of(found: Mapping[str, str], cluster: str) -> bool:
 def _titled(want: IdentityState, have: IdentityState) -> dict[Credential, str]:
     """Who is found keeps its name. Whoever would get a name that is kept gets another."""
     found = {(each.issuer, each.subject): title for each, title in have.titles.items()}
-    kept = {each: found[each.issuer, each.subject] for each in want.credentials if (each.issuer, each.subject) in found}
+    kept = {
+        each: found[each.issuer, each.subject]
+        for each in want.credentials
+        if (each.issuer, each.subject) in found
+    }
     held = {title.lower() for title in kept.values()}
-    new = {each: want.titles.get(each) or names.credential(each.subject.rpartition(":")[2]) for each in want.credentials - kept.keys()}
-    return kept | {each: names.credential(f"{title}.{each.subject}") if title.lower() in held else title for each, title in new.items()}
+    new = {
+        each: want.titles.get(each) or names.credential(each.subject.rpartition(":")[2])
+        for each in want.credentials - kept.keys()
+    }
+    return kept | {
+        each: names.credential(f"{title}.{each.subject}") if title.lower() in held else title
+        for each, title in new.items()
+    }

@@ -28,7 +28,9 @@ class LeavingGroups:
     def get(self, names: Collection[str], /) -> Mapping[str, ResourceGroupState]:
         return self.groups.get(names)
 
-    def put(self, name: str, want: ResourceGroupState, have: ResourceGroupState | None, /) -> ResourceGroupState:
+    def put(
+        self, name: str, want: ResourceGroupState, have: ResourceGroupState | None, /
+    ) -> ResourceGroupState:
         return self.groups.put(name, want, have)
 
     def drop(self, name: str, /) -> None:
@@ -39,7 +41,11 @@ class LeavingGroups:
 
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         found = self.groups.owned(cluster)
-        self.staying = {name: why for name, mark in found.items() if mark.hold == "owned" and (why := self._stays(name))}
+        self.staying = {
+            name: why
+            for name, mark in found.items()
+            if mark.hold == "owned" and (why := self._stays(name))
+        }
         return {name: mark for name, mark in found.items() if name not in self.staying}
 
     def _stays(self, name: str) -> str:

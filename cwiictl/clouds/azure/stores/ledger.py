@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 class Ledger:
     """`elsewhere` are scopes beyond the subscription that somebody has named."""
 
-    def __init__(self, access: AuthorizationManagementClient, subscription: str, elsewhere: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        access: AuthorizationManagementClient,
+        subscription: str,
+        elsewhere: Iterable[str] = (),
+    ) -> None:
         self.access: Any = access.role_assignments  # its types leave something open
         self.subscription = subscription
         self.elsewhere = tuple(elsewhere)
@@ -30,7 +35,17 @@ class Ledger:
     def roots(self, scopes: Iterable[str] = ()) -> list[str]:
         """What must be listed to see all that is given on these scopes, and in our subscription."""
         own = ids.subscription(self.subscription)
-        return list(dict.fromkeys([own, *(ids.subscription_of(scope) or ids.folded(scope) for scope in (*self.elsewhere, *scopes))]))
+        return list(
+            dict.fromkeys(
+                [
+                    own,
+                    *(
+                        ids.subscription_of(scope) or ids.folded(scope)
+                        for scope in (*self.elsewhere, *scopes)
+                    ),
+                ]
+            )
+        )
 
     def all(self, roots: Collection[str], *, anew: bool = False) -> list[Assignment]:
         with self.lock:
@@ -41,7 +56,9 @@ class Ledger:
 
     def of(self, principal: str, roots: Collection[str]) -> list[Assignment]:
         """As it is now."""
-        found = [each for root in roots for each in self._list(root, f"principalId eq '{principal}'")]
+        found = [
+            each for root in roots for each in self._list(root, f"principalId eq '{principal}'")
+        ]
         return list({each.id: each for each in found}.values())
 
     def one(self, id_: str) -> Assignment | None:
@@ -73,7 +90,9 @@ class Ledger:
 
     def _list(self, root: str, wish: str | None = None) -> list[Assignment]:
         with gone():
-            return [_read(seen) for seen in self.access.list_for_scope(root.lstrip("/"), filter=wish)]
+            return [
+                _read(seen) for seen in self.access.list_for_scope(root.lstrip("/"), filter=wish)
+            ]
         return []
 
 

@@ -18,9 +18,13 @@ from cwiictl.engine.pace import Job, Pace, run
 from cwiictl.engine.resource import Mark
 from cwiictl.errors import Denied, Failed, NotYet
 
-CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"  # Storage Blob Data Contributor, in all of Azure
+CONTRIBUTOR = (
+    "ba92f5b4-2d11-453d-a403-e96b0029c9fe"  # Storage Blob Data Contributor, in all of Azure
+)
 TITLE = "Storage Blob Data Contributor"
-MISMATCH = "AuthorizationPermissionMismatch"  # the token is good, and its bearer has no role for data
+MISMATCH = (
+    "AuthorizationPermissionMismatch"  # the token is good, and its bearer has no role for data
+)
 SOON = 0.1  # seconds; the first look costs little, and the next ones come later and later
 PATIENCE = 60.0  # for what is still lent when all is done
 SENTENCE = "Lent to write the issuer's documents."
@@ -32,13 +36,19 @@ class Unseen(Denied):
 
 
 class Lender:
-    def __init__(self, ledger: Ledger, caller: Caller, place: Callable[[str], str], cluster: str) -> None:
+    def __init__(
+        self, ledger: Ledger, caller: Caller, place: Callable[[str], str], cluster: str
+    ) -> None:
         self.ledger, self.caller, self.place, self.cluster = ledger, caller, place, cluster
         self.lock = threading.Lock()
         self.lent: dict[str, str] = {}  # by containers: the ids, which outlive them
-        self.begun: dict[str, str] = {}  # the same, where the answer did not come: it may have been lent
+        self.begun: dict[
+            str, str
+        ] = {}  # the same, where the answer did not come: it may have been lent
         self.waiting: set[str] = set()  # things that need what was lent
-        self.left: dict[str, list[Assignment]] = {}  # by containers: what runs of others lent, and did not take back
+        self.left: dict[
+            str, list[Assignment]
+        ] = {}  # by containers: what runs of others lent, and did not take back
 
     @told("Microsoft.Authorization")
     def lend(self, container: str) -> None:
@@ -85,8 +95,13 @@ class Lender:
     def close(self) -> None:
         """Patiently, for nobody comes after it."""
         still = sorted({*self.lent, *self.begun})
-        ran = run(Job(dict.fromkeys(still, ()), self._returned, patience=lambda _container: PATIENCE), Pace(1))
-        left = [container for container in still if container in self.lent or container in self.begun]
+        ran = run(
+            Job(dict.fromkeys(still, ()), self._returned, patience=lambda _container: PATIENCE),
+            Pace(1),
+        )
+        left = [
+            container for container in still if container in self.lent or container in self.begun
+        ]
         if left:
             gone = next(iter(ran.failed.values()), None)
             why = f" ({gone})" if gone else ", for it was interrupted"
@@ -107,7 +122,11 @@ class Lender:
             return None
         if container not in self.left:
             grant = Grant(ids.folded(scope), CONTRIBUTOR)
-            self.left[container] = [each for each in self.ledger.all(self.ledger.roots()) if each.grant == grant and self._ours(each, self.cluster)]
+            self.left[container] = [
+                each
+                for each in self.ledger.all(self.ledger.roots())
+                if each.grant == grant and self._ours(each, self.cluster)
+            ]
         return next(iter(self.left[container]), None) or self.ledger.one(self._id(scope))
 
     def found(self, cluster: str) -> Iterator[tuple[str, Mark]]:
@@ -124,13 +143,19 @@ class Lender:
     def assignment(self, container: str) -> Assignment:
         scope = self.place(container)
         description = names.signed(SENTENCE, Mark(self.cluster))
-        return Assignment(self._id(scope), Grant(ids.folded(scope), CONTRIBUTOR), self.caller.id, description)
+        return Assignment(
+            self._id(scope), Grant(ids.folded(scope), CONTRIBUTOR), self.caller.id, description
+        )
 
     def refusal(self, container: str, verb: str) -> Denied:
         grant = f"--assignee-object-id {self.caller.id} --assignee-principal-type {self.caller.kind} --scope {self.place(container)}"
-        neither = f"Azure lets {self.caller.name} neither {verb} blobs in {container} nor grant that"
+        neither = (
+            f"Azure lets {self.caller.name} neither {verb} blobs in {container} nor grant that"
+        )
         return (Denied if verb == "write" else Unseen)(
-            neither if verb == "write" else f"Azure does not let {self.caller.name} {verb} blobs in {container}",
+            neither
+            if verb == "write"
+            else f"Azure does not let {self.caller.name} {verb} blobs in {container}",
             remedy=f"have somebody run: az role assignment create --role '{TITLE}' {grant}",
         )
 
@@ -139,10 +164,16 @@ class Lender:
         return mark if sentence == SENTENCE and mark and mark.cluster == cluster else None
 
     def _ids(self, containers: Collection[str]) -> list[str]:
-        return [id_ for container in containers if (id_ := self.lent.get(container) or self.begun.get(container))]
+        return [
+            id_
+            for container in containers
+            if (id_ := self.lent.get(container) or self.begun.get(container))
+        ]
 
     def _id(self, scope: str) -> str:
-        return ids.folded(ids.assignment(scope, names.assignment(scope, CONTRIBUTOR, self.caller.id)))
+        return ids.folded(
+            ids.assignment(scope, names.assignment(scope, CONTRIBUTOR, self.caller.id))
+        )
 
 
 class LentRoles:
@@ -157,7 +188,9 @@ class LentRoles:
     def get(self, containers: Collection[str], /) -> Mapping[str, LentRoleState]:
         return {container: self._state(self.lender.held(container)) for container in containers}
 
-    def put(self, container: str, want: LentRoleState, have: LentRoleState | None, /) -> LentRoleState:
+    def put(
+        self, container: str, want: LentRoleState, have: LentRoleState | None, /
+    ) -> LentRoleState:
         if want.lent:
             self.lender.lend(container)
         elif have is None or have.lent:

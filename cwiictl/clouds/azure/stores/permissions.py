@@ -36,16 +36,27 @@ class Permissions(Rights):
         asked: dict[str, list[Any] | None] = {}
         for grant in self.grants:
             lacking: Sequence[str] | None = None
-            for scope in dict.fromkeys((ids.subscription_of(grant.scope) or grant.scope, grant.scope)):
+            for scope in dict.fromkeys(
+                (ids.subscription_of(grant.scope) or grant.scope, grant.scope)
+            ):
                 if lacking is None or lacking:
                     held = asked[scope] = asked[scope] if scope in asked else self._held(scope)
-                    lacking = lacking if held is None else [action for action in grant.actions if not allowed(action, held)]
+                    lacking = (
+                        lacking
+                        if held is None
+                        else [action for action in grant.actions if not allowed(action, held)]
+                    )
             yield from lacking or ()
 
     def _held(self, scope: str) -> list[Any] | None:
         """None where it cannot be asked, or is yet to be made."""
         try:
-            return list(listed(self.resources, f"{scope}/providers/Microsoft.Authorization/permissions?api-version={VERSION}"))
+            return list(
+                listed(
+                    self.resources,
+                    f"{scope}/providers/Microsoft.Authorization/permissions?api-version={VERSION}",
+                )
+            )
         except HttpResponseError as e:
             if absent(e) or denied(e):
                 return None
@@ -54,8 +65,14 @@ class Permissions(Rights):
 
 def allowed(action: str, held: Sequence[Mapping[str, Any]]) -> bool:
     """One of the roles gives it, and does not take it back in the same breath."""
-    return any(_named(action, each.get("actions")) and not _named(action, each.get("notActions")) for each in held)
+    return any(
+        _named(action, each.get("actions")) and not _named(action, each.get("notActions"))
+        for each in held
+    )
 
 
 def _named(action: str, patterns: Sequence[str] | None) -> bool:
-    return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), action, re.IGNORECASE) for pattern in patterns or ())
+    return any(
+        re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), action, re.IGNORECASE)
+        for pattern in patterns or ()
+    )

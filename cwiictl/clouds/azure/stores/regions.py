@@ -28,9 +28,13 @@ class Regions:
     @told("Microsoft.Resources")
     def get(self, regions: Collection[str], /) -> Mapping[str, KnownRegionState]:
         names = self._names()
-        return {region: KnownRegionState(others=() if region in names else names) for region in regions}
+        return {
+            region: KnownRegionState(others=() if region in names else names) for region in regions
+        }
 
-    def put(self, _region: str, want: KnownRegionState, _have: KnownRegionState | None, /) -> KnownRegionState:
+    def put(
+        self, _region: str, want: KnownRegionState, _have: KnownRegionState | None, /
+    ) -> KnownRegionState:
         return want
 
     def drop(self, _region: str, /) -> None:
@@ -42,7 +46,15 @@ class Regions:
     def _names(self) -> tuple[str, ...]:
         """None where it cannot be asked."""
         try:
-            return tuple(sorted(str(each["name"]) for each in listed(self.resources, f"{ids.subscription(self.subscription)}/locations?api-version={VERSION}")))
+            return tuple(
+                sorted(
+                    str(each["name"])
+                    for each in listed(
+                        self.resources,
+                        f"{ids.subscription(self.subscription)}/locations?api-version={VERSION}",
+                    )
+                )
+            )
         except HttpResponseError as e:
             if absent(e) or denied(e):
                 return ()

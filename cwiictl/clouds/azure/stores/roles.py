@@ -30,7 +30,9 @@ class CustomRoles:
 
     kind, bulk, patience = "azure/custom-role", True, 600.0
 
-    def __init__(self, access: AuthorizationManagementClient, subscription: str, cluster: str) -> None:
+    def __init__(
+        self, access: AuthorizationManagementClient, subscription: str, cluster: str
+    ) -> None:
         self.access: Any = access.role_definitions  # its types leave something open
         self.subscription, self.cluster = subscription, cluster
         self.scope = ids.subscription(subscription).lstrip("/")
@@ -44,7 +46,9 @@ class CustomRoles:
         return {role: self._state(listed[role]) for role in roles if listed.get(role)}
 
     @told("Microsoft.Authorization")
-    def put(self, role: str, want: CustomRoleState, have: CustomRoleState | None, /) -> CustomRoleState:
+    def put(
+        self, role: str, want: CustomRoleState, have: CustomRoleState | None, /
+    ) -> CustomRoleState:
         guid = ids.guid(have.id) if have else names.custom_role(self.subscription, role)
         powers = Permission(
             actions=sorted(want.actions),
@@ -55,7 +59,9 @@ class CustomRoles:
         wish = RoleDefinition(
             role_name=role,
             role_type="CustomRole",
-            description=names.signed(want.description, want.owner) if want.owner else want.description,
+            description=names.signed(want.description, want.owner)
+            if want.owner
+            else want.description,
             permissions=[powers],
             assignable_scopes=sorted(want.scopes),
         )
@@ -63,7 +69,10 @@ class CustomRoles:
             made = self.access.create_or_update(self.scope, guid, wish)
         except HttpResponseError as e:
             if code(e) == "RoleDefinitionWithSameNameExists":
-                raise Conflict(f"{self.kind}/{role} is there already, for another part of the tenant", remedy="choose another --name") from e
+                raise Conflict(
+                    f"{self.kind}/{role} is there already, for another part of the tenant",
+                    remedy="choose another --name",
+                ) from e
             raise
         self.written[role] = guid
         return self._state(made)
@@ -78,7 +87,10 @@ class CustomRoles:
 
     @told("Microsoft.Authorization")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {str(seen.role_name): names.unsigned(seen.description or "", cluster)[1] for seen in self._all()}
+        marks = {
+            str(seen.role_name): names.unsigned(seen.description or "", cluster)[1]
+            for seen in self._all()
+        }
         return {role: mark for role, mark in marks.items() if mark and mark.cluster == cluster}
 
     def _all(self) -> Iterator[Any]:
@@ -124,24 +136,37 @@ class Roles:
         self._ready()
         found = self.known.get(ids.guid(role) if "/" in role else role.lower())
         if found is None:
-            near = difflib.get_close_matches(role.lower(), sorted(title.lower() for title in self.titles.values()), 3)
+            near = difflib.get_close_matches(
+                role.lower(), sorted(title.lower() for title in self.titles.values()), 3
+            )
             named = sorted({title for title in self.titles.values() if title.lower() in near})
-            remedy = f"did you mean {', or '.join(named)}?" if named else "give the name, the GUID or the id of one that can be assigned there"
-            raise BadInput(f"there is no role {role!r} in the subscription {self.subscription}", remedy=remedy)
+            remedy = (
+                f"did you mean {', or '.join(named)}?"
+                if named
+                else "give the name, the GUID or the id of one that can be assigned there"
+            )
+            raise BadInput(
+                f"there is no role {role!r} in the subscription {self.subscription}", remedy=remedy
+            )
         return found
 
     def _ready(self) -> None:
         """It is asked while a plan is made, and so it has to be patient by itself."""
         with self.lock:
             if not self.known:
-                run(Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1)).checked()
+                run(
+                    Job({self.kind: ()}, self._load, patience=lambda _kind: PATIENCE), Pace(1)
+                ).checked()
 
     @told("Microsoft.Authorization")
     def _load(self, _kind: str, _tried: int) -> str:
         for seen in self.access.list(ids.subscription(self.subscription).lstrip("/")):
             title, guid = str(seen.role_name), str(seen.name)
             self.titles[guid.lower()] = title
-            self.known |= {title.lower(): ids.folded(str(seen.id)), guid.lower(): ids.folded(str(seen.id))}
+            self.known |= {
+                title.lower(): ids.folded(str(seen.id)),
+                guid.lower(): ids.folded(str(seen.id)),
+            }
         return "read"
 
 

@@ -53,7 +53,9 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     except BaseException:
         close()
         raise
-    return stores(spec, cluster, Clients(where, tokens, transport, spec.subscription), caller, close)
+    return stores(
+        spec, cluster, Clients(where, tokens, transport, spec.subscription), caller, close
+    )
 
 
 def _credential(where: Environment) -> DefaultAzureCredential:
@@ -75,14 +77,22 @@ def known(spec: Spec, token: str) -> Caller:
     return caller
 
 
-def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close: Callable[[], None]) -> Stores:
+def stores(
+    spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close: Callable[[], None]
+) -> Stores:
     name = cluster.name
     accounts = StorageAccounts(clients.storage, spec.subscription, name)
     blobs = Blobs(clients.where, clients.tokens, clients.transport)
-    ledger, roles = Ledger(clients.access, spec.subscription, spec.elsewhere), Roles(clients.access, spec.subscription)
+    ledger, roles = (
+        Ledger(clients.access, spec.subscription, spec.elsewhere),
+        Roles(clients.access, spec.subscription),
+    )
     lender = Lender(ledger, caller, accounts.container, name)
     containers = Containers(accounts, blobs, lender)
-    groups, identities = ResourceGroups(clients.resources, name), Identities(clients.identities, name)
+    groups, identities = (
+        ResourceGroups(clients.resources, name),
+        Identities(clients.identities, name),
+    )
 
     def ended() -> None:
         try:
@@ -120,13 +130,21 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, caller: Caller, close
 class Clients:
     """The clients of Azure Resource Manager. None of them tries again, follows, or registers anything by itself."""
 
-    def __init__(self, where: Environment, tokens: Tokens, transport: Any, subscription: str) -> None:
+    def __init__(
+        self, where: Environment, tokens: Tokens, transport: Any, subscription: str
+    ) -> None:
         self.where, self.tokens, self.transport = where, tokens, transport
         self.settle()
-        self.resources: ResourceManagementClient = self._made(ResourceManagementClient, subscription)
+        self.resources: ResourceManagementClient = self._made(
+            ResourceManagementClient, subscription
+        )
         self.storage: StorageManagementClient = self._made(StorageManagementClient, subscription)
-        self.identities: ManagedServiceIdentityClient = self._made(ManagedServiceIdentityClient, subscription)
-        self.access: AuthorizationManagementClient = self._made(AuthorizationManagementClient, subscription)
+        self.identities: ManagedServiceIdentityClient = self._made(
+            ManagedServiceIdentityClient, subscription
+        )
+        self.access: AuthorizationManagementClient = self._made(
+            AuthorizationManagementClient, subscription
+        )
 
     @staticmethod
     def settle() -> None:

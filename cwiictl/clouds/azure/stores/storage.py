@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 MARK = "cwii_mark"  # the key of a mark in the metadata of what has no tags
-RELEASED = "released"  # for nobody knows whether Azure takes an empty metadata for a wish or for none
+RELEASED = (
+    "released"  # for nobody knows whether Azure takes an empty metadata for a wish or for none
+)
 SECOND_LOOK = 2.0  # seconds
 PROPERTIES = {  # of an account, as Azure calls them
     "minimum_tls": "minimumTlsVersion",
@@ -51,14 +53,22 @@ class StorageAccounts:
         return {account: state for account, state in found.items() if state}
 
     @told("Microsoft.Storage")
-    def put(self, account: str, want: StorageAccountState, have: StorageAccountState | None, /) -> StorageAccountState:
+    def put(
+        self, account: str, want: StorageAccountState, have: StorageAccountState | None, /
+    ) -> StorageAccountState:
         if have is None:
             return self._create(account, want)
         if tags.lent(want.owner):
             want = replace(have, owner=want.owner)
         group, _, name = account.partition("/")
         fields = changed(want, have) & PROPERTIES.keys()
-        wish: dict[str, Any] = {"properties": {PROPERTIES[f]: getattr(want, f) for f in sorted(fields) if getattr(want, f) is not None}}
+        wish: dict[str, Any] = {
+            "properties": {
+                PROPERTIES[f]: getattr(want, f)
+                for f in sorted(fields)
+                if getattr(want, f) is not None
+            }
+        }
         if tags.retagged(want, have):
             wish["tags"] = tags.written(want, have)
         if wish != {"properties": {}}:
@@ -93,12 +103,22 @@ class StorageAccounts:
         yield "table", self.storage.table.list(group, name)
 
     def _holds(self, account: str, what: str) -> Conflict:
-        return Conflict(f"{self.kind}/{account} holds what is not ours: {what}", remedy="move it elsewhere and run again")
+        return Conflict(
+            f"{self.kind}/{account} holds what is not ours: {what}",
+            remedy="move it elsewhere and run again",
+        )
 
     @told("Microsoft.Storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        owners = {f"{ids.group_of(str(seen.id))}/{seen.name}": tags.owner(seen.tags, cluster) for seen in self._all()}
-        return {account: owner for account, owner in owners.items() if owner and owner.cluster == cluster}
+        owners = {
+            f"{ids.group_of(str(seen.id))}/{seen.name}": tags.owner(seen.tags, cluster)
+            for seen in self._all()
+        }
+        return {
+            account: owner
+            for account, owner in owners.items()
+            if owner and owner.cluster == cluster
+        }
 
     def group(self, account: str) -> str:
         """The group that an account of the subscription is in; empty if there is none. Asked of Azure once."""
@@ -125,7 +145,11 @@ class StorageAccounts:
     def _create(self, account: str, want: StorageAccountState) -> StorageAccountState:
         """Nothing waits here until it is there: whoever reads it next sees how far it is."""
         group, _, name = account.partition("/")
-        properties = {theirs: getattr(want, ours) for ours, theirs in PROPERTIES.items() if getattr(want, ours) is not None}
+        properties = {
+            theirs: getattr(want, ours)
+            for ours, theirs in PROPERTIES.items()
+            if getattr(want, ours) is not None
+        }
         birth: Any = {
             "location": want.region,
             "kind": "StorageV2",
@@ -157,13 +181,22 @@ class StorageAccounts:
 
     def _elsewhere(self, name: str) -> StorageAccountState | None:
         """In another group of ours, or somebody else's: there is one of a name in the world. One that was made a moment ago shows at the second look."""
-        if self.storage.storage_accounts.check_name_availability({"name": name, "type": "Microsoft.Storage/storageAccounts"}).name_available is not False:
+        if (
+            self.storage.storage_accounts.check_name_availability(
+                {"name": name, "type": "Microsoft.Storage/storageAccounts"}
+            ).name_available
+            is not False
+        ):
             return None
         found = next((self._state(seen) for seen in self._all() if seen.name == name), None)
         with self.lock:
             first, self.doubted = name not in self.doubted, self.doubted | {name}
         if found is None and first:
-            raise NotYet(f"the name {name} is taken, and who has it does not show yet", remedy="run again", after=SECOND_LOOK)
+            raise NotYet(
+                f"the name {name} is taken, and who has it does not show yet",
+                remedy="run again",
+                after=SECOND_LOOK,
+            )
         return found or StorageAccountState(id="", region="")
 
     def _state(self, seen: Any) -> StorageAccountState:

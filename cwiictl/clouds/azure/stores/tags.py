@@ -8,8 +8,20 @@ from typing import Protocol
 from cwiictl import names
 from cwiictl.engine.resource import Mark
 
-WORDS = (names.CLUSTER_KEY, names.ORIGIN_KEY, names.DOCUMENTS_KEY, names.SCOPES_KEY, names.ISSUER_KEY, names.TRUSTED_KEY, names.CCOCTL_KEY)
-TOLD = (names.SCOPES_KEY, names.ISSUER_KEY, names.TRUSTED_KEY)  # what our mark says beside whose a thing is
+WORDS = (
+    names.CLUSTER_KEY,
+    names.ORIGIN_KEY,
+    names.DOCUMENTS_KEY,
+    names.SCOPES_KEY,
+    names.ISSUER_KEY,
+    names.TRUSTED_KEY,
+    names.CCOCTL_KEY,
+)
+TOLD = (
+    names.SCOPES_KEY,
+    names.ISSUER_KEY,
+    names.TRUSTED_KEY,
+)  # what our mark says beside whose a thing is
 
 
 class Tagged(Protocol):
@@ -29,7 +41,10 @@ def owner(tags: Mapping[str, str] | None, cluster: str) -> Mark | None:
 
 def ccoctls(tags: Mapping[str, str] | None, cluster: str) -> Mark | None:
     """Ccoctl's mark, whether ours stands beside it or not."""
-    return names.mark({key: value for key, value in read(tags).items() if key.startswith(names.CCOCTL_KEY)}, cluster)
+    return names.mark(
+        {key: value for key, value in read(tags).items() if key.startswith(names.CCOCTL_KEY)},
+        cluster,
+    )
 
 
 def lent(owner: Mark | None) -> bool:
@@ -42,11 +57,17 @@ def written(want: Tagged, have: Tagged | None) -> dict[str, str]:
     mark = names.marked(want.owner) if want.owner else {}
     tags = {**(have.tags if have else {}), **want.tags, **mark}
     let_go = want.owner is None and have is not None and have.owner is not None
-    return {_theirs(key): value for key, value in sorted(tags.items()) if not (let_go and key.startswith(TOLD))}
+    return {
+        _theirs(key): value
+        for key, value in sorted(tags.items())
+        if not (let_go and key.startswith(TOLD))
+    }
 
 
 def retagged(want: Tagged, have: Tagged) -> bool:
-    return want.owner != have.owner or any(have.tags.get(key) != value for key, value in want.tags.items())
+    return want.owner != have.owner or any(
+        have.tags.get(key) != value for key, value in want.tags.items()
+    )
 
 
 def _theirs(key: str) -> str:

@@ -37,9 +37,21 @@ class Caller:
     def read(cls, token: str) -> Caller:
         """Nobody's word is taken for it: Azure judges the token, and we only want to know whose it is."""
         claims = _claims(token)
-        name = next((str(claims[key]) for key in ("upn", "unique_name", "app_displayname", "appid") if claims.get(key)), "")
+        name = next(
+            (
+                str(claims[key])
+                for key in ("upn", "unique_name", "app_displayname", "appid")
+                if claims.get(key)
+            ),
+            "",
+        )
         person = claims.get("idtyp") == "user" or "scp" in claims
-        return cls(str(claims.get("oid", "")), "User" if person else "ServicePrincipal", name or str(claims.get("oid", "")), str(claims.get("tid", "")))
+        return cls(
+            str(claims.get("oid", "")),
+            "User" if person else "ServicePrincipal",
+            name or str(claims.get("oid", "")),
+            str(claims.get("tid", "")),
+        )
 
 
 class Tokens:
@@ -56,7 +68,13 @@ class Tokens:
         with self.lock:
             kept = self.kept.get(scopes)
             if kept is None or kept.expires_on < time.time() + SOON or asked.get("claims"):
-                kept = self.kept[scopes] = self._new(*scopes, **{**self.asked, **({"claims": asked["claims"]} if asked.get("claims") else {})})
+                kept = self.kept[scopes] = self._new(
+                    *scopes,
+                    **{
+                        **self.asked,
+                        **({"claims": asked["claims"]} if asked.get("claims") else {}),
+                    },
+                )
             return kept
 
     def _new(self, *scopes: str, **asked: Any) -> AccessToken:
@@ -84,7 +102,13 @@ def refused(e: ClientAuthenticationError, tenant: str = "") -> Problem:
         return answered("Entra", e)
     text = " ".join(e.message.split())
     if SAID in text:
-        return BadInput(f"Azure does not accept the credentials: {SAID}{text.partition(SAID)[2].partition(' Trace ID')[0]}", remedy=LOGIN)
+        return BadInput(
+            f"Azure does not accept the credentials: {SAID}{text.partition(SAID)[2].partition(' Trace ID')[0]}",
+            remedy=LOGIN,
+        )
     if tenant and ELSEWHERE in text:
-        return BadInput(f"the Azure credentials are not of the tenant {tenant} that --tenant-id says", remedy="log in to the right tenant, or change the pin")
+        return BadInput(
+            f"the Azure credentials are not of the tenant {tenant} that --tenant-id says",
+            remedy="log in to the right tenant, or change the pin",
+        )
     return BadInput("there are no Azure credentials to act with", remedy=LOGIN)

@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 
 import requests
 from azure.core.exceptions import HttpResponseError
-from azure.core.pipeline.policies import ContentDecodePolicy, CustomHookPolicy, HeadersPolicy, ProxyPolicy, RequestIdPolicy, UserAgentPolicy
+from azure.core.pipeline.policies import (
+    ContentDecodePolicy,
+    CustomHookPolicy,
+    HeadersPolicy,
+    ProxyPolicy,
+    RequestIdPolicy,
+    UserAgentPolicy,
+)
 from azure.core.pipeline.transport import RequestsTransport
 from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import ARMChallengeAuthenticationPolicy
@@ -53,12 +60,16 @@ class _Session(requests.Session):
         super().__init__()
         self.ways: dict[Any, Any] = {}
 
-    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+    def merge_environment_settings(
+        self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
+    ) -> Any:
         asked = (urlsplit(str(url)).netloc, stream, verify, cert)
         if proxies:
             return super().merge_environment_settings(url, proxies, stream, verify, cert)
         if asked not in self.ways:
-            self.ways[asked] = super().merge_environment_settings(url, proxies, stream, verify, cert)
+            self.ways[asked] = super().merge_environment_settings(
+                url, proxies, stream, verify, cert
+            )
         way = self.ways[asked]
         return {**way, "proxies": dict(way["proxies"])}
 
@@ -77,4 +88,6 @@ def listed(client: Any, url: str) -> Iterator[Any]:
 def heard(answer: Any) -> None:
     """Which request, and what came of it: never what was in it, nor what was asked after the path."""
     asked = answer.http_request
-    log.debug("%s %s %s", asked.method, str(asked.url).partition("?")[0], answer.http_response.status_code)
+    log.debug(
+        "%s %s %s", asked.method, str(asked.url).partition("?")[0], answer.http_response.status_code
+    )

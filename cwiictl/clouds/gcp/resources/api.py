@@ -8,7 +8,12 @@ from typing import ClassVar
 from cwiictl.engine.resource import Known, Resource, State
 from cwiictl.errors import BadInput, Problem
 
-IDENTITIES = ("cloudresourcemanager.googleapis.com", "iam.googleapis.com", "iamcredentials.googleapis.com", "sts.googleapis.com")
+IDENTITIES = (
+    "cloudresourcemanager.googleapis.com",
+    "iam.googleapis.com",
+    "iamcredentials.googleapis.com",
+    "sts.googleapis.com",
+)
 STORAGE = "storage.googleapis.com"
 
 

@@ -29,4 +29,8 @@ class FormerKeys(KeySet):
     def objection(self, found: Known) -> Problem | None:
         """Where there are keys in the new place, that is judged."""
         have, now = found.get(self), found.get(self.now) if self.now else None
-        return None if now or have is None or not (have.kids or have.malformed) else super().objection(found)
+        return (
+            None
+            if now or have is None or not (have.kids or have.malformed)
+            else super().objection(found)
+        )

@@ -24,9 +24,15 @@ class PolicyState(State):
 
     markless: ClassVar[bool] = True
     grants: frozenset[Grant]  # of the found one: everybody's
-    of: frozenset[str] = field(default=frozenset(), compare=False)  # of the wanted one: the members we speak for
-    exact: bool = field(default=False, compare=False)  # of the wanted one: they have no role beside those
-    etag: str = field(default="", compare=False, repr=False, metadata={"aside": True})  # of the found one
+    of: frozenset[str] = field(
+        default=frozenset(), compare=False
+    )  # of the wanted one: the members we speak for
+    exact: bool = field(
+        default=False, compare=False
+    )  # of the wanted one: they have no role beside those
+    etag: str = field(
+        default="", compare=False, repr=False, metadata={"aside": True}
+    )  # of the found one
 
 
 def after(want: PolicyState, have: frozenset[Grant]) -> frozenset[Grant]:
@@ -39,7 +45,11 @@ def _stale(want: PolicyState, grant: Grant) -> bool:
     gone = ids.gone(grant.member)
     if gone in want.of:
         return True
-    return grant.member in want.of and grant not in want.grants and (want.exact or ids.is_ours(grant.role))
+    return (
+        grant.member in want.of
+        and grant not in want.grants
+        and (want.exact or ids.is_ours(grant.role))
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,9 @@ class Policy(Resource[PolicyState]):
     granted: tuple[Granted, ...]
     members: tuple[ServiceAccount, ...] = gladly()
     roles: tuple[CustomRole, ...] = gladly()
-    reaches: tuple[Reach | Pool, ...] = gladly()  # what must be there before principals are granted anything
+    reaches: tuple[Reach | Pool, ...] = (
+        gladly()
+    )  # what must be there before principals are granted anything
     principals: tuple[Principal, ...] = ()
     exact: bool = False
     apis: tuple[Api, ...] = ()
@@ -81,7 +93,11 @@ class Policy(Resource[PolicyState]):
         lost = frozenset(member.member for member in self.members if member not in known)
         lost |= direct if any(reach not in known for reach in self.reaches) else frozenset[str]()
         half = {each.member for each in self.granted if self._lacks(each, known)}
-        there = (each for each in self.granted if each.member not in lost and not self._lacks(each, known))
+        there = (
+            each
+            for each in self.granted
+            if each.member not in lost and not self._lacks(each, known)
+        )
         grants = frozenset(Grant(_id(each, known), each.member, each.condition) for each in there)
         of = direct | {member.member for member in self.members}
         return PolicyState(grants=grants, of=of - lost - half, exact=self.exact)
@@ -91,7 +107,10 @@ class Policy(Resource[PolicyState]):
         for place in self.reaches if self.principals else ():
             pool = place.pool if isinstance(place, Reach) else place
             have = found.get(pool)
-            if have and (have.owner is None or (have.owner.cluster, have.owner.hold) != (pool.cluster.name, "owned")):
+            if have and (
+                have.owner is None
+                or (have.owner.cluster, have.owner.hold) != (pool.cluster.name, "owned")
+            ):
                 return BadInput(
                     f"{self.principals[0].workload.title} is to have roles without a service account, and {pool.address} is not the cluster's own",
                     remedy="give it a service account, or let the cluster have a pool of its own",
@@ -99,7 +118,9 @@ class Policy(Resource[PolicyState]):
         return None
 
     def awaits(self, plan: Mapping[str, Resource[Any]], found: Known) -> tuple[str, ...]:
-        return next((who.project.awaits(plan, found) for who in (*self.members, *self.principals)), ())
+        return next(
+            (who.project.awaits(plan, found) for who in (*self.members, *self.principals)), ()
+        )
 
     @staticmethod
     def _lacks(granted: Granted, known: Known) -> bool:
@@ -107,7 +128,11 @@ class Policy(Resource[PolicyState]):
 
     def differing(self, want: PolicyState, have: PolicyState) -> tuple[Difference, ...]:
         then = after(want, have.grants)
-        return () if then == have.grants else (Difference("grants", _of(want, have.grants), _of(want, then)),)
+        return (
+            ()
+            if then == have.grants
+            else (Difference("grants", _of(want, have.grants), _of(want, then)),)
+        )
 
     def grows(self, want: PolicyState, have: PolicyState, made: Collection[str]) -> bool:
         """Whether nothing goes, and only members that this run has made are given something."""
@@ -119,11 +144,18 @@ class Policy(Resource[PolicyState]):
 
     def remarks(self, want: PolicyState, have: PolicyState) -> tuple[str, ...]:
         """What others gave, or we gave when it was asked for: nobody can tell these apart, and they are power."""
-        beyond = sorted(after(want, have.grants) - want.grants, key=lambda grant: (grant.role, grant.member))
+        beyond = sorted(
+            after(want, have.grants) - want.grants, key=lambda grant: (grant.role, grant.member)
+        )
         given: dict[str, list[str]] = {}
         for grant in (each for each in beyond if each.member in want.of):
-            given.setdefault(grant.member, []).append(f"{grant.role} if {grant.condition.title}" if grant.condition else grant.role)
-        return tuple(f"{member} has {', '.join(roles)} too: not asked for, and kept without --exact-roles" for member, roles in sorted(given.items()))
+            given.setdefault(grant.member, []).append(
+                f"{grant.role} if {grant.condition.title}" if grant.condition else grant.role
+            )
+        return tuple(
+            f"{member} has {', '.join(roles)} too: not asked for, and kept without --exact-roles"
+            for member, roles in sorted(given.items())
+        )
 
 
 def _id(granted: Granted, known: Known) -> str:
@@ -132,4 +164,8 @@ def _id(granted: Granted, known: Known) -> str:
 
 def _of(want: PolicyState, grants: Iterable[Grant]) -> frozenset[Grant]:
     """Those that are ours to show."""
-    return frozenset(grant for grant in grants if grant in want.grants or grant.member in want.of or ids.gone(grant.member) in want.of)
+    return frozenset(
+        grant
+        for grant in grants
+        if grant in want.grants or grant.member in want.of or ids.gone(grant.member) in want.of
+    )

@@ -33,9 +33,15 @@ class PoolState(State):
     description: str  # what it says to people; scopes and mark stand behind that
     disabled: bool = False
     deleted: bool = False
-    scopes: frozenset[str] = field(default=frozenset(), compare=False)  # of the found one: other projects. `Reach` writes them, and every put keeps them
-    provider: str = field(default="", compare=False, metadata={"bookkeeping": True})  # of the wanted one: the cluster's, beside which there is to be none
-    others: frozenset[Believed] = field(default=frozenset(), compare=False, metadata={"bookkeeping": True})  # of the found one: without the cluster's mark
+    scopes: frozenset[str] = field(
+        default=frozenset(), compare=False
+    )  # of the found one: other projects. `Reach` writes them, and every put keeps them
+    provider: str = field(
+        default="", compare=False, metadata={"bookkeeping": True}
+    )  # of the wanted one: the cluster's, beside which there is to be none
+    others: frozenset[Believed] = field(
+        default=frozenset(), compare=False, metadata={"bookkeeping": True}
+    )  # of the found one: without the cluster's mark
 
     def strangers(self, provider: str) -> list[Believed]:
         return sorted(other for other in self.others if other.name != provider)
@@ -58,19 +64,32 @@ class Pool(Resource[PoolState]):
         return True
 
     def want(self, known: Known) -> PoolState:  # noqa: ARG002 - it follows from what was asked
-        return PoolState(title=self.cluster.name[:TITLE], description=f"Kubernetes cluster {self.cluster.name}.", provider=self.provider)
+        return PoolState(
+            title=self.cluster.name[:TITLE],
+            description=f"Kubernetes cluster {self.cluster.name}.",
+            provider=self.provider,
+        )
 
     def differing(self, want: PoolState, have: PoolState) -> tuple[Difference, ...]:
         if self._theirs(have):
             return ()
-        fitting = replace(want, description=room.fitted(want.description, self.cluster.name, have.scopes))
+        fitting = replace(
+            want, description=room.fitted(want.description, self.cluster.name, have.scopes)
+        )
         strangers = frozenset(str(each) for each in have.strangers(self.provider))
-        return (*differences(fitting, have), *((Difference("providers", strangers, frozenset[str]()),) if strangers else ()))
+        return (
+            *differences(fitting, have),
+            *((Difference("providers", strangers, frozenset[str]()),) if strangers else ()),
+        )
 
     def objection(self, found: Known) -> Problem | None:
         """One of the user's own is not changed to make it usable."""
         have = found.get(self)
-        if have is None or not self._theirs(have) or (have.owner and names.own(have.owner.cluster) != self.cluster.name):
+        if (
+            have is None
+            or not self._theirs(have)
+            or (have.owner and names.own(have.owner.cluster) != self.cluster.name)
+        ):
             return None
         return self._off(have) or self._crowded(have) or self._full(have)
 
@@ -82,7 +101,10 @@ class Pool(Resource[PoolState]):
         else:
             return None
         command = f"gcloud iam workload-identity-pools {how.split()[0]} {self.name} --location=global{how.removeprefix(how.split()[0])}"
-        return BadInput(f"{self.address} is {verb}, and it is yours", remedy=f"{command}, or give another --workload-identity-pool")
+        return BadInput(
+            f"{self.address} is {verb}, and it is yours",
+            remedy=f"{command}, or give another --workload-identity-pool",
+        )
 
     def _crowded(self, have: PoolState) -> Problem | None:
         strangers = have.strangers(self.provider)
@@ -105,4 +127,8 @@ class Pool(Resource[PoolState]):
 
     def _theirs(self, have: PoolState) -> bool:
         """Whether it was there before we were told its name: what we made under a name that was given is ours all the same."""
-        return self.named and (have.owner is None or have.owner.cluster != self.cluster.name or have.owner.hold == "brought")
+        return self.named and (
+            have.owner is None
+            or have.owner.cluster != self.cluster.name
+            or have.owner.hold == "brought"
+        )

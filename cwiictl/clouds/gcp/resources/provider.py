@@ -31,8 +31,12 @@ class ProviderState(State):
     disabled: bool = False
     deleted: bool = False
     keys: Keys = "issuer"
-    word: str = field(default="", compare=False, repr=False, metadata={"aside": True})  # of the found one: where a rotation of its keys stands
-    uploads: tuple[VerificationKey, ...] = aside()  # of the wanted one: what is uploaded with it when it is made
+    word: str = field(
+        default="", compare=False, repr=False, metadata={"aside": True}
+    )  # of the found one: where a rotation of its keys stands
+    uploads: tuple[VerificationKey, ...] = (
+        aside()
+    )  # of the wanted one: what is uploaded with it when it is made
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,17 @@ class Provider(Resource[ProviderState]):
         have, pool = found.get(self), found.get(self.pool)
         if pool and pool.deleted:
             return False
-        return have is None or (have.issuer, have.keys, have.deleted) == (self.issuer.home.text, self.keys, False)
+        return have is None or (have.issuer, have.keys, have.deleted) == (
+            self.issuer.home.text,
+            self.keys,
+            False,
+        )
 
     def differing(self, want: ProviderState, have: ProviderState) -> tuple[Difference, ...]:
         """Keys are uploaded to one that is there by what holds them; here they are only taken away, so that the issuer's own are read."""
-        fitting = replace(want, description=room.fitted(want.description, self.cluster.name, word=have.word))
-        return tuple(d for d in differences(fitting, have) if d.field != "keys" or want.keys == "issuer")
+        fitting = replace(
+            want, description=room.fitted(want.description, self.cluster.name, word=have.word)
+        )
+        return tuple(
+            d for d in differences(fitting, have) if d.field != "keys" or want.keys == "issuer"
+        )

@@ -14,7 +14,9 @@ MORE = "..."
 
 def left(cluster: str, scopes: Iterable[str] = (), word: str = "") -> int:
     """Bytes for the sentence, whichever command's mark is behind it, and however the thing is held."""
-    told = names.signed(names.turned(names.scoped("x", scopes), word), Mark(cluster, "adopted", LONGEST))
+    told = names.signed(
+        names.turned(names.scoped("x", scopes), word), Mark(cluster, "adopted", LONGEST)
+    )
     return LENGTH + 1 - len(told.encode())
 
 

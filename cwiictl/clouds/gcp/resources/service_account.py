@@ -25,9 +25,13 @@ class ServiceAccountState(State):
     email: str
     title: str  # its displayName
     description: str  # what it says to people; scopes and mark stand behind that
-    principals: frozenset[str]  # members of the cluster's pool who may act as it: all of them, for each is trust; those of others are theirs
+    principals: frozenset[
+        str
+    ]  # members of the cluster's pool who may act as it: all of them, for each is trust; those of others are theirs
     disabled: bool = False
-    scopes: frozenset[str] = frozenset()  # other projects in which it is granted roles: written before the first of them is
+    scopes: frozenset[str] = (
+        frozenset()
+    )  # other projects in which it is granted roles: written before the first of them is
     unique_id: str = assigned()
 
 
@@ -56,7 +60,11 @@ class Project:
     def awaits(self, plan: Mapping[str, Resource[Any]], found: Known) -> tuple[str, ...]:
         """What comes before anybody is given power, where whom the pool believes already is not whom the cluster's issuer speaks for."""
         things = tuple(plan[address] for address in self.trust if address in plan)
-        return () if all(_settled(thing, found) for thing in things) else tuple(thing.address for thing in things)
+        return (
+            ()
+            if all(_settled(thing, found) for thing in things)
+            else tuple(thing.address for thing in things)
+        )
 
 
 def _settled(thing: Resource[Any], found: Known) -> bool:
@@ -72,7 +80,9 @@ def _settled(thing: Resource[Any], found: Known) -> bool:
 def _served(keys: KeySet, found: Known) -> bool:
     """Whether the only keys that are believed are to be."""
     have, key = found.get(keys), found.get(keys.key)
-    return have is None or (key is not None and key.kid in have.kids and (keys.keys != "replace" or len(have.kids) == 1))
+    return have is None or (
+        key is not None and key.kid in have.kids and (keys.keys != "replace" or len(have.kids) == 1)
+    )
 
 
 @dataclass(frozen=True)
@@ -109,29 +119,47 @@ class ServiceAccount(Resource[ServiceAccountState]):
             email=self.email,
             title=self.title,
             description=self.sentence,
-            principals=ids.principals(self.project.number, self.project.pool, self.workload.subjects),
+            principals=ids.principals(
+                self.project.number, self.project.pool, self.workload.subjects
+            ),
             scopes=self.scopes,
         )
 
     def awaits(self, plan: Mapping[str, Resource[Any]], found: Known) -> tuple[str, ...]:
         return self.project.awaits(plan, found)
 
-    def differing(self, want: ServiceAccountState, have: ServiceAccountState) -> tuple[Difference, ...]:
+    def differing(
+        self, want: ServiceAccountState, have: ServiceAccountState
+    ) -> tuple[Difference, ...]:
         """No scope is ever taken off: what was granted there may still be."""
         after = want.scopes | have.scopes
-        fitting = replace(want, description=room.fitted(want.description, self.pool.cluster.name, after))
-        told = (Difference("scopes", have.scopes, after) if d.field == "scopes" else d for d in differences(fitting, have))
+        fitting = replace(
+            want, description=room.fitted(want.description, self.pool.cluster.name, after)
+        )
+        told = (
+            Difference("scopes", have.scopes, after) if d.field == "scopes" else d
+            for d in differences(fitting, have)
+        )
         return tuple(d for d in told if d.field != "scopes" or after != have.scopes)
 
     def objection(self, found: Known) -> Problem | None:
         """All of them are written on it, with those of earlier runs."""
         have = found.get(self)
         if have is None or room.left(self.pool.cluster.name, self.scopes) < 0:
-            return self._full(self.scopes, "give it roles in fewer projects, or split what it does over two workloads")
-        return self._full(self.scopes | have.scopes, f"delete {self.email}, which bears those of earlier runs: it is made anew")
+            return self._full(
+                self.scopes,
+                "give it roles in fewer projects, or split what it does over two workloads",
+            )
+        return self._full(
+            self.scopes | have.scopes,
+            f"delete {self.email}, which bears those of earlier runs: it is made anew",
+        )
 
     def _full(self, scopes: frozenset[str], remedy: str) -> Problem | None:
         if room.left(self.pool.cluster.name, scopes) >= 0:
             return None
         where = self.workload.source or self.workload.title
-        return BadInput(f"{where}: {self.workload.title} is given roles in more projects than can be written on its service account", remedy=remedy)
+        return BadInput(
+            f"{where}: {self.workload.title} is given roles in more projects than can be written on its service account",
+            remedy=remedy,
+        )

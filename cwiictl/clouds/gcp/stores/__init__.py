@@ -31,7 +31,9 @@ class Stores:
     caller: str
     universe: Universe
     role: Callable[[str], str]  # a predefined role as it is granted; what is none is BadInput
-    entitled: Callable[[str, str], str]  # the id of the account that bears an id of ours; or else this title, of ccoctl's or taken over from it; or our id
+    entitled: Callable[
+        [str, str], str
+    ]  # the id of the account that bears an id of ours; or else this title, of ccoctl's or taken over from it; or our id
     close: Callable[[], None]
     permissions: Callable[[tuple[Grant, ...]], Store[PermissionsState]]
     apis: Store[ApiState]

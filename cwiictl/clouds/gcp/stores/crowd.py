@@ -54,5 +54,7 @@ class Crowd:
             self.made.discard(account)
 
     def _list(self) -> dict[str, Any]:
-        pages = self.iam.call("list_service_accounts", {"name": f"projects/{self.project}", "page_size": PAGE})
+        pages = self.iam.call(
+            "list_service_accounts", {"name": f"projects/{self.project}", "page_size": PAGE}
+        )
         return {ids.account(seen.email) or str(seen.email): seen for seen in pages}

@@ -32,7 +32,14 @@ def read(description: str, cluster: str, title: str = "") -> Told:
 
 def written(sentence: str, owner: Mark | None, scopes: Collection[str] = (), word: str = "") -> str:
     """What people are told gives way to what we must know, where it is ours to say."""
-    return _text(room.fitted(sentence, owner.cluster, scopes, word) if owner and owner.hold != "brought" else sentence, owner, scopes, word)
+    return _text(
+        room.fitted(sentence, owner.cluster, scopes, word)
+        if owner and owner.hold != "brought"
+        else sentence,
+        owner,
+        scopes,
+        word,
+    )
 
 
 def found(sentence: str, owner: Mark | None, scopes: Collection[str] = (), word: str = "") -> str:
@@ -44,7 +51,10 @@ def _text(sentence: str, owner: Mark | None, scopes: Collection[str], word: str)
     """That there is room was made sure before anything was written; but others write there too."""
     text = _joined(sentence, owner, scopes, word)
     if len(text.encode()) > room.LENGTH:
-        raise BadInput(f"{text[:40]}... is longer than the {room.LENGTH} bytes that Google takes", remedy="make that description shorter, and run again")
+        raise BadInput(
+            f"{text[:40]}... is longer than the {room.LENGTH} bytes that Google takes",
+            remedy="make that description shorter, and run again",
+        )
     return text
 
 

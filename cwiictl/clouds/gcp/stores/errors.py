@@ -9,20 +9,40 @@ from typing import Any
 
 import requests
 from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
-from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, RefreshError, TransportError
+from google.auth.exceptions import (
+    DefaultCredentialsError,
+    GoogleAuthError,
+    RefreshError,
+    TransportError,
+)
 from google.cloud.storage.exceptions import DataCorruption
 
 from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 
 OFF = frozenset({"SERVICE_DISABLED", "accessNotConfigured"})
-BUSY = frozenset({"RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "rateLimitExceeded", "userRateLimitExceeded"})
-EARLY = re.compile(r"does not exist|concurrent policy changes", re.IGNORECASE)  # in a policy: who or what all of Google does not know yet
+BUSY = frozenset(
+    {
+        "RATE_LIMIT_EXCEEDED",
+        "RESOURCE_EXHAUSTED",
+        "UNAVAILABLE",
+        "rateLimitExceeded",
+        "userRateLimitExceeded",
+    }
+)
+EARLY = re.compile(
+    r"does not exist|concurrent policy changes", re.IGNORECASE
+)  # in a policy: who or what all of Google does not know yet
 UNREACHED = re.compile(
-    r"failed to connect|DNS resolution|name resolution|connection (was )?(reset|refused|closed)|socket closed|goaway|recvmsg|handshak", re.IGNORECASE
+    r"failed to connect|DNS resolution|name resolution|connection (was )?(reset|refused|closed)|socket closed|goaway|recvmsg|handshak",
+    re.IGNORECASE,
 )
 DISTRUSTED = re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed", re.IGNORECASE)
-FULL = re.compile(r"maximum number of|limit .*reached", re.IGNORECASE)  # what no waiting makes room for
-BOUND = re.compile(r"violates constraint|org(anization)? policy|permitted customer", re.IGNORECASE)  # by those whose organization it is
+FULL = re.compile(
+    r"maximum number of|limit .*reached", re.IGNORECASE
+)  # what no waiting makes room for
+BOUND = re.compile(
+    r"violates constraint|org(anization)? policy|permitted customer", re.IGNORECASE
+)  # by those whose organization it is
 PERMISSION = re.compile(
     r"[Pp]ermission '?(?P<one>[a-zA-Z]+\.[\w.]+\w)'?|does not have (?P<other>[a-zA-Z]+\.[\w.]+\w) access|with the (?P<last>[a-zA-Z]+\.[\w.]+\w) permission"
 )
@@ -86,8 +106,15 @@ def told(service: str) -> Generator[None]:
         yield
     except GoogleAPICallError as e:
         raise answered(service, e) from e
-    except (GoogleAPIError, DataCorruption, requests.JSONDecodeError, requests.exceptions.ChunkedEncodingError) as e:
-        raise NotYet(f"Google's answer did not arrive whole: {_sentence(e)}", remedy="run again") from e
+    except (
+        GoogleAPIError,
+        DataCorruption,
+        requests.JSONDecodeError,
+        requests.exceptions.ChunkedEncodingError,
+    ) as e:
+        raise NotYet(
+            f"Google's answer did not arrive whole: {_sentence(e)}", remedy="run again"
+        ) from e
     except (TransportError, requests.RequestException) as e:
         raise unreachable(_sentence(e)) from e
     except GoogleAuthError as e:
@@ -98,15 +125,22 @@ def unreachable(why: str) -> Problem:
     if DISTRUSTED.search(why):
         remedy = "name the right authorities with REQUESTS_CA_BUNDLE and GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
         return Failed(f"the certificate of Google's host is not believed: {why}", remedy=remedy)
-    return NotYet(f"Google cannot be reached: {why}", remedy="see that the network, the proxy and --universe-domain are right")
+    return NotYet(
+        f"Google cannot be reached: {why}",
+        remedy="see that the network, the proxy and --universe-domain are right",
+    )
 
 
 def refused(e: GoogleAuthError) -> Problem:
     """Nobody can act with these credentials."""
     if e.retryable:
-        return NotYet(f"Google is not ready to give out a token: {_sentence(e)}", remedy="run again later")
+        return NotYet(
+            f"Google is not ready to give out a token: {_sentence(e)}", remedy="run again later"
+        )
     if isinstance(e, RefreshError):
-        return BadInput(f"Google does not accept the credentials, or no longer: {_first(e)}", remedy=LOGIN)
+        return BadInput(
+            f"Google does not accept the credentials, or no longer: {_first(e)}", remedy=LOGIN
+        )
     if isinstance(e, DefaultCredentialsError) and "default credentials were not found" in str(e):
         return BadInput("there are no Google credentials to act with", remedy=LOGIN)
     return BadInput(f"the Google credentials are not whole: {_first(e)}", remedy=LOGIN)
@@ -115,15 +149,27 @@ def refused(e: GoogleAuthError) -> Problem:
 def answered(service: str, e: GoogleAPICallError) -> Problem:
     said = f"{service}: {message(e)}"
     if status(e) == 401:
-        return BadInput(f"Google does not accept the credentials, or no longer ({message(e)})", remedy=LOGIN)
+        return BadInput(
+            f"Google does not accept the credentials, or no longer ({message(e)})", remedy=LOGIN
+        )
     if status(e) == 503 and (UNREACHED.search(e.message) or DISTRUSTED.search(e.message)):
         return unreachable(message(e))
     if FULL.search(message(e)):
         return Failed(f"Google refuses {said}", remedy=QUOTA)
     if status(e) in {429, 503} or reason(e) in BUSY:
-        return Throttled(f"Google asks for patience ({said})", remedy="run again later, or with a lower --concurrency", after=_retry_after(e))
-    if not bound(e) and (status(e) in {404, 408, 409, 412} or status(e) >= 499 or (status(e) == 400 and EARLY.search(message(e)))):
-        return NotYet(f"Google is not ready for {said}", remedy="run again later", after=_retry_after(e))
+        return Throttled(
+            f"Google asks for patience ({said})",
+            remedy="run again later, or with a lower --concurrency",
+            after=_retry_after(e),
+        )
+    if not bound(e) and (
+        status(e) in {404, 408, 409, 412}
+        or status(e) >= 499
+        or (status(e) == 400 and EARLY.search(message(e)))
+    ):
+        return NotYet(
+            f"Google is not ready for {said}", remedy="run again later", after=_retry_after(e)
+        )
     return _no(service, e, said)
 
 
@@ -132,12 +178,19 @@ def _no(service: str, e: GoogleAPICallError, said: str) -> Problem:
     if off(e):
         api = str((e.metadata or {}).get("service") or f"{service}.googleapis.com")
         return Off(
-            f"Google does not allow {said}", remedy=f"turn it on with gcloud services enable {api}, or give --enable-apis, and run again in some minutes"
+            f"Google does not allow {said}",
+            remedy=f"turn it on with gcloud services enable {api}, or give --enable-apis, and run again in some minutes",
         )
     if status(e) == 403:
-        return Denied(f"Google does not allow {said}", remedy=f"have {permission(e) or 'that'} granted to who runs this")
+        return Denied(
+            f"Google does not allow {said}",
+            remedy=f"have {permission(e) or 'that'} granted to who runs this",
+        )
     if bound(e):
-        return Denied(f"a policy of your organization does not allow {said}", remedy="ask for what it allows, such as another --region, or have it changed")
+        return Denied(
+            f"a policy of your organization does not allow {said}",
+            remedy="ask for what it allows, such as another --region, or have it changed",
+        )
     return Failed(f"Google refuses {said}", remedy="mend what it says and run again")
 
 

@@ -24,14 +24,23 @@ UNREAD = "see that Google can read the issuer's documents: no network rule, bot 
 CLOCK = "set the clocks of the cluster's machines by NTP"
 REMEDIES = (
     ("invalid_target", "see that pool and provider are there and on: create-all mends it"),
-    ("does not match the expected audience", "have the provider take this audience: create-all mends it"),
-    ("does not match the expected ones", "have the provider believe this issuer: create-all mends it"),
+    (
+        "does not match the expected audience",
+        "have the provider take this audience: create-all mends it",
+    ),
+    (
+        "does not match the expected ones",
+        "have the provider believe this issuer: create-all mends it",
+    ),
     ("Error connecting", UNREAD),
     ("signature", "publish the cluster's key with create-all --add-key"),
     ("expired", CLOCK),
     ("not valid yet", CLOCK),
     ("attribute condition", "take the condition off the provider: create-all does"),
-    ("getAccessToken", "let the ServiceAccount act as the service account: create-all mends it; Google may take some minutes to hear of it"),
+    (
+        "getAccessToken",
+        "let the ServiceAccount act as the service account: create-all mends it; Google may take some minutes to hear of it",
+    ),
     ("disabled", "turn the service account on again: create-all does"),
     ("Not found", "make the service account with create-all"),
 )
@@ -72,7 +81,10 @@ class Exchanges:
 
     def _acting(self, email: str) -> dict[str, Any]:
         url = f"https://{self.where.host('iamcredentials')}/v1/projects/-/serviceAccounts/{email}:generateAccessToken"
-        return {"service_account_impersonation_url": url, "service_account_impersonation_options": {"token_lifetime_seconds": SHORTEST}}
+        return {
+            "service_account_impersonation_url": url,
+            "service_account_impersonation_options": {"token_lifetime_seconds": SHORTEST},
+        }
 
 
 def _refusal(e: OAuthError | RefreshError) -> Refusal:
@@ -80,12 +92,24 @@ def _refusal(e: OAuthError | RefreshError) -> Refusal:
     body = _body(e)
     error: Any = body.get("error")
     if isinstance(error, dict) and (error.get("code") == 429 or int(error.get("code") or 0) >= 500):
-        raise NotYet(f"Google is not ready to take a token: {error.get('message', '')}", remedy="run again later") from None
-    text = str(error.get("message", "")) if isinstance(error, dict) else f"{error}: {body.get('error_description', '')}" if error else ""
+        raise NotYet(
+            f"Google is not ready to take a token: {error.get('message', '')}",
+            remedy="run again later",
+        ) from None
+    text = (
+        str(error.get("message", ""))
+        if isinstance(error, dict)
+        else f"{error}: {body.get('error_description', '')}"
+        if error
+        else ""
+    )
     if not text:
-        raise NotYet("Google's answer to a token is not understood", remedy="run again later") from None
+        raise NotYet(
+            "Google's answer to a token is not understood", remedy="run again later"
+        ) from None
     return Refusal(
-        f"Google does not take the token: {' '.join(text.split()).rstrip('.')}", next((do for word, do in REMEDIES if word in text), "mend what it says")
+        f"Google does not take the token: {' '.join(text.split()).rstrip('.')}",
+        next((do for word, do in REMEDIES if word in text), "mend what it says"),
     )
 
 

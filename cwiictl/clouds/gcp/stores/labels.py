@@ -24,8 +24,16 @@ class Labelled(Protocol):
 def read(labels: Mapping[str, str] | None) -> dict[str, str]:
     """Ccoctl's word is not written where it would be too long, and not missed there."""
     found = {_ours(key): value for key, value in (labels or {}).items()}
-    owned = [key.removeprefix(names.CLUSTER_KEY) for key, hold in found.items() if key.startswith(names.CLUSTER_KEY) and hold == "owned"]
-    return found | {f"{names.CCOCTL_KEY}{cluster}": "owned" for cluster in owned if not _fits(f"{names.CCOCTL_KEY}{cluster}")}
+    owned = [
+        key.removeprefix(names.CLUSTER_KEY)
+        for key, hold in found.items()
+        if key.startswith(names.CLUSTER_KEY) and hold == "owned"
+    ]
+    return found | {
+        f"{names.CCOCTL_KEY}{cluster}": "owned"
+        for cluster in owned
+        if not _fits(f"{names.CCOCTL_KEY}{cluster}")
+    }
 
 
 def owner(labels: Mapping[str, str] | None, cluster: str) -> Mark | None:
@@ -42,11 +50,17 @@ def written(want: Labelled, have: Labelled | None) -> dict[str, str]:
     mark = names.marked(want.owner) if want.owner else {}
     labels = {**(have.labels if have else {}), **want.labels, **mark}
     let_go = want.owner is None and have is not None and have.owner is not None
-    return {_theirs(key): value for key, value in sorted(labels.items()) if _fits(key) and not (let_go and key.startswith(TOLD))}
+    return {
+        _theirs(key): value
+        for key, value in sorted(labels.items())
+        if _fits(key) and not (let_go and key.startswith(TOLD))
+    }
 
 
 def relabelled(want: Labelled, have: Labelled) -> bool:
-    return want.owner != have.owner or any(have.labels.get(key) != value for key, value in want.labels.items())
+    return want.owner != have.owner or any(
+        have.labels.get(key) != value for key, value in want.labels.items()
+    )
 
 
 def _fits(key: str) -> bool:

@@ -30,13 +30,23 @@ class Ledger:
         with self._one(project):
             return self._read(project)
 
-    def change(self, project: str, alter: Callable[[frozenset[Grant]], Collection[Grant]]) -> Document:
+    def change(
+        self, project: str, alter: Callable[[frozenset[Grant]], Collection[Grant]]
+    ) -> Document:
         """Over what was seen last: whoever came in between makes the write fail, and the next try begins with what is there by then."""
         with self._one(project):
             have = self.kept.get(project) or self._read(project)
             before = frozenset(grants(have))
             after = frozenset(alter(before))
-            return have if after == before else self._write(project, have, rebound(have.get("bindings") or (), before - after, after - before))
+            return (
+                have
+                if after == before
+                else self._write(
+                    project,
+                    have,
+                    rebound(have.get("bindings") or (), before - after, after - before),
+                )
+            )
 
     def _one(self, project: str) -> threading.Lock:
         with self.lock:
@@ -44,7 +54,10 @@ class Ledger:
 
     def _read(self, project: str) -> Document:
         with told("cloudresourcemanager"):
-            self.kept[project] = self.rest.post(f"{self.projects}/{project}:getIamPolicy", {"options": {"requestedPolicyVersion": VERSION}})
+            self.kept[project] = self.rest.post(
+                f"{self.projects}/{project}:getIamPolicy",
+                {"options": {"requestedPolicyVersion": VERSION}},
+            )
         return self.kept[project]
 
     def _write(self, project: str, have: Document, bindings: list[dict[str, Any]]) -> Document:
@@ -63,20 +76,44 @@ def grants(policy: Document) -> Iterator[Grant]:
 
 def condition(binding: Mapping[str, Any]) -> Condition | None:
     told = binding.get("condition")
-    return Condition(str(told.get("title", "")), str(told.get("expression", "")), str(told.get("description", ""))) if told else None
+    return (
+        Condition(
+            str(told.get("title", "")),
+            str(told.get("expression", "")),
+            str(told.get("description", "")),
+        )
+        if told
+        else None
+    )
 
 
-def rebound(bindings: Iterable[Mapping[str, Any]], less: Collection[Grant], more: Iterable[Grant]) -> list[dict[str, Any]]:
+def rebound(
+    bindings: Iterable[Mapping[str, Any]], less: Collection[Grant], more: Iterable[Grant]
+) -> list[dict[str, Any]]:
     """Nothing else in it changes, not even its order."""
     after: list[dict[str, Any]] = []
     for binding in bindings:
         role, when = str(binding["role"]), condition(binding)
-        if members := [member for member in binding.get("members") or () if Grant(role, str(member), when) not in less]:
+        if members := [
+            member
+            for member in binding.get("members") or ()
+            if Grant(role, str(member), when) not in less
+        ]:
             after.append({**binding, "members": members})
     for grant in sorted(more, key=repr):
-        fitting: list[dict[str, Any]] = [each for each in after if each["role"] == grant.role and condition(each) == grant.condition]
+        fitting: list[dict[str, Any]] = [
+            each
+            for each in after
+            if each["role"] == grant.role and condition(each) == grant.condition
+        ]
         if not fitting:
-            fitting = [{"role": grant.role, "members": list[str](), **({"condition": _written(grant.condition)} if grant.condition else {})}]
+            fitting = [
+                {
+                    "role": grant.role,
+                    "members": list[str](),
+                    **({"condition": _written(grant.condition)} if grant.condition else {}),
+                }
+            ]
             after += fitting
         fitting[0]["members"].append(grant.member)
     return after

@@ -34,22 +34,37 @@ class _Objects:
 
     def __init__(self, buckets: Buckets, bucket: str = "") -> None:
         """The bucket is the one that the user names: what is in it is found whatever is written on it."""
-        self.buckets, self.storage, self.cluster, self.bucket = buckets, buckets.storage, buckets.cluster, bucket
+        self.buckets, self.storage, self.cluster, self.bucket = (
+            buckets,
+            buckets.storage,
+            buckets.cluster,
+            bucket,
+        )
 
     @told("storage")
     def drop(self, name: str, /) -> None:
         """Exactly what bears our mark: who came in between is not dropped."""
         seen = self._fetch(name)
-        if seen and (self.buckets.ours(_bucket(name)) or (seen.owner and seen.owner.cluster == self.cluster)):
+        if seen and (
+            self.buckets.ours(_bucket(name)) or (seen.owner and seen.owner.cluster == self.cluster)
+        ):
             with gone():
                 self._blob(name).delete(if_generation_match=int(seen.headers[2]), retry=None)
 
     @told("storage")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        lent = {bucket for bucket, mark in self.buckets.owned(cluster).items() if mark.hold != "owned"}
+        lent = {
+            bucket for bucket, mark in self.buckets.owned(cluster).items() if mark.hold != "owned"
+        }
         lent |= {self.bucket} if self.bucket and not self.buckets.ours(self.bucket) else set()
-        found = {name: self._fetch(name) for name in (f"{bucket}/{self.path}" for bucket in sorted(lent))}
-        return {name: seen.owner for name, seen in found.items() if seen and seen.owner and seen.owner.cluster == cluster}
+        found = {
+            name: self._fetch(name) for name in (f"{bucket}/{self.path}" for bucket in sorted(lent))
+        }
+        return {
+            name: seen.owner
+            for name, seen in found.items()
+            if seen and seen.owner and seen.owner.cluster == cluster
+        }
 
     def _fetch(self, name: str) -> Seen | None:
         bucket, _, path = name.partition("/")
@@ -60,14 +75,23 @@ class _Objects:
             body = blob.download_as_bytes(retry=None, if_generation_match=blob.generation)
             headers = (blob.content_type or "", blob.cache_control or "", str(blob.generation))
             told: dict[str, str] = blob.metadata or {}
-            return Seen(body, headers, names.undescribed(told.get(MARK, "")), told.get(names.ROTATION, ""))
+            return Seen(
+                body, headers, names.undescribed(told.get(MARK, "")), told.get(names.ROTATION, "")
+            )
         raise NotYet(f"{self.kind}/{name} was changed while it was read")
 
     def _owner(self, name: str, seen: Seen) -> Mark | None:
         """Whatever the bucket says of itself, as long as that is not that it is ours."""
         return seen.owner if seen.owner and not self.buckets.ours(_bucket(name)) else None
 
-    def _store(self, name: str, body: bytes, want: DocumentState | KeySetState, have: DocumentState | KeySetState | None, word: str = "") -> str:
+    def _store(
+        self,
+        name: str,
+        body: bytes,
+        want: DocumentState | KeySetState,
+        have: DocumentState | KeySetState | None,
+        word: str = "",
+    ) -> str:
         """Over exactly what was seen: who came in between is not overwritten, and all is decided anew."""
         blob, seen = self._blob(name), int(have.version or 0) if have else 0
         if have and have.owner and want.owner is None:
@@ -76,18 +100,27 @@ class _Objects:
             return str(blob.generation)
         blob.cache_control = want.cache_control
         blob.metadata = self._metadata(name, have) | ({names.ROTATION: word} if word else {})
-        blob.upload_from_string(body, content_type=want.content_type, if_generation_match=seen, retry=None)
+        blob.upload_from_string(
+            body, content_type=want.content_type, if_generation_match=seen, retry=None
+        )
         return str(blob.generation)
 
     def _metadata(self, name: str, have: DocumentState | KeySetState | None) -> dict[str, str]:
         """What was there unmarked in a place of the user's own stays when we go, with all that was written on it."""
-        if have is None or self.buckets.ours(_bucket(name)) or (have.owner and have.owner.hold == "owned"):
+        if (
+            have is None
+            or self.buckets.ours(_bucket(name))
+            or (have.owner and have.owner.hold == "owned")
+        ):
             return {MARK: names.described(Mark(self.cluster))}
         blob: Any = self._blob(name)
         with gone():
             blob.reload(retry=None)
         theirs: dict[str, str] = blob.metadata or {}
-        return {**{key: text for key, text in theirs.items() if key != names.ROTATION}, MARK: names.described(Mark(self.cluster, "brought"))}
+        return {
+            **{key: text for key, text in theirs.items() if key != names.ROTATION},
+            MARK: names.described(Mark(self.cluster, "brought")),
+        }
 
     def _blob(self, name: str) -> Any:
         bucket, _, path = name.partition("/")
@@ -104,7 +137,13 @@ class Documents(_Objects):
     @told("storage")
     def get(self, names_: Collection[str], /) -> Mapping[str, DocumentState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: replace(DocumentState.read(seen.body, *seen.headers), owner=self._owner(name, seen)) for name, seen in found.items() if seen}
+        return {
+            name: replace(
+                DocumentState.read(seen.body, *seen.headers), owner=self._owner(name, seen)
+            )
+            for name, seen in found.items()
+            if seen
+        }
 
     @told("storage")
     def put(self, name: str, want: DocumentState, have: DocumentState | None, /) -> DocumentState:
@@ -118,10 +157,16 @@ class KeySets(_Objects):
     @told("storage")
     def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
         found = {name: self._fetch(name) for name in names_}
-        return {name: replace(self._state(name, seen), owner=self._owner(name, seen)) for name, seen in found.items() if seen}
+        return {
+            name: replace(self._state(name, seen), owner=self._owner(name, seen))
+            for name, seen in found.items()
+            if seen
+        }
 
     def _state(self, name: str, seen: Seen) -> KeySetState:
-        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(seen.word, f"{self.kind}/{name}")
+        return KeySetState.read(seen.body, f"{self.kind}/{name}", *seen.headers).saying(
+            seen.word, f"{self.kind}/{name}"
+        )
 
     @told("storage")
     def put(self, name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
@@ -138,7 +183,9 @@ class FormerKeys:
         self.kind, self.store = f"{store.kind}-before", store
 
     def get(self, names_: Collection[str], /) -> Mapping[str, KeySetState]:
-        return {name: KeySetState(kids=frozenset()) for name in names_} | dict(self.store.get(names_))
+        return {name: KeySetState(kids=frozenset()) for name in names_} | dict(
+            self.store.get(names_)
+        )
 
     def put(self, _name: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
         return have or want

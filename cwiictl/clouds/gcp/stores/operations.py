@@ -50,4 +50,8 @@ class Operations:
 
 def _judged(operation: Any) -> None:
     if error := operation.get("error"):
-        raise from_grpc_status(int(error.get("code", 13)), str(error.get("message", "")), details=error.get("details") or ())
+        raise from_grpc_status(
+            int(error.get("code", 13)),
+            str(error.get("message", "")),
+            details=error.get("details") or (),
+        )

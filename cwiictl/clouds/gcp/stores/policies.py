@@ -25,15 +25,21 @@ class Ours:
     """Who goes with the cluster: its service accounts, and the subjects of its pools."""
 
     accounts: Mapping[str, Mark]
-    lent: Mapping[str, Mark]  # accounts that are only let go: of these it is what only we can have given them
+    lent: Mapping[
+        str, Mark
+    ]  # accounts that are only let go: of these it is what only we can have given them
     pools: Mapping[trust.Pool, Mark]
-    scopes: Mapping[str, str]  # other projects that they were given roles in, and which command did so
+    scopes: Mapping[
+        str, str
+    ]  # other projects that they were given roles in, and which command did so
 
     def mark(self, grant: Grant) -> Mark | None:
         who = ids.gone(grant.member) or grant.member
         if who in self.lent:
             return self.lent[who] if ids.is_ours(grant.role) else None
-        return self.accounts.get(who) or next((mark for pool, mark in self.pools.items() if pool.has(who)), None)
+        return self.accounts.get(who) or next(
+            (mark for pool, mark in self.pools.items() if pool.has(who)), None
+        )
 
 
 class Policies:
@@ -41,9 +47,13 @@ class Policies:
 
     kind, bulk, patience = "gcp/policy", False, 600.0
 
-    def __init__(self, ledger: Ledger, accounts: ServiceAccounts, pools: Pools, projects: Collection[str]) -> None:
+    def __init__(
+        self, ledger: Ledger, accounts: ServiceAccounts, pools: Pools, projects: Collection[str]
+    ) -> None:
         self.ledger, self.accounts, self.pools, self.projects = ledger, accounts, pools, projects
-        self.marks: dict[str, Mark] = {}  # of those that hold something of ours, once that was asked
+        self.marks: dict[
+            str, Mark
+        ] = {}  # of those that hold something of ours, once that was asked
         self.withdrawing = threading.Lock()  # a description is written whole, and may name many
 
     def get(self, projects: Collection[str], /) -> Mapping[str, PolicyState]:
@@ -51,18 +61,25 @@ class Policies:
 
     def put(self, project: str, want: PolicyState, _have: PolicyState | None, /) -> PolicyState:
         """Whatever else is in there by now stays: what we speak for is decided anew over what was seen last."""
-        return replace(self._state(project, self.ledger.change(project, lambda have: after(want, have))), owner=None)
+        return replace(
+            self._state(project, self.ledger.change(project, lambda have: after(want, have))),
+            owner=None,
+        )
 
     def drop(self, project: str, /) -> None:
         """And then nothing of ours says any more that it has roles there. A project that is gone for good answers like one that is closed."""
         ours = self._ours(names.own(self.accounts.cluster))
         try:
-            self.ledger.change(project, lambda have: [grant for grant in have if not ours.mark(grant)])
+            self.ledger.change(
+                project, lambda have: [grant for grant in have if not ours.mark(grant)]
+            )
         except Denied as e:
             if project == self.accounts.project:
                 raise
             away = f"take it out of {names.SCOPES_KEY} in the descriptions of the cluster's pool and service accounts"
-            raise Denied(e.problem, remedy=f"{e.remedy}; or, if {project} is no more, {away}") from e
+            raise Denied(
+                e.problem, remedy=f"{e.remedy}; or, if {project} is no more, {away}"
+            ) from e
         if project in ours.scopes:
             self._withdrawn(project, ours)
         self.marks.pop(project, None)
@@ -91,7 +108,11 @@ class Policies:
         """Of all that is granted there to ours, or says that it was. Of a project that is closed to us nobody knows: it is tried, and fails for itself."""
         said = [ours.scopes[project]] if project in ours.scopes else []
         try:
-            return said + [mark.origin for grant in grants(self.ledger.read(project)) if (mark := ours.mark(grant))]
+            return said + [
+                mark.origin
+                for grant in grants(self.ledger.read(project))
+                if (mark := ours.mark(grant))
+            ]
         except Denied:
             if project == self.accounts.project:
                 raise
@@ -104,7 +125,11 @@ class Policies:
         pools = self._pools(cluster) if names.own(cluster) == cluster else {}
         for project in self._places(scope for _, scopes in pools.values() for scope in scopes):
             with suppress(Denied) if project != self.accounts.project else nullcontext():
-                found |= {ids.subject(grant.member) for grant in grants(self.ledger.read(project)) if _within(pools, grant)}
+                found |= {
+                    ids.subject(grant.member)
+                    for grant in grants(self.ledger.read(project))
+                    if _within(pools, grant)
+                }
         return frozenset(found - {""})
 
     @told("iam")
@@ -112,7 +137,14 @@ class Policies:
         """Of all that it is granted, wherever that is."""
         pools = self._pools(names.own(self.accounts.cluster))
         for project in self._places(scope for _, scopes in pools.values() for scope in scopes):
-            self.ledger.change(project, lambda have: [each for each in have if ids.subject(each.member) != subject or not _within(pools, each)])
+            self.ledger.change(
+                project,
+                lambda have: [
+                    each
+                    for each in have
+                    if ids.subject(each.member) != subject or not _within(pools, each)
+                ],
+            )
 
     def _places(self, scopes: Iterable[str]) -> list[str]:
         return list(dict.fromkeys((*self.projects, *sorted(set(scopes)))))
@@ -121,13 +153,23 @@ class Policies:
         """Its own, and in which other projects their members are granted roles."""
         found = self.pools.everybody(cluster).items()
         number = self.accounts.pool.number
-        return {trust.Pool(number, pool): seen for pool, seen in found if (seen[0].cluster, seen[0].hold) == (cluster, "owned")}
+        return {
+            trust.Pool(number, pool): seen
+            for pool, seen in found
+            if (seen[0].cluster, seen[0].hold) == (cluster, "owned")
+        }
 
     def holders(self) -> tuple[frozenset[str], Mapping[str, str]]:
         """The roles in the cluster's project that its own members have; and those that somebody else has, with whom."""
         ours = self._ours(names.own(self.accounts.cluster))
-        found = [(grant, ours.mark(grant)) for grant in grants(self.ledger.read(self.accounts.project))]
-        others = {grant.role: grant.member for grant, mark in found if not mark and not ids.gone(grant.member)}
+        found = [
+            (grant, ours.mark(grant)) for grant in grants(self.ledger.read(self.accounts.project))
+        ]
+        others = {
+            grant.role: grant.member
+            for grant, mark in found
+            if not mark and not ids.gone(grant.member)
+        }
         return frozenset(grant.role for grant, mark in found if mark), others
 
     @told("iam")
@@ -139,11 +181,19 @@ class Policies:
             {each.name: each.mark for each in members if each.mark.hold == "owned"},
             {each.name: each.mark for each in members if each.mark.hold != "owned"},
             {pool: mark for pool, (mark, _) in pools.items()},
-            {scope: max(mark.origin for mark, among in scoped if scope in among) for _, scopes in scoped for scope in scopes},
+            {
+                scope: max(mark.origin for mark, among in scoped if scope in among)
+                for _, scopes in scoped
+                for scope in scopes
+            },
         )
 
     def _state(self, project: str, policy: Document) -> PolicyState:
-        return PolicyState(grants=frozenset[Grant](grants(policy)), etag=str(policy.get("etag", "")), owner=self.marks.get(project))
+        return PolicyState(
+            grants=frozenset[Grant](grants(policy)),
+            etag=str(policy.get("etag", "")),
+            owner=self.marks.get(project),
+        )
 
 
 def _within(pools: Iterable[trust.Pool], grant: Grant) -> bool:

@@ -28,7 +28,9 @@ DELETED = "DELETED"
 class Pools:
     kind, bulk, patience = "gcp/pool", False, PATIENCE
 
-    def __init__(self, rest: Rest, where: Universe, project: tuple[str, str], cluster: str, ledger: Ledger) -> None:
+    def __init__(
+        self, rest: Rest, where: Universe, project: tuple[str, str], cluster: str, ledger: Ledger
+    ) -> None:
         """The project's id and number."""
         self.rest, self.cluster, self.ledger = rest, cluster, ledger
         self.project, self.number = project
@@ -49,10 +51,22 @@ class Pools:
             self.operations.begun(pool, made, f"{self.kind}/{pool} is being made")
             return replace(want, scopes=frozenset())
         if have.deleted:
-            self.operations.begun(pool, self.rest.post(f"{self.url(pool)}:undelete", {}), f"{self.kind}/{pool} is being revived")
-        after = replace(have, deleted=False, owner=want.owner) if _lent(want) else replace(want, scopes=have.scopes)
+            self.operations.begun(
+                pool,
+                self.rest.post(f"{self.url(pool)}:undelete", {}),
+                f"{self.kind}/{pool} is being revived",
+            )
+        after = (
+            replace(have, deleted=False, owner=want.owner)
+            if _lent(want)
+            else replace(want, scopes=have.scopes)
+        )
         self._write(pool, after, replace(have, deleted=False))
-        _alone(f"{self.kind}/{pool}", want, replace(have, others=self._others(pool)) if have.deleted else have)
+        _alone(
+            f"{self.kind}/{pool}",
+            want,
+            replace(have, others=self._others(pool)) if have.deleted else have,
+        )
         return after
 
     @told("iam")
@@ -62,22 +76,42 @@ class Pools:
         if seen and seen.get("state") != DELETED:
             members = trust.Pool(self.number, pool)
             for project in sorted({self.project, *_told(seen, self.cluster).scopes}):
-                self.ledger.change(project, lambda grants: [grant for grant in grants if not members.has(ids.gone(grant.member) or grant.member)])
+                self.ledger.change(
+                    project,
+                    lambda grants: [
+                        grant
+                        for grant in grants
+                        if not members.has(ids.gone(grant.member) or grant.member)
+                    ],
+                )
             with gone():
-                self.operations.begun(pool, self.rest.delete(self.url(pool)), f"{self.kind}/{pool} is being deleted")
+                self.operations.begun(
+                    pool, self.rest.delete(self.url(pool)), f"{self.kind}/{pool} is being deleted"
+                )
 
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        return {pool: mark for pool, (mark, _) in self.everybody(cluster).items() if mark.cluster == cluster}
+        return {
+            pool: mark
+            for pool, (mark, _) in self.everybody(cluster).items()
+            if mark.cluster == cluster
+        }
 
     def everybody(self, cluster: str) -> Mapping[str, tuple[Mark, frozenset[str]]]:
         """All that are there and somebody's, with the other projects that their members were given roles in."""
-        found = {pool: (mark(seen, cluster), _told(seen, cluster).scopes) for pool, seen in self._living().items()}
+        found = {
+            pool: (mark(seen, cluster), _told(seen, cluster).scopes)
+            for pool, seen in self._living().items()
+        }
         return {pool: (owner, scopes) for pool, (owner, scopes) in found.items() if owner}
 
     def of(self, cluster: str, *named_: str) -> list[str]:
         """Those that are there and bear the cluster's mark, and those that are named for it."""
-        return sorted(pool for pool, seen in self._living().items() if pool in named_ or believer(seen, cluster))
+        return sorted(
+            pool
+            for pool, seen in self._living().items()
+            if pool in named_ or believer(seen, cluster)
+        )
 
     def ours(self) -> list[str]:
         """As they were when that was asked first."""
@@ -89,7 +123,9 @@ class Pools:
     def providers(self, pool: str) -> list[Any]:
         """Those that are there."""
         with gone():
-            found = self.rest.pages(f"{self.url(pool)}/providers", "workloadIdentityPoolProviders", pageSize=PAGE)
+            found = self.rest.pages(
+                f"{self.url(pool)}/providers", "workloadIdentityPoolProviders", pageSize=PAGE
+            )
             return [seen for seen in found if seen.get("state") != DELETED]
         return []
 
@@ -102,11 +138,16 @@ class Pools:
             if owner.cluster == self.cluster and project in scopes:
                 self._scoped(pool, lambda before: before - {project})
 
-    def _scoped(self, pool: str, alter: Callable[[frozenset[str]], frozenset[str]]) -> frozenset[str]:
+    def _scoped(
+        self, pool: str, alter: Callable[[frozenset[str]], frozenset[str]]
+    ) -> frozenset[str]:
         """Written behind what it says, and before its mark."""
         seen = self._read(pool)
         if not seen or seen.get("state") == DELETED:
-            raise NotYet(f"{self.kind}/{pool} is not there yet", remedy="make it with create-identity-provider")
+            raise NotYet(
+                f"{self.kind}/{pool} is not there yet",
+                remedy="make it with create-identity-provider",
+            )
         have = self._state(pool, seen)
         after = alter(have.scopes)
         self._write(pool, replace(have, scopes=after), have)
@@ -116,11 +157,19 @@ class Pools:
         return f"{self.root}/{ids.pool(self.project, pool)}"
 
     def _living(self) -> dict[str, Any]:
-        return {named(seen): seen for seen in self.rest.pages(self._all(), "workloadIdentityPools", pageSize=PAGE) if seen.get("state") != DELETED}
+        return {
+            named(seen): seen
+            for seen in self.rest.pages(self._all(), "workloadIdentityPools", pageSize=PAGE)
+            if seen.get("state") != DELETED
+        }
 
     def _others(self, pool: str) -> frozenset[Believed]:
         """Whom it believes beside those that bear the cluster's mark."""
-        active = (seen for seen in self.providers(pool) if not seen.get("disabled") and not believer(seen, self.cluster))
+        active = (
+            seen
+            for seen in self.providers(pool)
+            if not seen.get("disabled") and not believer(seen, self.cluster)
+        )
         return frozenset(Believed(named(seen), issuer(seen)) for seen in active)
 
     def _all(self) -> str:
@@ -130,7 +179,11 @@ class Pools:
         before, after = self._wish(have, have.scopes), self._wish(want, want.scopes)
         before["description"] = descriptions.found(have.description, have.owner, have.scopes)
         if fields := [field for field in after if after[field] != before[field]]:
-            self.operations.begun(pool, self.rest.patch(self.url(pool), after, *fields), f"{self.kind}/{pool} is being changed")
+            self.operations.begun(
+                pool,
+                self.rest.patch(self.url(pool), after, *fields),
+                f"{self.kind}/{pool} is being changed",
+            )
 
     def _wish(self, want: PoolState, scopes: Collection[str]) -> dict[str, Any]:
         description = descriptions.written(want.description, want.owner, scopes)

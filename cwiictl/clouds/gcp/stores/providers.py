@@ -34,15 +34,24 @@ class Providers:
         return {provider: self._state(seen) for provider, seen in found.items() if seen}
 
     @told("iam")
-    def put(self, provider: str, want: ProviderState, have: ProviderState | None, /) -> ProviderState:
+    def put(
+        self, provider: str, want: ProviderState, have: ProviderState | None, /
+    ) -> ProviderState:
         pool, _, name = provider.partition("/")
         if have is None:
-            made = self.rest.post(f"{self.pools.url(pool)}/providers", _first(want), workloadIdentityPoolProviderId=name)
+            made = self.rest.post(
+                f"{self.pools.url(pool)}/providers",
+                _first(want),
+                workloadIdentityPoolProviderId=name,
+            )
             self._begun(provider, made, "made")
             return want
         if have.deleted:
             self._begun(provider, self.rest.post(f"{self.url(provider)}:undelete", {}), "revived")
-        before = {**_wish(have), "description": descriptions.found(have.description, have.owner, word=have.word)}
+        before = {
+            **_wish(have),
+            "description": descriptions.found(have.description, have.owner, word=have.word),
+        }
         after = _wish(replace(want, word="" if want.keys == "issuer" else have.word))
         fields = [field for field in _flat(after) if _flat(after)[field] != _flat(before)[field]]
         forget = ["oidc.jwksJson"] if (want.keys, have.keys) == ("issuer", "uploaded") else []
@@ -60,15 +69,31 @@ class Providers:
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """In the cluster's own pools as well: what goes with its pool comes back with it, and so does what it believes."""
-        found = ((pool, seen) for pool in self.pools.of(cluster, self.pool) for seen in self.pools.providers(pool))
+        found = (
+            (pool, seen)
+            for pool in self.pools.of(cluster, self.pool)
+            for seen in self.pools.providers(pool)
+        )
         marks = {f"{pool}/{named(seen)}": mark(seen, cluster) for pool, seen in found}
-        return {provider: owner for provider, owner in marks.items() if owner and owner.cluster == cluster}
+        return {
+            provider: owner
+            for provider, owner in marks.items()
+            if owner and owner.cluster == cluster
+        }
 
     @told("iam")
     def issuers(self, named_: str, cluster: str) -> frozenset[str]:
         """That the cluster's providers believe, in whichever of its pools, and the one that is named for it."""
-        found = ((pool, seen) for pool in self.pools.of(cluster, self.pool) for seen in self.pools.providers(pool))
-        ours = (seen for pool, seen in found if believer(seen, cluster) or (pool, named(seen)) == (self.pool, named_))
+        found = (
+            (pool, seen)
+            for pool in self.pools.of(cluster, self.pool)
+            for seen in self.pools.providers(pool)
+        )
+        ours = (
+            seen
+            for pool, seen in found
+            if believer(seen, cluster) or (pool, named(seen)) == (self.pool, named_)
+        )
         return frozenset(url for seen in ours if (url := issuer(seen)))
 
     def read(self, provider: str) -> Any:
@@ -91,7 +116,10 @@ class Providers:
         self.operations.begun(provider, operation, f"{self.kind}/{provider} is being {verb}")
 
     def _state(self, seen: Any) -> ProviderState:
-        oidc, told = seen.get("oidc") or {}, descriptions.read(seen.get("description", ""), self.cluster)
+        oidc, told = (
+            seen.get("oidc") or {},
+            descriptions.read(seen.get("description", ""), self.cluster),
+        )
         return ProviderState(
             title=seen.get("displayName", ""),
             description=told.sentence,
@@ -118,7 +146,9 @@ class ProviderKeys:
     @told("iam")
     def get(self, providers: Collection[str], /) -> Mapping[str, KeySetState]:
         found = {provider: self.providers.read(provider) for provider in providers}
-        return {provider: self._state(provider, seen) for provider, seen in found.items() if _keys(seen)}
+        return {
+            provider: self._state(provider, seen) for provider, seen in found.items() if _keys(seen)
+        }
 
     @told("iam")
     def put(self, provider: str, want: KeySetState, have: KeySetState | None, /) -> KeySetState:
@@ -130,8 +160,13 @@ class ProviderKeys:
             return replace(want, owner=None, version=_version(text, word))
         if _version(_keys(seen), told.word) != (have.version if have else ""):
             raise NotYet(f"somebody else has written {self.kind}/{provider}")
-        after = {"oidc": {"jwksJson": text}, "description": descriptions.written(told.sentence, told.owner, told.scopes, word)}
-        self.providers.write(provider, after, "oidc.jwksJson", *(("description",) if word != told.word else ()))
+        after = {
+            "oidc": {"jwksJson": text},
+            "description": descriptions.written(told.sentence, told.owner, told.scopes, word),
+        }
+        self.providers.write(
+            provider, after, "oidc.jwksJson", *(("description",) if word != told.word else ())
+        )
         return replace(want, owner=None, version=_version(text, word))
 
     def drop(self, _provider: str, /) -> None:
@@ -164,14 +199,21 @@ def _first(want: ProviderState) -> dict[str, Any]:
     """With its keys: without them Google would believe those of whoever has the issuer's URL, until they are there."""
     wish = _wish(want)
     kids = frozenset(key.kid for key in want.uploads)
-    keys = {"jwksJson": KeySetState(kids=kids, keys=want.uploads).merged(None).decode()} if want.uploads else {}
+    keys = (
+        {"jwksJson": KeySetState(kids=kids, keys=want.uploads).merged(None).decode()}
+        if want.uploads
+        else {}
+    )
     return {**wish, "oidc": {**wish["oidc"], **keys}}
 
 
 def _flat(wish: Mapping[str, Any]) -> dict[str, Any]:
     """What can be changed by itself."""
     oidc: Mapping[str, Any] = wish["oidc"]
-    return {**{key: value for key, value in wish.items() if key != "oidc"}, **{f"oidc.{key}": value for key, value in oidc.items()}}
+    return {
+        **{key: value for key, value in wish.items() if key != "oidc"},
+        **{f"oidc.{key}": value for key, value in oidc.items()},
+    }
 
 
 def _keys(seen: Any) -> str:

@@ -19,7 +19,9 @@ class Reaches:
         self.pools = pools
 
     def get(self, pools: Collection[str], /) -> Mapping[str, ReachState]:
-        return {pool: ReachState(scopes=have.scopes) for pool, have in self.pools.get(pools).items()}
+        return {
+            pool: ReachState(scopes=have.scopes) for pool, have in self.pools.get(pools).items()
+        }
 
     @told("iam")
     def put(self, pool: str, want: ReachState, _have: ReachState | None, /) -> ReachState:

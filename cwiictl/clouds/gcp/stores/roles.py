@@ -23,7 +23,9 @@ from cwiictl.engine.resource import Mark
 from cwiictl.errors import BadInput, Failed
 
 PATIENCE = 120.0
-NUMBER = re.compile(r"(?P<base>.+?)(_(?P<number>[2-9]|[1-9][0-9]{1,2}))?")  # behind an id whose first bearer is gone for good
+NUMBER = re.compile(
+    r"(?P<base>.+?)(_(?P<number>[2-9]|[1-9][0-9]{1,2}))?"
+)  # behind an id whose first bearer is gone for good
 
 
 class CustomRoles:
@@ -32,21 +34,32 @@ class CustomRoles:
     kind, bulk, patience = "gcp/custom-role", True, 600.0
 
     def __init__(self, pools: Pools, policies: Policies, *, delete_shared: bool = False) -> None:
-        self.rest, self.root, self.project, self.cluster = pools.rest, pools.root, pools.project, pools.cluster
+        self.rest, self.root, self.project, self.cluster = (
+            pools.rest,
+            pools.root,
+            pools.project,
+            pools.cluster,
+        )
         self.policies, self.delete_shared = policies, delete_shared
         self.written: dict[str, str] = {}
         self.spent: set[str] = set()  # ids that are beyond rescue, and not free yet
-        self.held: frozenset[str] = frozenset()  # by members of the cluster, when it was asked what is ours
+        self.held: frozenset[str] = (
+            frozenset()
+        )  # by members of the cluster, when it was asked what is ours
 
     @told("iam")
     def get(self, roles: Collection[str], /) -> Mapping[str, CustomRoleState]:
-        found: dict[str, Any] = {role: self._one(self.written[role]) for role in roles if role in self.written}
+        found: dict[str, Any] = {
+            role: self._one(self.written[role]) for role in roles if role in self.written
+        }
         if found.keys() < set(roles):
             found = self._bearers() | found
         return {role: self._state(found[role]) for role in roles if found.get(role)}
 
     @told("iam")
-    def put(self, role: str, want: CustomRoleState, have: CustomRoleState | None, /) -> CustomRoleState:
+    def put(
+        self, role: str, want: CustomRoleState, have: CustomRoleState | None, /
+    ) -> CustomRoleState:
         if have is None:
             return self._create(role, want)
         id_ = have.id.rpartition("/")[2]
@@ -66,7 +79,10 @@ class CustomRoles:
         if seen is None or seen.get("deleted"):
             return
         if shared(seen) and (user := self.policies.holders()[1].get(str(seen["name"]))):
-            raise Failed(f"{self.kind}/{role} is given to {user} by now", remedy="leave it, or take it away there and run again")
+            raise Failed(
+                f"{self.kind}/{role} is given to {user} by now",
+                remedy="leave it, or take it away there and run again",
+            )
         with gone():
             self.rest.delete(self._url(named(seen)))
         self.written.pop(role, None)
@@ -78,11 +94,19 @@ class CustomRoles:
         living = {role: seen for role, seen in self._bearers().items() if not seen.get("deleted")}
         marks = {role: self._mark(seen, cluster) for role, seen in living.items()}
         ours = {role: mark for role, mark in marks.items() if mark and mark.cluster == cluster}
-        return {role: mark for role, mark in ours.items() if not (shared(living[role]) and str(living[role]["name"]) in others)}
+        return {
+            role: mark
+            for role, mark in ours.items()
+            if not (shared(living[role]) and str(living[role]["name"]) in others)
+        }
 
     def _mark(self, seen: Any, cluster: str) -> Mark | None:
         if shared(seen):
-            return Mark(self.cluster) if self.delete_shared and str(seen.get("name", "")) in self.held else None
+            return (
+                Mark(self.cluster)
+                if self.delete_shared and str(seen.get("name", "")) in self.held
+                else None
+            )
         return descriptions.read(seen.get("description", ""), cluster).owner
 
     def _create(self, role: str, want: CustomRoleState) -> CustomRoleState:
@@ -100,7 +124,10 @@ class CustomRoles:
                 raise
             self.written[role] = id_
             return self._made(id_, want)
-        raise Failed(f"all ids of {self.kind}/{role} are taken by roles that are being deleted", remedy="run again in some weeks")
+        raise Failed(
+            f"all ids of {self.kind}/{role} are taken by roles that are being deleted",
+            remedy="run again in some weeks",
+        )
 
     def _revived(self, id_: str) -> bool:
         """For seven days it can be."""
@@ -122,7 +149,9 @@ class CustomRoles:
         return found
 
     def _all(self) -> Iterator[Any]:
-        yield from self.rest.pages(self._url(""), "roles", view="FULL", showDeleted="true", pageSize=PAGE)
+        yield from self.rest.pages(
+            self._url(""), "roles", view="FULL", showDeleted="true", pageSize=PAGE
+        )
 
     def _one(self, id_: str) -> Any:
         try:
@@ -137,8 +166,19 @@ class CustomRoles:
 
     def _made(self, id_: str, want: CustomRoleState) -> CustomRoleState:
         of = type(want)
-        owner = want.owner if of is CustomRoleState else self._mark({"description": names.SHARED_KEY}, self.cluster)
-        return of(id=ids.role(self.project, id_), title=want.title, description=want.description, permissions=want.permissions, stage=want.stage, owner=owner)
+        owner = (
+            want.owner
+            if of is CustomRoleState
+            else self._mark({"description": names.SHARED_KEY}, self.cluster)
+        )
+        return of(
+            id=ids.role(self.project, id_),
+            title=want.title,
+            description=want.description,
+            permissions=want.permissions,
+            stage=want.stage,
+            owner=owner,
+        )
 
     def _state(self, seen: Any) -> CustomRoleState:
         text = str(seen.get("description", ""))
@@ -146,7 +186,9 @@ class CustomRoles:
         return of(
             id=ids.role(self.project, named(seen)),
             title=seen.get("title", ""),
-            description=text.removesuffix(names.SHARED_KEY).rstrip() if shared(seen) else descriptions.read(text, self.cluster).sentence,
+            description=text.removesuffix(names.SHARED_KEY).rstrip()
+            if shared(seen)
+            else descriptions.read(text, self.cluster).sentence,
             permissions=frozenset(seen.get("includedPermissions") or ()),
             stage=seen.get("stage", "ALPHA"),
             deleted=bool(seen.get("deleted")),
@@ -192,9 +234,18 @@ class Roles:
         return "read"
 
     def _unknown(self, role: str) -> BadInput:
-        titles = [str(seen["name"]) for seen in self.rest.pages(f"{self.root}/roles", "roles", pageSize=PAGE, fields="nextPageToken,roles/name")]
+        titles = [
+            str(seen["name"])
+            for seen in self.rest.pages(
+                f"{self.root}/roles", "roles", pageSize=PAGE, fields="nextPageToken,roles/name"
+            )
+        ]
         near = difflib.get_close_matches(role, titles, 3)
-        remedy = f"did you mean {', or '.join(near)}?" if near else "give one such as roles/storage.admin, or projects/PROJECT/roles/NAME"
+        remedy = (
+            f"did you mean {', or '.join(near)}?"
+            if near
+            else "give one such as roles/storage.admin, or projects/PROJECT/roles/NAME"
+        )
         return BadInput(f"there is no role {role!r}", remedy=remedy)
 
 
@@ -208,7 +259,12 @@ def shared(seen: Any) -> bool:
 
 
 def _wish(want: CustomRoleState) -> dict[str, Any]:
-    return {"title": want.title, "description": _described(want), "includedPermissions": sorted(want.permissions), "stage": want.stage}
+    return {
+        "title": want.title,
+        "description": _described(want),
+        "includedPermissions": sorted(want.permissions),
+        "stage": want.stage,
+    }
 
 
 def _described(state: CustomRoleState, *, found: bool = False) -> str:

@@ -41,26 +41,48 @@ class ServiceAccounts:
 
     kind, bulk, patience = "gcp/service-account", False, 600.0
 
-    def __init__(self, iam: Iam, ledger: Ledger, project: str, pool: trust.Pool, cluster: str) -> None:
-        self.iam, self.ledger, self.project, self.pool, self.cluster = iam, ledger, project, pool, cluster
+    def __init__(
+        self, iam: Iam, ledger: Ledger, project: str, pool: trust.Pool, cluster: str
+    ) -> None:
+        self.iam, self.ledger, self.project, self.pool, self.cluster = (
+            iam,
+            ledger,
+            project,
+            pool,
+            cluster,
+        )
         self.crowd = Crowd(iam, project)
         self.policies: dict[str, Policy] = {}  # as each was last seen in this run
-        self.scopes: dict[str, frozenset[str]] = {}  # as each was written in this run: what Google shows is late
+        self.scopes: dict[
+            str, frozenset[str]
+        ] = {}  # as each was written in this run: what Google shows is late
 
     @told("iam")
     def get(self, accounts: Collection[str], /) -> Mapping[str, ServiceAccountState]:
-        found = {account: self._read(account) if (seen := self.crowd.seen(account)) is UNKNOWN else seen for account in accounts}
-        return {account: self._state(seen, self._policy(account)) for account, seen in found.items() if seen}
+        found = {
+            account: self._read(account) if (seen := self.crowd.seen(account)) is UNKNOWN else seen
+            for account in accounts
+        }
+        return {
+            account: self._state(seen, self._policy(account))
+            for account, seen in found.items()
+            if seen
+        }
 
     @told("iam")
-    def put(self, account: str, want: ServiceAccountState, have: ServiceAccountState | None, /) -> ServiceAccountState:
+    def put(
+        self, account: str, want: ServiceAccountState, have: ServiceAccountState | None, /
+    ) -> ServiceAccountState:
         if have is None:
             seen = self._create(account, want)
             have = self._state(seen, self.policies.setdefault(account, Policy(etag=UNWRITTEN)))
         self._describe(account, want, have)
         self.scopes[account] = want.scopes | have.scopes
         if want.disabled != have.disabled:
-            self.iam.call("disable_service_account" if want.disabled else "enable_service_account", {"name": self._path(account)})
+            self.iam.call(
+                "disable_service_account" if want.disabled else "enable_service_account",
+                {"name": self._path(account)},
+            )
         if want.principals != have.principals:
             self._entrust(account, want.principals)
         return ServiceAccountState(
@@ -82,22 +104,43 @@ class ServiceAccounts:
         if seen is None:
             return
         member = ids.account_member(seen.email)
-        for project in sorted({self.project, *descriptions.read(seen.description, self.cluster).scopes}):
-            self.ledger.change(project, lambda grants: [grant for grant in grants if member not in {grant.member, ids.gone(grant.member)}])
+        for project in sorted(
+            {self.project, *descriptions.read(seen.description, self.cluster).scopes}
+        ):
+            self.ledger.change(
+                project,
+                lambda grants: [
+                    grant
+                    for grant in grants
+                    if member not in {grant.member, ids.gone(grant.member)}
+                ],
+            )
         with gone():
             self.iam.call("delete_service_account", {"name": self._path(account)})
         self.crowd.forget(account)
 
     @told("iam")
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
-        marks = {ids.account(seen.email): self._mark(seen, cluster) for seen in self.crowd.everybody()}
-        return {account: mark for account, mark in marks.items() if account and mark and mark.cluster == cluster}
+        marks = {
+            ids.account(seen.email): self._mark(seen, cluster) for seen in self.crowd.everybody()
+        }
+        return {
+            account: mark
+            for account, mark in marks.items()
+            if account and mark and mark.cluster == cluster
+        }
 
     @told("iam")
     def members(self, cluster: str) -> list[Member]:
         """Those that bear the cluster's mark, as they are now."""
-        found = ((seen, descriptions.read(seen.description, cluster)) for seen in self.crowd.everybody())
-        return [Member(ids.account_member(seen.email), said.scopes, said.owner) for seen, said in found if said.owner and said.owner.cluster == cluster]
+        found = (
+            (seen, descriptions.read(seen.description, cluster)) for seen in self.crowd.everybody()
+        )
+        return [
+            Member(ids.account_member(seen.email), said.scopes, said.owner)
+            for seen, said in found
+            if said.owner and said.owner.cluster == cluster
+        ]
 
     def withdraw(self, project: str) -> None:
         """Those of the cluster have no roles there any more."""
@@ -107,7 +150,10 @@ class ServiceAccounts:
                 account = ids.account(seen.email)
                 scopes = (said.scopes | self.scopes.get(account, frozenset())) - {project}
                 with gone():
-                    self._patch(account, {"description": descriptions.written(said.sentence, said.owner, scopes)})
+                    self._patch(
+                        account,
+                        {"description": descriptions.written(said.sentence, said.owner, scopes)},
+                    )
                 self.scopes[account] = scopes
 
     @told("iam")
@@ -116,12 +162,21 @@ class ServiceAccounts:
         found = {ids.account(seen.email): seen for seen in self.crowd.all()}
         if account in found:
             return account
-        marks = ((other, self._mark(seen, self.cluster)) for other, seen in sorted(found.items()) if other and seen.display_name == title)
-        return next((other for other, mark in marks if mark and names.own(mark.cluster) == self.cluster), account)
+        marks = (
+            (other, self._mark(seen, self.cluster))
+            for other, seen in sorted(found.items())
+            if other and seen.display_name == title
+        )
+        return next(
+            (other for other, mark in marks if mark and names.own(mark.cluster) == self.cluster),
+            account,
+        )
 
     def _mark(self, seen: Any, cluster: str) -> Mark | None:
         said = descriptions.read(seen.description, cluster, seen.display_name)
-        mine = not said.ccoctls or (self._meant(said, cluster) and self.pool.believed(self._policy(ids.account(seen.email))))
+        mine = not said.ccoctls or (
+            self._meant(said, cluster) and self.pool.believed(self._policy(ids.account(seen.email)))
+        )
         return said.owner if mine else None
 
     @staticmethod
@@ -130,32 +185,53 @@ class ServiceAccounts:
         return said.owner is not None and names.own(said.owner.cluster) == names.own(cluster)
 
     def _create(self, account: str, want: ServiceAccountState) -> Any:
-        wish = {"display_name": want.title, "description": descriptions.written(want.description, want.owner, want.scopes)}
-        seen = self.iam.call("create_service_account", {"name": f"projects/{self.project}", "account_id": account, "service_account": wish})
+        wish = {
+            "display_name": want.title,
+            "description": descriptions.written(want.description, want.owner, want.scopes),
+        }
+        seen = self.iam.call(
+            "create_service_account",
+            {"name": f"projects/{self.project}", "account_id": account, "service_account": wish},
+        )
         self.crowd.learn(account, seen)
         return seen
 
     def _describe(self, account: str, want: ServiceAccountState, have: ServiceAccountState) -> None:
         """What is let go of keeps none of our words."""
-        description = descriptions.written(want.description, want.owner, want.scopes | have.scopes if want.owner else ())
-        before = {"display_name": have.title, "description": descriptions.found(have.description, have.owner, have.scopes)}
+        description = descriptions.written(
+            want.description, want.owner, want.scopes | have.scopes if want.owner else ()
+        )
+        before = {
+            "display_name": have.title,
+            "description": descriptions.found(have.description, have.owner, have.scopes),
+        }
         after = {"display_name": want.title, "description": description}
         if changed := {field: text for field, text in after.items() if text != before[field]}:
             self._patch(account, changed)
 
     def _patch(self, account: str, changed: Mapping[str, str]) -> None:
         wish = {"name": self._path(account), **changed}
-        self.iam.call("patch_service_account", {"service_account": wish, "update_mask": {"paths": list(changed)}})
+        self.iam.call(
+            "patch_service_account",
+            {"service_account": wish, "update_mask": {"paths": list(changed)}},
+        )
 
     def _entrust(self, account: str, principals: Collection[str]) -> None:
         """Over what was seen: whoever came in between makes it fail, and all is decided anew."""
-        policy = self.pool.entrusted(self.policies.pop(account, None) or self._policy(account), principals)
+        policy = self.pool.entrusted(
+            self.policies.pop(account, None) or self._policy(account), principals
+        )
         self.policies.pop(account, None)
-        self.policies[account] = self.iam.call("set_iam_policy", {"resource": self._path(account), "policy": policy})
+        self.policies[account] = self.iam.call(
+            "set_iam_policy", {"resource": self._path(account), "policy": policy}
+        )
 
     def _policy(self, account: str) -> Policy:
         with gone():
-            wish = {"resource": self._path(account), "options": {"requested_policy_version": VERSION}}
+            wish = {
+                "resource": self._path(account),
+                "options": {"requested_policy_version": VERSION},
+            }
             self.policies[account] = self.iam.call("get_iam_policy", wish)
             return self.policies[account]
         return Policy()

@@ -40,7 +40,11 @@ class Apis:
 
     @told("serviceusage")
     def put(self, api: str, want: ApiState, _have: ApiState | None, /) -> ApiState:
-        self.operations.begun(api, self.rest.post(f"{self.url}/{api}:enable", {}), f"{self.kind}/{api} is being turned on")
+        self.operations.begun(
+            api,
+            self.rest.post(f"{self.url}/{api}:enable", {}),
+            f"{self.kind}/{api} is being turned on",
+        )
         return ApiState(on=want.on)
 
     def drop(self, _api: str, /) -> None:
@@ -52,7 +56,9 @@ class Apis:
     @told("serviceusage")
     def number(self) -> str:
         """Of the project, which is told with every one of its services."""
-        return str(self.rest.get(f"{self.url}/iam.googleapis.com").get("parent", "")).partition("/")[2]
+        return str(self.rest.get(f"{self.url}/iam.googleapis.com").get("parent", "")).partition(
+            "/"
+        )[2]
 
     @told("serviceusage")
     def shut(self) -> bool:
@@ -67,7 +73,11 @@ class Apis:
             if denied(e) or off(e):
                 return apis
             raise
-        return {str(each["name"]).rpartition("/")[2] for each in found.get("services") or () if each.get("state") == "ENABLED"}
+        return {
+            str(each["name"]).rpartition("/")[2]
+            for each in found.get("services") or ()
+            if each.get("state") == "ENABLED"
+        }
 
 
 class Opening:
@@ -78,7 +88,11 @@ class Opening:
 
     def __init__(self, store: Store[S], apis: Apis, *, opens: bool) -> None:
         self.store, self.apis, self.opens = store, apis, opens
-        self.kind, self.bulk, self.patience = store.kind, store.bulk, max(store.patience, 600.0 if opens else 0.0)
+        self.kind, self.bulk, self.patience = (
+            store.kind,
+            store.bulk,
+            max(store.patience, 600.0 if opens else 0.0),
+        )
 
     def get(self, names: Collection[str], /) -> Mapping[str, Any]:
         try:

@@ -47,7 +47,12 @@ class Clients:
         self.exchanges = Exchanges(self.where, width)
         self.iam = Iam(self.where.host("iam"), self.tokens)
         options: Any = {"universe_domain": spec.domain}
-        self.storage = Client(project=spec.project, credentials=self.tokens, client_options=options, _http=self.session)
+        self.storage = Client(
+            project=spec.project,
+            credentials=self.tokens,
+            client_options=options,
+            _http=self.session,
+        )
 
     def close(self) -> None:
         self.iam.close()
@@ -59,7 +64,9 @@ def connect(spec: Spec, cluster: Cluster, width: int) -> Stores:
     clients = Clients(spec, width)
     try:
         apis = Apis(clients.rest, clients.where, spec.project)
-        return stores(spec, cluster, clients, apis, number(clients.rest, clients.where, spec.project, apis))
+        return stores(
+            spec, cluster, clients, apis, number(clients.rest, clients.where, spec.project, apis)
+        )
     except BaseException:
         clients.close()
         raise
@@ -73,7 +80,10 @@ def number(rest: Rest, where: Universe, project: str, apis: Apis) -> str:
     except Off:
         return apis.number()
     if found.get("state", "ACTIVE") != "ACTIVE":
-        raise BadInput(f"the project {project} is being deleted", remedy="give another --project, or restore it")
+        raise BadInput(
+            f"the project {project} is being deleted",
+            remedy="give another --project, or restore it",
+        )
     return str(found["name"]).rpartition("/")[2]
 
 
@@ -84,7 +94,9 @@ def _project(rest: Rest, where: Universe, project: str) -> Any:
         if not (absent(e) or denied(e)):
             raise
         why = f"Google does not show the project {project} to who runs this ({message(e)})"
-        raise BadInput(why, remedy="give the right --project, or have resourcemanager.projects.get granted") from e
+        raise BadInput(
+            why, remedy="give the right --project, or have resourcemanager.projects.get granted"
+        ) from e
 
 
 def projects(where: Universe) -> str:
@@ -98,9 +110,13 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, apis: Apis, number: s
     ledger = Ledger(rest, projects(where))
     pools = Pools(rest, where, (project, number), name, ledger)
     providers = Providers(pools, spec.pool_of(cluster))
-    accounts = ServiceAccounts(clients.iam, ledger, project, trust.Pool(number, spec.pool_of(cluster), pools.ours), name)
+    accounts = ServiceAccounts(
+        clients.iam, ledger, project, trust.Pool(number, spec.pool_of(cluster), pools.ours), name
+    )
     policies = Policies(ledger, accounts, pools, (project, *spec.elsewhere))
-    buckets = Buckets(clients.storage, number, name, partial(_ccoctls, pools, spec.pool_of(cluster)))
+    buckets = Buckets(
+        clients.storage, number, name, partial(_ccoctls, pools, spec.pool_of(cluster))
+    )
     roles = CustomRoles(pools, policies, delete_shared=spec.delete_roles)
     return Stores(
         account=project,
@@ -118,7 +134,9 @@ def stores(spec: Spec, cluster: Cluster, clients: Clients, apis: Apis, number: s
         published_before=opened(FormerKeys(KeySets(buckets))),
         uploaded_before=opened(FormerKeys(ProviderKeys(providers))),
         issuers=Web(),
-        known_issuers=opened(KnownIssuers("gcp", partial(providers.issuers, spec.provider_of(cluster)))),
+        known_issuers=opened(
+            KnownIssuers("gcp", partial(providers.issuers, spec.provider_of(cluster)))
+        ),
         pools=opened(pools),
         reaches=opened(Reaches(pools)),
         providers=opened(providers),
@@ -135,4 +153,8 @@ def _ccoctls(pools: Pools, pool: str, cluster: str) -> Mark | None:
     """Of a bucket that bears no label: the pool's mark, if that is ccoctl's, or ours since we took it over."""
     have = pools.get([pool]).get(pool)
     mark = have.owner if have else None
-    return mark if mark and mark.hold == "owned" and names.own(mark.cluster) == names.own(cluster) else None
+    return (
+        mark
+        if mark and mark.hold == "owned" and names.own(mark.cluster) == names.own(cluster)
+        else None
+    )

@@ -37,12 +37,16 @@ class Session(AuthorizedSession):
         self.mount("https://", HTTPAdapter(pool_connections=width, pool_maxsize=width))
         self.hooks["response"].append(heard)
 
-    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+    def merge_environment_settings(
+        self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
+    ) -> Any:
         asked = (urlsplit(str(url)).netloc, stream, verify, cert)
         if proxies:
             return super().merge_environment_settings(url, proxies, stream, verify, cert)
         if asked not in self.ways:
-            self.ways[asked] = dict(super().merge_environment_settings(url, proxies, stream, verify, cert))
+            self.ways[asked] = dict(
+                super().merge_environment_settings(url, proxies, stream, verify, cert)
+            )
         way = self.ways[asked]
         return {**way, "proxies": dict(way["proxies"])}
 
@@ -86,13 +90,19 @@ class Iam:
 
     def __init__(self, host: str, tokens: Tokens) -> None:
         self.tokens = tokens
-        self.channel = secure_channel(f"{host}:443", ssl_channel_credentials(authorities()), options=[*OPTIONS, *proxied(host)])
+        self.channel = secure_channel(
+            f"{host}:443",
+            ssl_channel_credentials(authorities()),
+            options=[*OPTIONS, *proxied(host)],
+        )
         self.client: Any = IAMClient(transport=IAMGrpcTransport(channel=self.channel))
 
     def call(self, method: str, request: Any) -> Any:
         told = tuple(self.tokens.headers().items())
         try:
-            answer = getattr(self.client, method)(request=request, retry=None, timeout=TIMEOUT, metadata=told)
+            answer = getattr(self.client, method)(
+                request=request, retry=None, timeout=TIMEOUT, metadata=told
+            )
         except Exception as e:
             log.debug("gRPC %s %s", method, type(e).__name__)
             raise
@@ -117,4 +127,6 @@ def proxied(host: str) -> list[tuple[str, str]]:
 
 def heard(answer: Any, *_args: Any, **_asked: Any) -> None:
     """Which request, and what came of it: never what was in it, nor what was asked after the path."""
-    log.debug("%s %s %s", answer.request.method, str(answer.url).partition("?")[0], answer.status_code)
+    log.debug(
+        "%s %s %s", answer.request.method, str(answer.url).partition("?")[0], answer.status_code
+    )

@@ -19,7 +19,9 @@ from .store import Distribution, Store, identity_arn
 class CloudFront:
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
-        self._stores = {name: Store() for name, partition in BY_NAME.items() if partition.cloudfront}
+        self._stores = {
+            name: Store() for name, partition in BY_NAME.items() if partition.cloudfront
+        }
 
     def reset(self) -> None:
         for name in self._stores:
@@ -29,19 +31,27 @@ class CloudFront:
         return self._stores.get(partition, Store())
 
     def distribution(self, host: str) -> Distribution | None:
-        everywhere = (one for store in self._stores.values() for one in list(store.distributions.values()))
+        everywhere = (
+            one for store in self._stores.values() for one in list(store.distributions.values())
+        )
         return next((one for one in everywhere if one.domain == host), None)
 
     def identities(self, partition: str) -> set[str]:
         """The names of all origin access identities that S3 has heard of."""
-        heard = [one for one in self.store(partition).identities.values() if one.arrives <= self._faults.clock()]
+        heard = [
+            one
+            for one in self.store(partition).identities.values()
+            if one.arrives <= self._faults.clock()
+        ]
         return {name for one in heard for name in (identity_arn(partition, one.id), one.canonical)}
 
     def handle(self, request: Request, address: Address) -> Response:
         name = routes.name(request)
         call = self._calls(address.partition).get(name)
         if call is None:
-            raise Refusal(501, "NotImplemented", "The sandbox does not have this call of CloudFront.")
+            raise Refusal(
+                501, "NotImplemented", "The sandbox does not have this call of CloudFront."
+            )
         return call(request)
 
     def _calls(self, partition: str) -> dict[str, Callable[[Request], Response]]:

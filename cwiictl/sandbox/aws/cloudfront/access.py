@@ -46,14 +46,21 @@ class Controls:
         return answer(access.config, headers=(("ETag", access.etag),))
 
     def list(self, request: Request) -> Response:
-        summaries = ((one.id, new("OriginAccessControlSummary", ("Id", one.id), *one.config)) for one in self._kept.values())
+        summaries = (
+            (one.id, new("OriginAccessControlSummary", ("Id", one.id), *one.config))
+            for one in self._kept.values()
+        )
         return page("OriginAccessControlList", summaries, request.asked)
 
     def delete(self, request: Request) -> Response:
         access = _found(_CONTROL, self._kept, request)
         matched(request.header("If-Match"), access.etag)
         if self._store.users("OriginAccessControlId", access.id):
-            raise Refusal(409, "OriginAccessControlInUse", "The CloudFront origin access control is still being used.")
+            raise Refusal(
+                409,
+                "OriginAccessControlInUse",
+                "The CloudFront origin access control is still being used.",
+            )
         del self._kept[access.id]
         return Response(204)
 
@@ -63,11 +70,19 @@ class Controls:
         name = value(config, "Name")
         wrong = [field for field, words in _ALLOWED.items() if value(config, field) not in words]
         if wrong or not 1 <= len(name) <= 64:
-            raise Refusal(400, "InvalidArgument", f"The parameter {(wrong or ['Name'])[0]} is invalid.")
+            raise Refusal(
+                400, "InvalidArgument", f"The parameter {(wrong or ['Name'])[0]} is invalid."
+            )
         if any(value(one.config, "Name") == name for one in self._kept.values() if one.id != own):
-            raise Refusal(409, "OriginAccessControlAlreadyExists", "An origin access control with the same name already exists.")
+            raise Refusal(
+                409,
+                "OriginAccessControlAlreadyExists",
+                "An origin access control with the same name already exists.",
+            )
         fields = ("Name", "Description", *_ALLOWED)
-        return new("OriginAccessControlConfig", *((field, value(config, field)) for field in fields))
+        return new(
+            "OriginAccessControlConfig", *((field, value(config, field)) for field in fields)
+        )
 
 
 class Identities:
@@ -80,7 +95,14 @@ class Identities:
         """The same request is the same identity."""
         config = parsed(request.body, f"{_IDENTITY}Config")
         reference = value(config, "CallerReference")
-        known = next((one for one in self._kept.values() if value(one.config, "CallerReference") == reference), None)
+        known = next(
+            (
+                one
+                for one in self._kept.values()
+                if value(one.config, "CallerReference") == reference
+            ),
+            None,
+        )
         if known and value(known.config, "Comment") != value(config, "Comment"):
             told = "The caller reference you are using to create the CloudFront origin access identity is associated with another identity."
             raise Refusal(409, f"{_IDENTITY}AlreadyExists", f"{told} Already exists: {known.id}")
@@ -101,14 +123,24 @@ class Identities:
         matched(request.header("If-Match"), access.etag)
         config = parsed(request.body, f"{_IDENTITY}Config")
         if value(config, "CallerReference") != value(access.config, "CallerReference"):
-            raise Refusal(400, "IllegalUpdate", "The update contains modifications that are not allowed.")
+            raise Refusal(
+                400, "IllegalUpdate", "The update contains modifications that are not allowed."
+            )
         changed = Access(config, access.id, canonical=access.canonical, arrives=access.arrives)
         self._kept[access.id] = changed
         return _shown(_IDENTITY, changed)
 
     def list(self, request: Request) -> Response:
         summaries = (
-            (one.id, new(f"{_IDENTITY}Summary", ("Id", one.id), ("S3CanonicalUserId", one.canonical), ("Comment", value(one.config, "Comment"))))
+            (
+                one.id,
+                new(
+                    f"{_IDENTITY}Summary",
+                    ("Id", one.id),
+                    ("S3CanonicalUserId", one.canonical),
+                    ("Comment", value(one.config, "Comment")),
+                ),
+            )
             for one in self._kept.values()
         )
         return page(f"{_IDENTITY}List", summaries, request.asked)
@@ -117,7 +149,11 @@ class Identities:
         access = _found(_IDENTITY, self._kept, request)
         matched(request.header("If-Match"), access.etag)
         if self._store.users("S3OriginConfig/OriginAccessIdentity", IDENTITY + access.id):
-            raise Refusal(409, f"{_IDENTITY}InUse", "The CloudFront origin access identity is still being used.")
+            raise Refusal(
+                409,
+                f"{_IDENTITY}InUse",
+                "The CloudFront origin access identity is still being used.",
+            )
         del self._kept[access.id]
         return Response(204)
 
@@ -133,6 +169,10 @@ def _found(kind: str, kept: dict[str, Access], request: Request) -> Access:
 def _shown(kind: str, access: Access, status: int = 200) -> Response:
     canonical = [("S3CanonicalUserId", access.canonical)] if kind == _IDENTITY else []
     path = "origin-access-control" if kind == _CONTROL else "origin-access-identity/cloudfront"
-    location = [("Location", f"https://cloudfront.amazonaws.com/2020-05-31/{path}/{access.id}")] if status == 201 else []
+    location = (
+        [("Location", f"https://cloudfront.amazonaws.com/2020-05-31/{path}/{access.id}")]
+        if status == 201
+        else []
+    )
     root = new(kind, ("Id", access.id), *canonical, named(f"{kind}Config", access.config))
     return answer(root, status, (("ETag", access.etag), *location))

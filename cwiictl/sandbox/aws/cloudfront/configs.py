@@ -29,7 +29,9 @@ _USUAL = f"""<DistributionConfig>
 _ORIGIN = f"""<Origin><Id/><DomainName/><OriginPath/><CustomHeaders>{_NONE}</CustomHeaders><ConnectionAttempts>3</ConnectionAttempts>
 <ConnectionTimeout>10</ConnectionTimeout><OriginShield><Enabled>false</Enabled></OriginShield><OriginAccessControlId/></Origin>"""
 _NEEDED = ("CallerReference", "Origins", "DefaultCacheBehavior", "Comment", "Enabled")
-_BUCKET = re.compile(r"(?P<bucket>.+?)\.s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(\.cn)?")
+_BUCKET = re.compile(
+    r"(?P<bucket>.+?)\.s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(\.cn)?"
+)
 IDENTITY = "origin-access-identity/cloudfront/"
 # Managed by AWS: CachingDisabled, CachingOptimized, the same for uncompressed objects, MediaPackage, Amplify, and the two that ask the origin.
 _POLICIES = {
@@ -57,36 +59,77 @@ def bucket_of(domain: str) -> str:
 def check(config: ET.Element, controls: Collection[str], identities: Collection[str]) -> None:
     for field in _NEEDED:
         if config.find(field) is None:
-            raise malformed(f"Value null at '{field[0].lower() + field[1:]}' failed to satisfy constraint: Member must not be null")
+            raise malformed(
+                f"Value null at '{field[0].lower() + field[1:]}' failed to satisfy constraint: Member must not be null"
+            )
     for holder in (one for one in config.iter() if one.find("Quantity") is not None):
         if int(value(holder, "Quantity") or 0) != len(list(holder.iterfind("Items/*"))):
-            raise Refusal(400, "InconsistentQuantities", "The value of Quantity and the size of Items don't match.")
+            raise Refusal(
+                400,
+                "InconsistentQuantities",
+                "The value of Quantity and the size of Items don't match.",
+            )
     origins = list(config.iterfind("Origins/Items/Origin"))
     for origin in origins:
         _check_origin(origin, controls, identities)
-    behaviours = [one for one in config.iter() if one.tag in {"DefaultCacheBehavior", "CacheBehavior"}]
+    behaviours = [
+        one for one in config.iter() if one.tag in {"DefaultCacheBehavior", "CacheBehavior"}
+    ]
     for behaviour in behaviours:
         _check_behaviour(behaviour, {value(origin, "Id") for origin in origins})
 
 
-def _check_origin(origin: ET.Element, controls: Collection[str], identities: Collection[str]) -> None:
-    control, identity = value(origin, "OriginAccessControlId"), value(origin, "S3OriginConfig/OriginAccessIdentity")
+def _check_origin(
+    origin: ET.Element, controls: Collection[str], identities: Collection[str]
+) -> None:
+    control, identity = (
+        value(origin, "OriginAccessControlId"),
+        value(origin, "S3OriginConfig/OriginAccessIdentity"),
+    )
     if (origin.find("S3OriginConfig") is None) == (origin.find("CustomOriginConfig") is None):
-        raise Refusal(400, "InvalidOrigin", "Exactly one of CustomOriginConfig, VpcOriginConfig and S3OriginConfig must be specified")
+        raise Refusal(
+            400,
+            "InvalidOrigin",
+            "Exactly one of CustomOriginConfig, VpcOriginConfig and S3OriginConfig must be specified",
+        )
     if origin.find("S3OriginConfig") is not None and not bucket_of(value(origin, "DomainName")):
-        raise Refusal(400, "InvalidArgument", "The parameter Origin DomainName does not refer to a valid S3 bucket.")
+        raise Refusal(
+            400,
+            "InvalidArgument",
+            "The parameter Origin DomainName does not refer to a valid S3 bucket.",
+        )
     if control and identity:
-        raise Refusal(400, "IllegalOriginAccessConfiguration", "Cannot use both Origin Access Control and Origin Access Identity on an origin")
+        raise Refusal(
+            400,
+            "IllegalOriginAccessConfiguration",
+            "Cannot use both Origin Access Control and Origin Access Identity on an origin",
+        )
     if control and control not in controls:
-        raise Refusal(400, "InvalidOriginAccessControl", "The specified origin access control does not exist or is not valid.")
-    if identity and (not identity.startswith(IDENTITY) or identity.removeprefix(IDENTITY) not in identities):
-        raise Refusal(400, "InvalidOriginAccessIdentity", "The specified origin access identity does not exist or is not valid.")
+        raise Refusal(
+            400,
+            "InvalidOriginAccessControl",
+            "The specified origin access control does not exist or is not valid.",
+        )
+    if identity and (
+        not identity.startswith(IDENTITY) or identity.removeprefix(IDENTITY) not in identities
+    ):
+        raise Refusal(
+            400,
+            "InvalidOriginAccessIdentity",
+            "The specified origin access identity does not exist or is not valid.",
+        )
 
 
 def _check_behaviour(behaviour: ET.Element, origins: Collection[str]) -> None:
     if value(behaviour, "TargetOriginId") not in origins:
-        raise Refusal(404, "NoSuchOrigin", "One or more of your origins or origin groups do not exist.")
-    if value(behaviour, "ViewerProtocolPolicy") not in {"allow-all", "https-only", "redirect-to-https"}:
+        raise Refusal(
+            404, "NoSuchOrigin", "One or more of your origins or origin groups do not exist."
+        )
+    if value(behaviour, "ViewerProtocolPolicy") not in {
+        "allow-all",
+        "https-only",
+        "redirect-to-https",
+    }:
         raise Refusal(400, "InvalidArgument", "The parameter ViewerProtocolPolicy is invalid.")
     policy = value(behaviour, "CachePolicyId")
     if policy and policy not in _POLICIES:

@@ -53,12 +53,24 @@ class Distributions:
         matched(request.header("If-Match"), found.etag)
         self._check(config)
         if value(config, "CallerReference") != value(found.config, "CallerReference"):
-            raise Refusal(400, "IllegalUpdate", "The update contains modifications that are not allowed.")
+            raise Refusal(
+                400, "IllegalUpdate", "The update contains modifications that are not allowed."
+            )
         found.update(whole(config), self._now(), self._faults.deploy)
         return self._shown(found)
 
     def list(self, request: Request) -> Response:
-        summaries = ((one.id, self._element("DistributionSummary", one, [config for config in one.config if config.tag in _SUMMARY])) for one in self._all())
+        summaries = (
+            (
+                one.id,
+                self._element(
+                    "DistributionSummary",
+                    one,
+                    [config for config in one.config if config.tag in _SUMMARY],
+                ),
+            )
+            for one in self._all()
+        )
         return page("DistributionList", summaries, request.asked)
 
     def delete(self, request: Request) -> Response:
@@ -66,12 +78,27 @@ class Distributions:
         found = self._found(request)
         matched(request.header("If-Match"), found.etag)
         if value(found.config, "Enabled") == "true" or found.status(self._now()) != "Deployed":
-            raise Refusal(409, "DistributionNotDisabled", "The distribution you are trying to delete has not been disabled.")
+            raise Refusal(
+                409,
+                "DistributionNotDisabled",
+                "The distribution you are trying to delete has not been disabled.",
+            )
         del self._store.distributions[found.id]
         return Response(204)
 
     def list_tags(self, request: Request) -> Response:
-        return answer(new("Tags", new("Items", *(new("Tag", ("Key", key), ("Value", text)) for key, text in self._tagged(request).tags.items()))))
+        return answer(
+            new(
+                "Tags",
+                new(
+                    "Items",
+                    *(
+                        new("Tag", ("Key", key), ("Value", text))
+                        for key, text in self._tagged(request).tags.items()
+                    ),
+                ),
+            )
+        )
 
     def tag(self, request: Request) -> Response:
         found = self._tagged(request)
@@ -89,10 +116,17 @@ class Distributions:
         for other in self._all():
             if value(other.config, "CallerReference") == value(config, "CallerReference"):
                 told = "The caller reference that you are using to create a distribution is associated with another distribution."
-                raise Refusal(409, "DistributionAlreadyExists", f"{told} Already exists: {other.id}")
+                raise Refusal(
+                    409, "DistributionAlreadyExists", f"{told} Already exists: {other.id}"
+                )
         name, now = unique("E"), self._now()
-        arn, domain = f"arn:{self._partition.name}:cloudfront::{ACCOUNT}:distribution/{name}", unique("d", _LETTERS) + self._partition.edge
-        made = Distribution(arn, name, domain, whole(config), _checked(tags), now + self._faults.deploy, now)
+        arn, domain = (
+            f"arn:{self._partition.name}:cloudfront::{ACCOUNT}:distribution/{name}",
+            unique("d", _LETTERS) + self._partition.edge,
+        )
+        made = Distribution(
+            arn, name, domain, whole(config), _checked(tags), now + self._faults.deploy, now
+        )
         self._store.distributions[name] = made
         return self._shown(made, 201)
 
@@ -119,14 +153,37 @@ class Distributions:
         return self._faults.clock()
 
     def _shown(self, one: Distribution, status: int = 200) -> Response:
-        nobody = [new("ActiveTrustedSigners", ("Enabled", "false"), ("Quantity", "0")), new("ActiveTrustedKeyGroups", ("Enabled", "false"), ("Quantity", "0"))]
-        root = self._element("Distribution", one, [*nobody, one.config], [("InProgressInvalidationBatches", "0")])
-        location = [("Location", f"https://cloudfront.amazonaws.com/2020-05-31/distribution/{one.id}")] if status == 201 else []
+        nobody = [
+            new("ActiveTrustedSigners", ("Enabled", "false"), ("Quantity", "0")),
+            new("ActiveTrustedKeyGroups", ("Enabled", "false"), ("Quantity", "0")),
+        ]
+        root = self._element(
+            "Distribution", one, [*nobody, one.config], [("InProgressInvalidationBatches", "0")]
+        )
+        location = (
+            [("Location", f"https://cloudfront.amazonaws.com/2020-05-31/distribution/{one.id}")]
+            if status == 201
+            else []
+        )
         return answer(root, status, (("ETag", one.etag), *location))
 
-    def _element(self, tag: str, one: Distribution, parts: list[ET.Element], head: list[tuple[str, str]] | None = None) -> ET.Element:
-        changed = datetime.fromtimestamp(one.changed, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-        own = [("Id", one.id), ("ARN", one.arn), *([] if head else [("ETag", one.etag)]), ("Status", one.status(self._now())), ("LastModifiedTime", changed)]
+    def _element(
+        self,
+        tag: str,
+        one: Distribution,
+        parts: list[ET.Element],
+        head: list[tuple[str, str]] | None = None,
+    ) -> ET.Element:
+        changed = (
+            datetime.fromtimestamp(one.changed, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        )
+        own = [
+            ("Id", one.id),
+            ("ARN", one.arn),
+            *([] if head else [("ETag", one.etag)]),
+            ("Status", one.status(self._now())),
+            ("LastModifiedTime", changed),
+        ]
         return new(tag, *own, *(head or []), ("DomainName", one.domain), *parts)
 
 
@@ -135,6 +192,11 @@ def _tags(holder: ET.Element) -> dict[str, str]:
 
 
 def _checked(tags: dict[str, str]) -> dict[str, str]:
-    if len(tags) > 50 or any(not 1 <= len(key) <= 128 or len(text) > 256 or key.startswith("aws:") for key, text in tags.items()):
-        raise Refusal(400, "InvalidTagging", "The specified tagging for a CloudFront resource is invalid.")
+    if len(tags) > 50 or any(
+        not 1 <= len(key) <= 128 or len(text) > 256 or key.startswith("aws:")
+        for key, text in tags.items()
+    ):
+        raise Refusal(
+            400, "InvalidTagging", "The specified tagging for a CloudFront resource is invalid."
+        )
     return tags

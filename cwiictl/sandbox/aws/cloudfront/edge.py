@@ -37,33 +37,63 @@ class Edge:
         found = self._cloudfront.distribution(request.host)
         config = found and found.at(self._faults.clock())
         if found is None or config is None or value(config, "Enabled") != "true":
-            return _unsatisfied("Bad request. We can't connect to the server for this app or website at this time.")
-        if request.method not in {method.text for method in config.iterfind("DefaultCacheBehavior/AllowedMethods/Items/Method")}:
-            return _unsatisfied("This distribution is not configured to allow the HTTP request method that was used for this request.")
+            return _unsatisfied(
+                "Bad request. We can't connect to the server for this app or website at this time."
+            )
+        if request.method not in {
+            method.text
+            for method in config.iterfind("DefaultCacheBehavior/AllowedMethods/Items/Method")
+        }:
+            return _unsatisfied(
+                "This distribution is not configured to allow the HTTP request method that was used for this request."
+            )
         try:
             response = self._origin(request, address.partition, found, config)
         except Refusal as refusal:
             response = refused("s3", refusal)
         outcome = "Error" if response.status >= 400 else "Miss"
         via = f"1.1 {secrets.token_hex(16)}.cloudfront.net (CloudFront)"
-        return response.but([("Server", "AmazonS3"), ("X-Cache", f"{outcome} from cloudfront"), ("Via", via), *_own()])
+        return response.but(
+            [
+                ("Server", "AmazonS3"),
+                ("X-Cache", f"{outcome} from cloudfront"),
+                ("Via", via),
+                *_own(),
+            ]
+        )
 
-    def _origin(self, request: Request, partition: str, distribution: Distribution, config: ET.Element) -> Response:
+    def _origin(
+        self, request: Request, partition: str, distribution: Distribution, config: ET.Element
+    ) -> Response:
         origin = _target(config)
         name = bucket_of(value(origin, "DomainName"))
         if not name:
             return _unsatisfied("CloudFront wasn't able to connect to the origin.", 502)
-        path = request.path if request.path.strip("/") else f"/{quote(value(config, 'DefaultRootObject'))}"
+        path = (
+            request.path
+            if request.path.strip("/")
+            else f"/{quote(value(config, 'DefaultRootObject'))}"
+        )
         with self._moto.lock:
             bucket = self._moto.buckets(partition).get(name)
             if name in self._states.strangers:
                 raise Refusal(403, "AccessDenied", "Access Denied")
             if bucket is None:
-                raise Refusal(404, "NoSuchBucket", "The specified bucket does not exist", BucketName=name)
-            address = Address("s3", bucket.region_name, partition, name, f"{value(origin, 'OriginPath')}{path}".removeprefix("/"))
+                raise Refusal(
+                    404, "NoSuchBucket", "The specified bucket does not exist", BucketName=name
+                )
+            address = Address(
+                "s3",
+                bucket.region_name,
+                partition,
+                name,
+                f"{value(origin, 'OriginPath')}{path}".removeprefix("/"),
+            )
             headers = tuple(header for header in request.headers if header[0].lower() in _PASSED)
             asked = Request(request.method, request.host, f"/{address.key}", "", headers)
-            return self._states.read(asked, address, bucket, self._reader(origin, partition, distribution))
+            return self._states.read(
+                asked, address, bucket, self._reader(origin, partition, distribution)
+            )
 
     def _reader(self, origin: ET.Element, partition: str, distribution: Distribution) -> Reader:
         """Who S3 sees: the service for this distribution, an identity, or nobody in particular."""
@@ -72,10 +102,14 @@ class Edge:
         if control and value(control.config, "SigningBehavior") != "never":
             context = {"aws:sourcearn": (distribution.arn,), "aws:sourceaccount": (ACCOUNT,)}
             return Reader((("Service", "cloudfront.amazonaws.com"),), context)
-        identity = store.identities.get(value(origin, "S3OriginConfig/OriginAccessIdentity").removeprefix(IDENTITY))
+        identity = store.identities.get(
+            value(origin, "S3OriginConfig/OriginAccessIdentity").removeprefix(IDENTITY)
+        )
         if identity is None:
             return ANYBODY
-        return Reader((("AWS", identity_arn(partition, identity.id)), ("CanonicalUser", identity.canonical)))
+        return Reader(
+            (("AWS", identity_arn(partition, identity.id)), ("CanonicalUser", identity.canonical))
+        )
 
 
 def _target(config: ET.Element) -> ET.Element:
@@ -86,7 +120,16 @@ def _target(config: ET.Element) -> ET.Element:
 
 def _unsatisfied(why: str, status: int = 403) -> Response:
     page = f"<HTML><HEAD><TITLE>ERROR: The request could not be satisfied</TITLE></HEAD><BODY><H1>{status} ERROR</H1><P>{why}</P></BODY></HTML>\n"
-    return Response(status, (("Server", "CloudFront"), ("Content-Type", "text/html"), ("X-Cache", "Error from cloudfront"), *_own()), page.encode())
+    return Response(
+        status,
+        (
+            ("Server", "CloudFront"),
+            ("Content-Type", "text/html"),
+            ("X-Cache", "Error from cloudfront"),
+            *_own(),
+        ),
+        page.encode(),
+    )
 
 
 def _own() -> list[tuple[str, str]]:

@@ -16,7 +16,11 @@ XMLNS = "http://cloudfront.amazonaws.com/doc/2020-05-31/"
 def parsed(body: bytes, root: str) -> ET.Element:
     """The document of a request, which must have this root."""
     if not body.strip():
-        raise Refusal(400, "MissingBody", "This operation requires a body. Ensure that the body is present and the Content-Type header is set.")
+        raise Refusal(
+            400,
+            "MissingBody",
+            "This operation requires a body. Ensure that the body is present and the Content-Type header is set.",
+        )
     try:
         found = ET.fromstring(body)  # noqa: S314 - from our own client, and bounded
     except ET.ParseError as error:
@@ -60,16 +64,25 @@ def filled(element: ET.Element, usual: ET.Element) -> ET.Element:
     if len(usual) == 0 or usual.tag == "Items":
         return copy.deepcopy(element)
     kept = {child.tag: child for child in element}
-    whole = [filled(kept[child.tag], child) if child.tag in kept else copy.deepcopy(child) for child in usual]
+    whole = [
+        filled(kept[child.tag], child) if child.tag in kept else copy.deepcopy(child)
+        for child in usual
+    ]
     known = {child.tag for child in usual}
-    return new(element.tag, *whole, *(copy.deepcopy(child) for child in element if child.tag not in known))
+    return new(
+        element.tag, *whole, *(copy.deepcopy(child) for child in element if child.tag not in known)
+    )
 
 
 def answer(root: ET.Element, status: int = 200, headers: Headers = ()) -> Response:
     shown = copy.deepcopy(root)
     shown.set("xmlns", XMLNS)
     body = b'<?xml version="1.0"?>\n' + ET.tostring(shown)
-    return Response(status, (("Content-Type", "text/xml"), ("x-amzn-RequestId", str(uuid.uuid4())), *headers), body)
+    return Response(
+        status,
+        (("Content-Type", "text/xml"), ("x-amzn-RequestId", str(uuid.uuid4())), *headers),
+        body,
+    )
 
 
 def page(root: str, found: Iterable[tuple[str, ET.Element]], asked: dict[str, str]) -> Response:
@@ -78,9 +91,16 @@ def page(root: str, found: Iterable[tuple[str, ET.Element]], asked: dict[str, st
     if not most.isdigit() or not 1 <= int(most) <= 100:
         raise Refusal(400, "InvalidArgument", "The parameter MaxItems is invalid.")
     marker = asked.get("Marker", "")
-    left = [(key, element) for key, element in sorted(found, key=lambda one: one[0]) if key > marker]
+    left = [
+        (key, element) for key, element in sorted(found, key=lambda one: one[0]) if key > marker
+    ]
     shown = left[: int(most)]
     more = len(left) > len(shown)
-    head = [("Marker", marker), *([("NextMarker", shown[-1][0])] if more else []), ("MaxItems", most), ("IsTruncated", str(more).lower())]
+    head = [
+        ("Marker", marker),
+        *([("NextMarker", shown[-1][0])] if more else []),
+        ("MaxItems", most),
+        ("IsTruncated", str(more).lower()),
+    ]
     items = [new("Items", *(element for _, element in shown))] if shown else []
     return answer(new(root, *head, ("Quantity", str(len(shown))), *items))

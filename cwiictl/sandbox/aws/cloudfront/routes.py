@@ -25,9 +25,21 @@ _ROUTES = [
         ("POST", "/origin-access-identity/cloudfront", "CreateCloudFrontOriginAccessIdentity"),
         ("GET", "/origin-access-identity/cloudfront", "ListCloudFrontOriginAccessIdentities"),
         ("GET", f"/origin-access-identity/cloudfront{_ID}", "GetCloudFrontOriginAccessIdentity"),
-        ("DELETE", f"/origin-access-identity/cloudfront{_ID}", "DeleteCloudFrontOriginAccessIdentity"),
-        ("GET", f"/origin-access-identity/cloudfront{_ID}/config", "GetCloudFrontOriginAccessIdentityConfig"),
-        ("PUT", f"/origin-access-identity/cloudfront{_ID}/config", "UpdateCloudFrontOriginAccessIdentity"),
+        (
+            "DELETE",
+            f"/origin-access-identity/cloudfront{_ID}",
+            "DeleteCloudFrontOriginAccessIdentity",
+        ),
+        (
+            "GET",
+            f"/origin-access-identity/cloudfront{_ID}/config",
+            "GetCloudFrontOriginAccessIdentityConfig",
+        ),
+        (
+            "PUT",
+            f"/origin-access-identity/cloudfront{_ID}/config",
+            "UpdateCloudFrontOriginAccessIdentity",
+        ),
         ("GET", "/tagging", "ListTagsForResource"),
     )
 ]
@@ -39,10 +51,23 @@ def name(request: Request) -> str:
     asked = request.asked
     if request.method == "POST" and request.path.rstrip("/") == "/2020-05-31/tagging":
         return _OPERATIONS.get(asked.get("Operation", ""), "POST")
-    found = next((name for method, path, name in _ROUTES if method == request.method and path.fullmatch(request.path)), request.method)
-    return "CreateDistributionWithTags" if found == "CreateDistribution" and "WithTags" in asked else found
+    found = next(
+        (
+            name
+            for method, path, name in _ROUTES
+            if method == request.method and path.fullmatch(request.path)
+        ),
+        request.method,
+    )
+    return (
+        "CreateDistributionWithTags"
+        if found == "CreateDistribution" and "WithTags" in asked
+        else found
+    )
 
 
 def identifier(request: Request) -> str:
-    matches = (path.fullmatch(request.path) for method, path, _ in _ROUTES if method == request.method)
+    matches = (
+        path.fullmatch(request.path) for method, path, _ in _ROUTES if method == request.method
+    )
     return next((str(found.groupdict().get("id") or "") for found in matches if found), "")

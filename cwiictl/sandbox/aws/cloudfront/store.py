@@ -23,7 +23,9 @@ class Access:
     config: ET.Element
     id: str = field(default_factory=lambda: unique("E"))
     etag: str = field(default_factory=lambda: unique("E"))
-    canonical: str = field(default_factory=lambda: secrets.token_hex(48))  # an identity's name in S3's old words
+    canonical: str = field(
+        default_factory=lambda: secrets.token_hex(48)
+    )  # an identity's name in S3's old words
     arrives: float = 0.0  # when S3 has heard of it
 
 
@@ -61,15 +63,30 @@ class Store:
 
     def users(self, path: str, text: str) -> list[Distribution]:
         """Distributions with an origin that says this."""
-        return [one for one in self.distributions.values() if any(value(origin, path) == text for origin in one.config.iterfind("Origins/Items/Origin"))]
+        return [
+            one
+            for one in self.distributions.values()
+            if any(
+                value(origin, path) == text
+                for origin in one.config.iterfind("Origins/Items/Origin")
+            )
+        ]
 
 
 def matched(given: str, etag: str) -> None:
     """If-Match, without which CloudFront changes nothing that exists."""
     if not given:
-        raise Refusal(400, "InvalidIfMatchVersion", "The If-Match version is missing or not valid for the resource.")
+        raise Refusal(
+            400,
+            "InvalidIfMatchVersion",
+            "The If-Match version is missing or not valid for the resource.",
+        )
     if given != etag:
-        raise Refusal(412, "PreconditionFailed", "The request failed because it didn't meet the preconditions in one or more request-header fields.")
+        raise Refusal(
+            412,
+            "PreconditionFailed",
+            "The request failed because it didn't meet the preconditions in one or more request-header fields.",
+        )
 
 
 def identity_arn(partition: str, name: str) -> str:

@@ -39,9 +39,16 @@ from .writers import Writers
 
 _FAULTS = {
     Fault.THROTTLED: Refusal(
-        429, "TooManyRequests", "The request is being throttled as the limit has been reached for operation type.", (("Retry-After", "1"),)
+        429,
+        "TooManyRequests",
+        "The request is being throttled as the limit has been reached for operation type.",
+        (("Retry-After", "1"),),
     ),
-    Fault.UNAVAILABLE: Refusal(503, "ServiceUnavailable", "The service is temporarily unavailable. Please retry after some time."),
+    Fault.UNAVAILABLE: Refusal(
+        503,
+        "ServiceUnavailable",
+        "The service is temporarily unavailable. Please retry after some time.",
+    ),
     Fault.BROKEN: Refusal(500, "InternalServerError", "Encountered internal server error."),
 }
 _SERVICES = (
@@ -98,7 +105,11 @@ class Arm:
             self._authorize(call)
         route = self._routes.get((request.method, where.shape))
         if route is None:
-            raise Refusal(405, "MethodNotAllowed", f"The requested resource does not support http method '{request.method}'.")
+            raise Refusal(
+                405,
+                "MethodNotAllowed",
+                f"The requested resource does not support http method '{request.method}'.",
+            )
         with self._writers.turn(call), self._world.lock:
             return route(call)
 
@@ -107,14 +118,20 @@ class Arm:
         asked = call.address.subscription
         if not asked:
             return
-        if asked not in SUBSCRIPTIONS or not self._subscriptions.reaches(call.caller.principal, asked):
-            raise Refusal(404, "SubscriptionNotFound", f"The subscription '{asked}' could not be found.")
+        if asked not in SUBSCRIPTIONS or not self._subscriptions.reaches(
+            call.caller.principal, asked
+        ):
+            raise Refusal(
+                404, "SubscriptionNotFound", f"The subscription '{asked}' could not be found."
+            )
 
     def _authorize(self, call: Call) -> None:
         for action in actions.needed(call.request, call.address):
             if _for_all(call) and not denied(action, self._faults.deny):
                 continue
-            if not may_manage(self._world, call.caller.principal, action, call.address.thing, self._faults.deny):
+            if not may_manage(
+                self._world, call.caller.principal, action, call.address.thing, self._faults.deny
+            ):
                 raise unauthorized(call.caller, action, call.address.thing)
 
 
@@ -122,7 +139,8 @@ def _for_all(call: Call) -> bool:
     """Who may do anything in a subscription, may see it; and what Azure's own roles are is no secret."""
     shape = call.address.shape
     return call.request.method == "GET" and (
-        shape == "subscriptions/{}" or (shape.startswith("microsoft.authorization/roledefinitions") and not call.address.parent)
+        shape == "subscriptions/{}"
+        or (shape.startswith("microsoft.authorization/roledefinitions") and not call.address.parent)
     )
 
 

@@ -23,12 +23,20 @@ class Names:
     def check(self, call: Call) -> Response:
         name = str(call.body.get("name") or "")
         if call.body.get("type") != KIND:
-            raise Refusal(400, "InvalidValuesForRequestParameters", "Values for request parameters are invalid: type.")
+            raise Refusal(
+                400,
+                "InvalidValuesForRequestParameters",
+                "Values for request parameters are invalid: type.",
+            )
         try:
             self.check_new(name)
         except Refusal as refusal:
-            reason = "AccountNameInvalid" if refusal.code == "AccountNameInvalid" else "AlreadyExists"
-            return json_response(200, {"nameAvailable": False, "reason": reason, "message": refusal.message})
+            reason = (
+                "AccountNameInvalid" if refusal.code == "AccountNameInvalid" else "AlreadyExists"
+            )
+            return json_response(
+                200, {"nameAvailable": False, "reason": reason, "message": refusal.message}
+            )
         return json_response(200, {"nameAvailable": True})
 
     def check_new(self, name: str) -> None:
@@ -39,7 +47,11 @@ class Names:
             )
             raise Refusal(400, "AccountNameInvalid", words)
         if name in self._state.strangers or name in self._state.world.accounts:
-            raise Refusal(409, "StorageAccountAlreadyTaken", f"The storage account named {name} is already taken.")
+            raise Refusal(
+                409,
+                "StorageAccountAlreadyTaken",
+                f"The storage account named {name} is already taken.",
+            )
 
     def taken(self, where: Address) -> Account | None:
         """The account that is meant, if it is there; one of that name elsewhere in the subscription is told apart from a stranger's."""

@@ -35,7 +35,10 @@ _OTHERS = (
 )
 _SERVICES = ("blob", "queue", "table", "file", "dfs", "web")
 _ENCRYPTED = {"keyType": "Account", "enabled": True}
-ENCRYPTION = {"services": {"file": _ENCRYPTED, "blob": _ENCRYPTED}, "keySource": "Microsoft.Storage"}
+ENCRYPTION = {
+    "services": {"file": _ENCRYPTED, "blob": _ENCRYPTED},
+    "keySource": "Microsoft.Storage",
+}
 
 
 def defaults() -> dict[str, Any]:
@@ -57,7 +60,10 @@ def merged(have: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     if "networkAcls" in new:
         new["networkAcls"] = _acls(new["networkAcls"])
     known = {*_BOOLEANS, *_CHOICES, *_OTHERS}
-    return {**have, **{name: value for name, value in new.items() if name in known and name != "encryption"}}
+    return {
+        **have,
+        **{name: value for name, value in new.items() if name in known and name != "encryption"},
+    }
 
 
 def sku(body: Mapping[str, Any]) -> str:
@@ -82,15 +88,28 @@ def identity(body: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def endpoints(account: Account) -> dict[str, str]:
-    return {service: f"https://{account.name}.{service if service != 'web' else 'z1.web'}.{account.suffix}/" for service in _SERVICES}
+    return {
+        service: f"https://{account.name}.{service if service != 'web' else 'z1.web'}.{account.suffix}/"
+        for service in _SERVICES
+    }
 
 
 def _acls(found: Mapping[str, Any]) -> dict[str, Any]:
-    own: dict[str, Any] = {"resourceAccessRules": [], "bypass": "AzureServices", "virtualNetworkRules": [], "ipRules": [], "defaultAction": "Allow"}
+    own: dict[str, Any] = {
+        "resourceAccessRules": [],
+        "bypass": "AzureServices",
+        "virtualNetworkRules": [],
+        "ipRules": [],
+        "defaultAction": "Allow",
+    }
     if found.get("defaultAction", "Allow") not in {"Allow", "Deny"}:
         raise _invalid("defaultAction")
     return {**own, **found}
 
 
 def _invalid(name: str) -> Refusal:
-    return Refusal(400, "InvalidValuesForRequestParameters", f"Values for request parameters are invalid: {name}.")
+    return Refusal(
+        400,
+        "InvalidValuesForRequestParameters",
+        f"Values for request parameters are invalid: {name}.",
+    )

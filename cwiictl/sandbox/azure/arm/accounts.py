@@ -65,7 +65,11 @@ class Accounts:
     def list(self, call: Call) -> Response:
         if call.address.group:
             self._state.group(call.address)
-        found = [one for _, one in sorted(self._state.world.accounts.items()) if covers(call.address.parent, one.id)]
+        found = [
+            one
+            for _, one in sorted(self._state.world.accounts.items())
+            if covers(call.address.parent, one.id)
+        ]
         return listed(call, [self.shown(one) for one in found])
 
     def shown(self, one: Account) -> dict[str, Any]:
@@ -77,24 +81,52 @@ class Accounts:
             "privateEndpointConnections": [], "encryption": account_settings.ENCRYPTION,
         }  # fmt: skip
         sku = {"name": one.sku, "tier": one.sku.partition("_")[0]}
-        own = {"id": one.id, "name": one.name, "type": KIND, "sku": sku, "kind": one.kind, "location": one.location, "tags": one.tags}
-        return {**own, **({"identity": one.identity} if one.identity else {}), "properties": properties}
+        own = {
+            "id": one.id,
+            "name": one.name,
+            "type": KIND,
+            "sku": sku,
+            "kind": one.kind,
+            "location": one.location,
+            "tags": one.tags,
+        }
+        return {
+            **own,
+            **({"identity": one.identity} if one.identity else {}),
+            "properties": properties,
+        }
 
     def _begun(self, call: Call, location: str) -> Response:
         self._names.check_new(call.address.name)
         reserved.check(call.address.name)
         sku, kind = account_settings.sku(call.body), account_settings.kind(call.body)
         properties = account_settings.merged(account_settings.defaults(), call.properties)
-        tags, now, due = tagging.read(call.body.get("tags"), _TAG), self._state.now(), self._state.operations.due()
+        tags, now, due = (
+            tagging.read(call.body.get("tags"), _TAG),
+            self._state.now(),
+            self._state.operations.due(),
+        )
         name = call.address.name
         own = f"/subscriptions/{call.address.subscription}/resourceGroups/{call.address.group}/providers/{KIND}/{name}"
         made = Account(
-            own, name, self._state.cloud.suffix, properties, (keys.new(), keys.new()), now, location=location, sku=sku, kind=kind, tags=tags, ready=due
+            own,
+            name,
+            self._state.cloud.suffix,
+            properties,
+            (keys.new(), keys.new()),
+            now,
+            location=location,
+            sku=sku,
+            kind=kind,
+            tags=tags,
+            ready=due,
         )
         made.identity = account_settings.identity(call.body)
         self._state.world.accounts[name] = made
         place = f"/subscriptions/{call.address.subscription}/providers/Microsoft.Storage/locations/{location}/asyncoperations"
-        return self._state.operations.begun(call, place, lambda: json_response(200, self.shown(made)), due)
+        return self._state.operations.begun(
+            call, place, lambda: json_response(200, self.shown(made)), due
+        )
 
     def _change(self, found: Account, call: Call) -> None:
         body = call.body
@@ -102,11 +134,21 @@ class Accounts:
         tags = tagging.read(body["tags"], _TAG) if "tags" in body else found.tags
         if "sku" in body:
             found.sku = account_settings.sku(body)
-        if "kind" in body and body["kind"] != found.kind and (found.kind, body["kind"]) != ("Storage", "StorageV2"):
-            raise Refusal(409, "AccountPropertyCannotBeUpdated", "The property 'kind' was specified in the input, but it cannot be updated as it is read-only.")
+        if (
+            "kind" in body
+            and body["kind"] != found.kind
+            and (found.kind, body["kind"]) != ("Storage", "StorageV2")
+        ):
+            raise Refusal(
+                409,
+                "AccountPropertyCannotBeUpdated",
+                "The property 'kind' was specified in the input, but it cannot be updated as it is read-only.",
+            )
         if "location" in body and locations.normal(str(body["location"])) != found.location:
             raise Refusal(
-                409, "AccountPropertyCannotBeUpdated", "The property 'location' was specified in the input, but it cannot be updated as it is read-only."
+                409,
+                "AccountPropertyCannotBeUpdated",
+                "The property 'location' was specified in the input, but it cannot be updated as it is read-only.",
             )
         found.identity = account_settings.identity(body) if "identity" in body else found.identity
         found.properties, found.tags = properties, tags

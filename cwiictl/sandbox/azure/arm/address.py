@@ -14,7 +14,11 @@ class Address:
     @cached_property
     def _cut(self) -> int | None:
         """Where the last provider begins. Only at an even place is it that word; elsewhere it is somebody's name for something."""
-        found = [place for place in range(0, len(self.segments), 2) if self.segments[place].lower() == "providers"]
+        found = [
+            place
+            for place in range(0, len(self.segments), 2)
+            if self.segments[place].lower() == "providers"
+        ]
         return found[-1] if found and len(self.segments) > found[-1] + 1 else None
 
     @cached_property
@@ -24,7 +28,11 @@ class Address:
     @cached_property
     def parent(self) -> str:
         """What a collection is in, and what an assignment, a definition or a lock is attached to."""
-        return path(self.segments[: self._cut]) if self._cut is not None else path(self.segments[: (len(self.segments) - 1) // 2 * 2])
+        return (
+            path(self.segments[: self._cut])
+            if self._cut is not None
+            else path(self.segments[: (len(self.segments) - 1) // 2 * 2])
+        )
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -53,7 +61,11 @@ class Address:
 
     @cached_property
     def group(self) -> str:
-        return self.segments[3] if self._begins("subscriptions", 0) and self._begins("resourcegroups", 2) else ""
+        return (
+            self.segments[3]
+            if self._begins("subscriptions", 0) and self._begins("resourcegroups", 2)
+            else ""
+        )
 
     @cached_property
     def kind(self) -> str:
@@ -63,7 +75,13 @@ class Address:
     @cached_property
     def shape(self) -> str:
         """The type with a pair of braces for each name: what routes are found by."""
-        parts = [self.segments[0], "{}", "providers", "{}"] if self.bare else [self.namespace] if self.namespace else []
+        parts = (
+            [self.segments[0], "{}", "providers", "{}"]
+            if self.bare
+            else [self.namespace]
+            if self.namespace
+            else []
+        )
         for place, part in enumerate(self._rest):
             parts.append("{}" if place % 2 else part)
         return "/".join(parts).lower()

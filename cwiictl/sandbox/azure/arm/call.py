@@ -35,7 +35,9 @@ class Call:
         return self.request.asked.get("api-version", "")
 
     def url(self, path: str, **asked: str) -> str:
-        query = "&".join(f"{key}={value}" for key, value in {"api-version": self.version, **asked}.items())
+        query = "&".join(
+            f"{key}={value}" for key, value in {"api-version": self.version, **asked}.items()
+        )
         return f"https://{self.request.host}{path}?{query}"
 
 
@@ -54,4 +56,8 @@ def read_body(request: Request) -> dict[str, Any]:
 
 
 def malformed(why: str) -> Refusal:
-    return Refusal(400, "InvalidRequestContent", f"The request content was invalid and could not be deserialized: '{why}'.")
+    return Refusal(
+        400,
+        "InvalidRequestContent",
+        f"The request content was invalid and could not be deserialized: '{why}'.",
+    )

@@ -40,7 +40,11 @@ class Containers:
         _check_name(call.address.name)
         there = account.containers.get(call.address.name)
         if there is None and account.going.get(call.address.name, 0.0) > self._state.now():
-            raise Refusal(409, "ContainerBeingDeleted", "The specified container is being deleted. Try operation later.")
+            raise Refusal(
+                409,
+                "ContainerBeingDeleted",
+                "The specified container is being deleted. Try operation later.",
+            )
         found = there or Container(call.address.name)
         self._change(account, found, call)
         account.containers[found.name] = found
@@ -75,9 +79,17 @@ class Containers:
     def _change(self, account: Account, found: Container, call: Call) -> None:
         public = _PUBLIC.get(str(call.properties.get("publicAccess") or found.public).lower())
         if public is None:
-            raise Refusal(400, "InvalidValuesForRequestParameters", "Values for request parameters are invalid: publicAccess.")
+            raise Refusal(
+                400,
+                "InvalidValuesForRequestParameters",
+                "Values for request parameters are invalid: publicAccess.",
+            )
         if public != "None" and not account.properties.get("allowBlobPublicAccess"):
-            raise Refusal(409, "PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
+            raise Refusal(
+                409,
+                "PublicAccessNotPermitted",
+                "Public access is not permitted on this storage account.",
+            )
         found.public = public
         found.metadata = {**(call.properties.get("metadata") or found.metadata)}
         found.etag, found.modified = f'"0x8D{secrets.token_hex(6).upper()}"', self._state.now()
@@ -92,9 +104,17 @@ def _found(account: Account, call: Call) -> Container:
 
 def _check_name(name: str) -> None:
     if not 3 <= len(name) <= 63:
-        raise Refusal(400, "ContainerOperationFailure", "The specified resource name length is not within the permissible limits.")
+        raise Refusal(
+            400,
+            "ContainerOperationFailure",
+            "The specified resource name length is not within the permissible limits.",
+        )
     if not _NAME.fullmatch(name):
-        raise Refusal(400, "ContainerOperationFailure", "The specifed resource name contains invalid characters.")
+        raise Refusal(
+            400,
+            "ContainerOperationFailure",
+            "The specifed resource name contains invalid characters.",
+        )
 
 
 def _shown(account: Account, one: Container) -> dict[str, Any]:
@@ -104,4 +124,10 @@ def _shown(account: Account, one: Container) -> dict[str, Any]:
         "hasImmutabilityPolicy": False, "hasLegalHold": False, "immutableStorageWithVersioning": {"enabled": False},
         **({"metadata": one.metadata} if one.metadata else {}),
     }  # fmt: skip
-    return {"id": f"{account.id}/blobServices/default/containers/{one.name}", "name": one.name, "type": KIND, "etag": one.etag, "properties": properties}
+    return {
+        "id": f"{account.id}/blobServices/default/containers/{one.name}",
+        "name": one.name,
+        "type": KIND,
+        "etag": one.etag,
+        "properties": properties,
+    }

@@ -30,7 +30,12 @@ class Credentials:
     def routes(self) -> Routes:
         every = f"{IDENTITIES.lower()}/{{}}/federatedidentitycredentials"
         item = f"{every}/{{}}"
-        return {("PUT", item): self.put, ("GET", item): self.get, ("DELETE", item): self.delete, ("GET", every): self.list}
+        return {
+            ("PUT", item): self.put,
+            ("GET", item): self.get,
+            ("DELETE", item): self.delete,
+            ("GET", every): self.list,
+        }
 
     def put(self, call: Call) -> Response:
         self._state.writable(call.address)
@@ -38,7 +43,10 @@ class Credentials:
         wanted = _read(call, self._state.now())
         there = identity.credentials.get(wanted.name.lower())
         _check_room(identity, wanted)
-        if there is None or dataclasses.replace(there, name=wanted.name, born=wanted.born) != wanted:  # what is no change is not news to Entra either
+        if (
+            there is None
+            or dataclasses.replace(there, name=wanted.name, born=wanted.born) != wanted
+        ):  # what is no change is not news to Entra either
             identity.credentials[wanted.name.lower()] = wanted
         return json_response(200 if there else 201, _shown(identity, wanted))
 
@@ -56,7 +64,9 @@ class Credentials:
 
     def list(self, call: Call) -> Response:
         identity = self._state.identity(call.address)
-        return listed(call, [_shown(identity, one) for _, one in sorted(identity.credentials.items())])
+        return listed(
+            call, [_shown(identity, one) for _, one in sorted(identity.credentials.items())]
+        )
 
 
 def _read(call: Call, now: float) -> Credential:
@@ -66,7 +76,9 @@ def _read(call: Call, now: float) -> Credential:
         raise _bad(words)
     issuer, subject, audiences = found.get("issuer"), found.get("subject"), found.get("audiences")
     if not issuer or not subject or not audiences or not isinstance(audiences, list):
-        raise _bad("The request format was unexpected. Federated Identity Credential must specify 'issuer', 'subject' and 'audience'.")
+        raise _bad(
+            "The request format was unexpected. Federated Identity Credential must specify 'issuer', 'subject' and 'audience'."
+        )
     each = [str(one) for one in cast("list[object]", audiences)]
     if len(each) != 1:
         raise _bad("Federated Identity Credential must have exactly 1 audience.")
@@ -79,15 +91,23 @@ def _check_texts(issuer: str, subject: str, audience: str) -> None:
         raise _bad(f"Federated Identity Credential issuer '{issuer}' is not a valid URL.")
     for name, text in (("issuer", issuer), ("subject", subject), ("audience", audience)):
         if len(text) > _LONGEST:
-            raise _bad(f"Federated Identity Credential {name} is longer than {_LONGEST} characters.")
+            raise _bad(
+                f"Federated Identity Credential {name} is longer than {_LONGEST} characters."
+            )
 
 
 def _check_room(identity: Identity, wanted: Credential) -> None:
     others = [one for name, one in identity.credentials.items() if name != wanted.name.lower()]
     if any((one.issuer, one.subject) == (wanted.issuer, wanted.subject) for one in others):
-        raise Refusal(409, "Conflict", "Issuer and subject combination already exists for this Managed Identity.")
+        raise Refusal(
+            409,
+            "Conflict",
+            "Issuer and subject combination already exists for this Managed Identity.",
+        )
     if len(others) >= MOST:
-        raise _bad(f"Too many Federated Identity Credentials for the managed identity '{identity.id}'. The maximum is {MOST}.")
+        raise _bad(
+            f"Too many Federated Identity Credentials for the managed identity '{identity.id}'. The maximum is {MOST}."
+        )
 
 
 def _bad(words: str) -> Refusal:
@@ -96,4 +116,9 @@ def _bad(words: str) -> Refusal:
 
 def _shown(identity: Identity, one: Credential) -> dict[str, Any]:
     own = {"issuer": one.issuer, "subject": one.subject, "audiences": list(one.audiences)}
-    return {"id": f"{identity.id}/federatedIdentityCredentials/{one.name}", "name": one.name, "type": KIND, "properties": own}
+    return {
+        "id": f"{identity.id}/federatedIdentityCredentials/{one.name}",
+        "name": one.name,
+        "type": KIND,
+        "properties": own,
+    }

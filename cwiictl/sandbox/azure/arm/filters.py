@@ -9,7 +9,10 @@ from cwiictl.sandbox.azure.answers import Refusal
 
 from .call import Call
 
-_CLAUSE = re.compile(r"\s*(?:(?P<name>\w+(?:/\w+)*)\s+eq\s+'(?P<text>(?:[^']|'')*)'|(?P<function>\w+)\(\s*(?:'(?P<given>[^']*)')?\s*\))\s*", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"\s*(?:(?P<name>\w+(?:/\w+)*)\s+eq\s+'(?P<text>(?:[^']|'')*)'|(?P<function>\w+)\(\s*(?:'(?P<given>[^']*)')?\s*\))\s*",
+    re.IGNORECASE,
+)
 _AND = re.compile(r"and\s+", re.IGNORECASE)
 
 
@@ -40,4 +43,8 @@ def _joined(text: str, place: int) -> int:
 
 
 def _invalid(text: str) -> Refusal:
-    return Refusal(400, "InvalidFilterInQueryString", f"Invalid $filter '{text}' specified in the query string.")
+    return Refusal(
+        400,
+        "InvalidFilterInQueryString",
+        f"Invalid $filter '{text}' specified in the query string.",
+    )

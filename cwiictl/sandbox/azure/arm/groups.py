@@ -36,7 +36,14 @@ class Groups:
         there = self._state.world.groups.get(key)
         if there is None or (there.until is not None and there.until <= self._state.now()):
             check_name(call.address.group)
-            made = Group(_id(call), call.address.group, location, self._state.now(), tags, call.body.get("managedBy"))
+            made = Group(
+                _id(call),
+                call.address.group,
+                location,
+                self._state.now(),
+                tags,
+                call.body.get("managedBy"),
+            )
             self._state.world.groups[key] = made
             return json_response(201, self._shown(made))
         found = self._state.writable(call.address)
@@ -74,7 +81,8 @@ class Groups:
         rows = [
             self._shown(one)
             for one in self._state.groups(call.address.subscription)
-            if (name is None or name in one.tags) and (value is None or one.tags.get(name or "") == value)
+            if (name is None or name in one.tags)
+            and (value is None or one.tags.get(name or "") == value)
         ]
         return listed(call, rows)
 
@@ -101,10 +109,18 @@ class Groups:
         self._state.unassign(group.id)
 
     def _shown(self, group: Group) -> dict[str, Any]:
-        own: dict[str, Any] = {"id": group.id, "name": group.name, "type": "Microsoft.Resources/resourceGroups", "location": group.location}
+        own: dict[str, Any] = {
+            "id": group.id,
+            "name": group.name,
+            "type": "Microsoft.Resources/resourceGroups",
+            "location": group.location,
+        }
         own |= {"tags": group.tags} if group.tags else {}
         own |= {"managedBy": group.manager} if group.manager else {}
-        return {**own, "properties": {"provisioningState": "Succeeded" if group.until is None else "Deleting"}}
+        return {
+            **own,
+            "properties": {"provisioningState": "Succeeded" if group.until is None else "Deleting"},
+        }
 
 
 def check_name(name: str) -> None:

@@ -68,7 +68,11 @@ class Identities:
     def list(self, call: Call) -> Response:
         if call.address.group:
             self._state.group(call.address)
-        found = [one for key, one in sorted(self._state.world.identities.items()) if covers(call.address.parent, key)]
+        found = [
+            one
+            for key, one in sorted(self._state.world.identities.items())
+            if covers(call.address.parent, key)
+        ]
         return listed(call, [shown(one) for one in found], _PAGE)
 
     def _made(self, call: Call, location: str, tags: dict[str, str]) -> Identity:
@@ -79,7 +83,16 @@ class Identities:
             )
             raise Refusal(400, "InvalidResourceName", words)
         reserved.check(call.address.name)
-        made = Identity(_id(call), call.address.name, str(uuid.uuid4()), str(uuid.uuid4()), TENANT, self._state.now(), location=location, tags=tags)
+        made = Identity(
+            _id(call),
+            call.address.name,
+            str(uuid.uuid4()),
+            str(uuid.uuid4()),
+            TENANT,
+            self._state.now(),
+            location=location,
+            tags=tags,
+        )
         world = self._state.world
         world.identities[made.id.lower()] = made
         world.principals[made.principal] = Principal(made.principal, "ServicePrincipal", made.born)
@@ -88,7 +101,14 @@ class Identities:
 
 def shown(one: Identity) -> dict[str, Any]:
     ids = {"tenantId": one.tenant, "principalId": one.principal, "clientId": one.client}
-    return {"id": one.id, "name": one.name, "type": KIND, "location": one.location, "tags": one.tags, "properties": ids}
+    return {
+        "id": one.id,
+        "name": one.name,
+        "type": KIND,
+        "location": one.location,
+        "tags": one.tags,
+        "properties": ids,
+    }
 
 
 def _id(call: Call) -> str:

@@ -23,14 +23,20 @@ class Inventory:
 
     @property
     def routes(self) -> Routes:
-        return {("GET", "subscriptions/{}/resources"): self.list, ("GET", "subscriptions/{}/resourcegroups/{}/resources"): self.list}
+        return {
+            ("GET", "subscriptions/{}/resources"): self.list,
+            ("GET", "subscriptions/{}/resourcegroups/{}/resources"): self.list,
+        }
 
     def list(self, call: Call) -> Response:
         if call.address.group:
             self._state.group(call.address)
         asked = filters.asked(call, _FILTERS)
         every = sorted(_rows(self._state.world), key=_id)
-        return listed(call, [row for row in every if covers(call.address.parent, _id(row)) and _fits(row, asked)])
+        return listed(
+            call,
+            [row for row in every if covers(call.address.parent, _id(row)) and _fits(row, asked)],
+        )
 
 
 def _id(row: dict[str, Any]) -> str:
@@ -50,7 +56,13 @@ def _rows(world: World) -> Iterator[dict[str, Any]]:
             "tags": one.tags,
         }
     for one in world.identities.values():
-        yield {"id": one.id, "name": one.name, "type": "Microsoft.ManagedIdentity/userAssignedIdentities", "location": one.location, "tags": one.tags}
+        yield {
+            "id": one.id,
+            "name": one.name,
+            "type": "Microsoft.ManagedIdentity/userAssignedIdentities",
+            "location": one.location,
+            "tags": one.tags,
+        }
     for one in world.others.values():
         yield {key: one[key] for key in ("id", "name", "type", "location", "tags") if key in one}
 
@@ -65,7 +77,11 @@ def _fits(row: dict[str, Any], asked: dict[str, str]) -> bool:
         elif name == "tagname":
             found = list(tags)
         else:
-            found = [value for key, value in tags.items() if key.lower() == asked.get("tagname", key).lower()]
+            found = [
+                value
+                for key, value in tags.items()
+                if key.lower() == asked.get("tagname", key).lower()
+            ]
         if text.lower() not in {one.lower() for one in found}:
             return False
     return True

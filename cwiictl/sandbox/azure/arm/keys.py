@@ -21,7 +21,10 @@ class Keys:
 
     @property
     def routes(self) -> Routes:
-        return {("POST", f"{KIND.lower()}/{{}}/listkeys"): self.list, ("POST", f"{KIND.lower()}/{{}}/regeneratekey"): self.regenerate}
+        return {
+            ("POST", f"{KIND.lower()}/{{}}/listkeys"): self.list,
+            ("POST", f"{KIND.lower()}/{{}}/regeneratekey"): self.regenerate,
+        }
 
     def list(self, call: Call) -> Response:
         return _shown(self._state.account(call.address))
@@ -30,7 +33,11 @@ class Keys:
         found = self._state.account(call.address)
         name = str(call.body.get("keyName", ""))
         if name not in {"key1", "key2"}:
-            raise Refusal(400, "InvalidValuesForRequestParameters", "Values for request parameters are invalid: keyName.")
+            raise Refusal(
+                400,
+                "InvalidValuesForRequestParameters",
+                "Values for request parameters are invalid: keyName.",
+            )
         found.keys = (new(), found.keys[1]) if name == "key1" else (found.keys[0], new())
         return _shown(found)
 
@@ -41,5 +48,8 @@ def new() -> str:
 
 def _shown(account: Account) -> Response:
     born = stamp(account.born)
-    rows = [{"creationTime": born, "keyName": f"key{number}", "value": key, "permissions": "FULL"} for number, key in enumerate(account.keys, 1)]
+    rows = [
+        {"creationTime": born, "keyName": f"key{number}", "value": key, "permissions": "FULL"}
+        for number, key in enumerate(account.keys, 1)
+    ]
     return json_response(200, {"keys": rows})

@@ -22,15 +22,38 @@ _STORAGE = (
     "2021-09-01", "2022-05-01", "2022-09-01", "2023-01-01", "2023-04-01", "2023-05-01", "2024-01-01", "2025-01-01", "2025-06-01", "2025-08-01", "2026-04-01",
     "2026-09-01",
 )  # fmt: skip
-_FEDERATED = ("2022-01-31-preview", "2023-01-31", "2023-07-31-preview", "2024-11-30", "2025-01-31-preview", "2025-05-31-preview")
+_FEDERATED = (
+    "2022-01-31-preview",
+    "2023-01-31",
+    "2023-07-31-preview",
+    "2024-11-30",
+    "2025-01-31-preview",
+    "2025-05-31-preview",
+)
 _IDENTITIES = ("2015-08-31-preview", "2018-11-30", "2021-09-30-preview", *_FEDERATED)
 _ASSIGNMENTS = (
     "2014-07-01-preview", "2014-10-01-preview", "2015-05-01-preview", "2015-06-01", "2015-07-01", "2016-07-01", "2017-05-01", "2017-09-01",
     "2017-10-01-preview", "2018-01-01-preview", "2018-07-01", "2018-09-01-preview", "2018-12-01-preview", "2019-04-01-preview", "2020-03-01-preview",
     "2020-04-01-preview", "2020-08-01-preview", "2020-10-01-preview", "2021-04-01-preview", "2022-01-01-preview", "2022-04-01",
 )  # fmt: skip
-_DEFINITIONS = ("2014-07-01-preview", "2015-07-01", "2016-07-01", "2017-05-01", "2018-01-01-preview", "2018-07-01", "2022-04-01", "2022-05-01-preview")
-_LOCKS = ("2015-01-01", "2015-05-01-preview", "2015-06-01", "2016-09-01", "2017-04-01", "2020-05-01")
+_DEFINITIONS = (
+    "2014-07-01-preview",
+    "2015-07-01",
+    "2016-07-01",
+    "2017-05-01",
+    "2018-01-01-preview",
+    "2018-07-01",
+    "2022-04-01",
+    "2022-05-01-preview",
+)
+_LOCKS = (
+    "2015-01-01",
+    "2015-05-01-preview",
+    "2015-06-01",
+    "2016-09-01",
+    "2017-04-01",
+    "2020-05-01",
+)
 _NETWORK = (
     "2018-05-01", "2018-09-01", "2020-01-01", "2020-06-01", "2020-11-01", "2021-02-01", "2021-08-01", "2022-01-01", "2022-05-01", "2022-07-01", "2023-02-01",
     "2023-07-01-preview", "2023-09-01", "2023-11-01", "2024-01-01", "2024-03-01", "2024-05-01", "2024-06-01", "2024-07-01", "2024-10-01", "2025-01-01",
@@ -99,18 +122,28 @@ NAMESPACES = sorted({kind.namespace for kind in KINDS.values()})
 
 def find(request: Request, address: Address) -> Kind | None:
     """The type that is meant; an action belongs to the type that it is done with."""
-    return KINDS.get(address.kind) or (KINDS.get(address.kind.rpartition("/")[0]) if request.method == "POST" else None)
+    return KINDS.get(address.kind) or (
+        KINDS.get(address.kind.rpartition("/")[0]) if request.method == "POST" else None
+    )
 
 
 def check(request: Request, address: Address, locations: tuple[str, ...]) -> None:
     version = request.asked.get("api-version", "")
     if not version:
-        raise Refusal(400, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+        raise Refusal(
+            400,
+            "MissingApiVersionParameter",
+            "The api-version query parameter (?api-version=) is required for all requests.",
+        )
     kind = find(request, address)
     if address.shape in CORE:
         if version not in CORE_VERSIONS:
             supported = ",".join(reversed(CORE_VERSIONS))
-            raise Refusal(400, "InvalidApiVersionParameter", f"The api-version '{version}' is invalid. The supported versions are '{supported}'.")
+            raise Refusal(
+                400,
+                "InvalidApiVersionParameter",
+                f"The api-version '{version}' is invalid. The supported versions are '{supported}'.",
+            )
     elif kind is None:
         raise _unknown(address, version)
     elif version.lower() not in kind.versions:
@@ -122,11 +155,17 @@ def check(request: Request, address: Address, locations: tuple[str, ...]) -> Non
 
 
 def _unknown(address: Address, version: str) -> Refusal:
-    namespace = next((known for known in NAMESPACES if known.lower() == address.namespace.lower()), "")
+    namespace = next(
+        (known for known in NAMESPACES if known.lower() == address.namespace.lower()), ""
+    )
     if not address.namespace:
         return Refusal(404, "NotFound", f"The resource path '{address.id}' is not known.")
     if not namespace:
-        return Refusal(404, "InvalidResourceNamespace", f"The resource namespace '{address.namespace}' is invalid.")
+        return Refusal(
+            404,
+            "InvalidResourceNamespace",
+            f"The resource namespace '{address.namespace}' is invalid.",
+        )
     kind = "/".join(address.types)
     words = f"The resource type '{kind}' could not be found in the namespace '{namespace}' for api version '{version}'. The supported api-versions are ''."
     return Refusal(404, "InvalidResourceType", words)

@@ -30,7 +30,9 @@ def normal(location: str) -> str:
 
 def needed(found: object) -> str:
     if not isinstance(found, str) or not found.strip():
-        raise Refusal(400, "LocationRequired", "The location property is required for this definition.")
+        raise Refusal(
+            400, "LocationRequired", "The location property is required for this definition."
+        )
     return normal(found)
 
 

@@ -31,7 +31,10 @@ class Operations:
 
     @property
     def routes(self) -> Routes:
-        return {("GET", "subscriptions/{}/operationresults/{}"): self.poll, ("GET", "microsoft.storage/locations/{}/asyncoperations/{}"): self.poll}
+        return {
+            ("GET", "subscriptions/{}/operationresults/{}"): self.poll,
+            ("GET", "microsoft.storage/locations/{}/asyncoperations/{}"): self.poll,
+        }
 
     def due(self) -> float:
         """When what begins now is done."""
@@ -47,7 +50,9 @@ class Operations:
         with self._lock:
             found = self._kept.get(call.address.name)
         if found is None:
-            raise Refusal(404, "OperationNotFound", f"The operation '{call.address.name}' is not found.")
+            raise Refusal(
+                404, "OperationNotFound", f"The operation '{call.address.name}' is not found."
+            )
         if found.due > self._faults.clock():
             return self._waiting(call.url(call.address.id), found.due)
         return found.end()

@@ -21,18 +21,36 @@ class Others:
     @property
     def routes(self) -> Routes:
         found: dict[tuple[str, str], Any] = {}
-        for name in (name for name, kind in kinds.KINDS.items() if kind.namespace == "Microsoft.Network"):
+        for name in (
+            name for name, kind in kinds.KINDS.items() if kind.namespace == "Microsoft.Network"
+        ):
             item = "/{}/".join(name.rsplit("/", 1)) if name.count("/") > 1 else name
-            found |= {("PUT", f"{item}/{{}}"): self.put, ("GET", f"{item}/{{}}"): self.get, ("DELETE", f"{item}/{{}}"): self.delete, ("GET", item): self.list}
+            found |= {
+                ("PUT", f"{item}/{{}}"): self.put,
+                ("GET", f"{item}/{{}}"): self.get,
+                ("DELETE", f"{item}/{{}}"): self.delete,
+                ("GET", item): self.list,
+            }
         return found
 
     def put(self, call: Call) -> Response:
         self._state.writable(call.address)
-        tags, kind, own_id = tagging.read(call.body.get("tags")), kinds.KINDS[call.address.kind], call.address.id
+        tags, kind, own_id = (
+            tagging.read(call.body.get("tags")),
+            kinds.KINDS[call.address.kind],
+            call.address.id,
+        )
         there = own_id.lower() in self._state.world.others
         properties = {**call.properties, "provisioningState": "Succeeded"}
         location = {"location": call.body["location"]} if "location" in call.body else {}
-        own = {"id": own_id, "name": call.address.name, "type": kind.name, **location, "tags": tags, "properties": properties}
+        own = {
+            "id": own_id,
+            "name": call.address.name,
+            "type": kind.name,
+            **location,
+            "tags": tags,
+            "properties": properties,
+        }
         self._state.world.others[own_id.lower()] = own
         return json_response(200 if there else 201, own)
 
@@ -49,5 +67,9 @@ class Others:
 
     def list(self, call: Call) -> Response:
         kind = kinds.KINDS[call.address.kind].name
-        rows = [one for key, one in sorted(self._state.world.others.items()) if one["type"] == kind and covers(call.address.parent, key)]
+        rows = [
+            one
+            for key, one in sorted(self._state.world.others.items())
+            if one["type"] == kind and covers(call.address.parent, key)
+        ]
         return listed(call, rows)

@@ -25,7 +25,11 @@ def listed(call: Call, rows: Sequence[object], size: int = 1000) -> Response:
 def _top(call: Call, size: int) -> int:
     asked = call.request.asked.get("$top", str(size))
     if not asked.isdigit() or int(asked) < 1:
-        raise Refusal(400, "InvalidTopInQueryString", f"Invalid $top '{asked}' specified in the query string. It must be a positive integer.")
+        raise Refusal(
+            400,
+            "InvalidTopInQueryString",
+            f"Invalid $top '{asked}' specified in the query string. It must be a positive integer.",
+        )
     return int(asked)
 
 
@@ -39,5 +43,9 @@ def _first(call: Call) -> int:
 
 def _link(call: Call, first: int) -> str:
     token = base64.urlsafe_b64encode(str(first).encode()).decode()
-    kept = {name: quote(text) for name, text in call.request.asked.items() if name.lower() not in {"$skiptoken", "api-version"}}
+    kept = {
+        name: quote(text)
+        for name, text in call.request.asked.items()
+        if name.lower() not in {"$skiptoken", "api-version"}
+    }
     return call.url(quote(call.address.id), **kept, **{"$skiptoken": quote(token)})

@@ -25,7 +25,11 @@ class Permissions:
         scope, denied = call.address.parent, sorted(self._state.faults.deny)
         self._state.check_scope(scope)
         rows: list[dict[str, Any]] = [
-            {**one, "notActions": [*one.get("notActions", ()), *denied], "notDataActions": [*one.get("notDataActions", ()), *denied]}
+            {
+                **one,
+                "notActions": [*one.get("notActions", ()), *denied],
+                "notDataActions": [*one.get("notDataActions", ()), *denied],
+            }
             for one in permissions(self._state.world, call.caller.principal, scope)
         ]
         return json_response(200, {"value": rows})

@@ -25,8 +25,12 @@ class Providers:
     @property
     def routes(self) -> Routes:
         return {
-            ("GET", "providers"): lambda call: listed(call, [self._shown(call, name) for name in kinds.NAMESPACES]),
-            ("GET", "subscriptions/{}/providers"): lambda call: listed(call, [self._shown(call, name) for name in kinds.NAMESPACES]),
+            ("GET", "providers"): lambda call: listed(
+                call, [self._shown(call, name) for name in kinds.NAMESPACES]
+            ),
+            ("GET", "subscriptions/{}/providers"): lambda call: listed(
+                call, [self._shown(call, name) for name in kinds.NAMESPACES]
+            ),
             ("GET", "subscriptions/{}/providers/{}"): self.get,
             ("POST", "subscriptions/{}/providers/{}/register"): self.get,
             ("POST", "subscriptions/{}/providers/{}/unregister"): self.unregister,
@@ -50,12 +54,19 @@ class Providers:
 
     def _type(self, kind: kinds.Kind) -> dict[str, Any]:
         where = [] if kind.namespace in _GLOBAL else list(locations.known(self._state.cloud))
-        return {"resourceType": kind.type, "locations": where, "apiVersions": list(reversed(kind.versions)), "capabilities": "None"}
+        return {
+            "resourceType": kind.type,
+            "locations": where,
+            "apiVersions": list(reversed(kind.versions)),
+            "capabilities": "None",
+        }
 
 
 def _name(call: Call) -> str:
     asked = call.address.namespace
     found = next((name for name in kinds.NAMESPACES if name.lower() == asked.lower()), "")
     if not found:
-        raise Refusal(404, "InvalidResourceNamespace", f"The resource namespace '{asked}' is invalid.")
+        raise Refusal(
+            404, "InvalidResourceNamespace", f"The resource namespace '{asked}' is invalid."
+        )
     return found

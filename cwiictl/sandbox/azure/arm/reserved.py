@@ -16,4 +16,8 @@ _WHOLE = {
 
 def check(name: str) -> None:
     if name.lower() in _WHOLE or _INSIDE.search(name.lower()):
-        raise Refusal(400, "ReservedResourceName", f"The resource name '{name}' or a part of the name is a trademarked or reserved word.")
+        raise Refusal(
+            400,
+            "ReservedResourceName",
+            f"The resource name '{name}' or a part of the name is a trademarked or reserved word.",
+        )

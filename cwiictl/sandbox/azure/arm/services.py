@@ -14,7 +14,10 @@ from .pages import listed
 from .state import State
 
 _OTHERS = ("fileServices", "queueServices", "tableServices")
-_OFF: dict[str, Any] = {"cors": {"corsRules": []}, "deleteRetentionPolicy": {"allowPermanentDelete": False, "enabled": False}}
+_OFF: dict[str, Any] = {
+    "cors": {"corsRules": []},
+    "deleteRetentionPolicy": {"allowPermanentDelete": False, "enabled": False},
+}
 
 
 class Services:
@@ -39,16 +42,25 @@ class Services:
     def put(self, call: Call) -> Response:
         found = self._found(call)
         self._state.writable(call.address)
-        found.service = {**found.service, **{name: value for name, value in call.properties.items() if value is not None}}
+        found.service = {
+            **found.service,
+            **{name: value for name, value in call.properties.items() if value is not None},
+        }
         return json_response(200, _shown(found))
 
     def policy(self, call: Call) -> Response:
         self._state.account(call.address)
-        raise Refusal(404, "ManagementPolicyNotFound", f"No ManagementPolicy found for account {call.address.names[0]}")
+        raise Refusal(
+            404,
+            "ManagementPolicyNotFound",
+            f"No ManagementPolicy found for account {call.address.names[0]}",
+        )
 
     def _found(self, call: Call) -> Account:
         if call.address.names[1] != "default":
-            raise Refusal(400, "InvalidResourceName", "The name of the blob service must be 'default'.")
+            raise Refusal(
+                400, "InvalidResourceName", "The name of the blob service must be 'default'."
+            )
         return self._state.account(call.address)
 
     def _other(self, name: str) -> Any:
@@ -62,5 +74,10 @@ class Services:
 
 def _shown(account: Account) -> dict[str, Any]:
     sku = {"name": account.sku, "tier": account.sku.partition("_")[0]}
-    own = {"id": f"{account.id}/blobServices/default", "name": "default", "type": f"{KIND}/blobServices", "sku": sku}
+    own = {
+        "id": f"{account.id}/blobServices/default",
+        "name": "default",
+        "type": f"{KIND}/blobServices",
+        "sku": sku,
+    }
     return {**own, "properties": {**_OFF, **account.service}}

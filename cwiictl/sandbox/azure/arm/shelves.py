@@ -25,16 +25,28 @@ class Shelves:
         for kind in SHELVES:
             service, _, what = kind.lower().partition("/")
             every = f"{ACCOUNTS.lower()}/{{}}/{service}/{{}}/{what}"
-            found |= {("GET", every): self._lists(kind), ("PUT", f"{every}/{{}}"): self._puts(kind), ("DELETE", f"{every}/{{}}"): self._drops(kind)}
+            found |= {
+                ("GET", every): self._lists(kind),
+                ("PUT", f"{every}/{{}}"): self._puts(kind),
+                ("DELETE", f"{every}/{{}}"): self._drops(kind),
+            }
         return found
 
     def _lists(self, kind: str) -> Callable[[Call], Response]:
-        return lambda call: listed(call, [_shown(self._state.account(call.address).id, kind, name) for name in sorted(self._names(call, kind))])
+        return lambda call: listed(
+            call,
+            [
+                _shown(self._state.account(call.address).id, kind, name)
+                for name in sorted(self._names(call, kind))
+            ],
+        )
 
     def _puts(self, kind: str) -> Callable[[Call], Response]:
         def put(call: Call) -> Response:
             self._names(call, kind).add(call.address.name)
-            return json_response(201, _shown(self._state.account(call.address).id, kind, call.address.name))
+            return json_response(
+                201, _shown(self._state.account(call.address).id, kind, call.address.name)
+            )
 
         return put
 
@@ -51,4 +63,9 @@ class Shelves:
 
 def _shown(account: str, kind: str, name: str) -> dict[str, object]:
     service, _, what = kind.partition("/")
-    return {"id": f"{account}/{service}/default/{what}/{name}", "name": name, "type": f"{ACCOUNTS}/{kind}", "properties": {}}
+    return {
+        "id": f"{account}/{service}/default/{what}/{name}",
+        "name": name,
+        "type": f"{ACCOUNTS}/{kind}",
+        "properties": {},
+    }

@@ -29,7 +29,9 @@ class State:
     def group(self, where: Address) -> Group:
         found = self.world.groups.get(group_id(where).lower())
         if found is None or (found.until is not None and found.until <= self.now()):
-            raise Refusal(404, "ResourceGroupNotFound", f"Resource group '{where.group}' could not be found.")
+            raise Refusal(
+                404, "ResourceGroupNotFound", f"Resource group '{where.group}' could not be found."
+            )
         return found
 
     def writable(self, where: Address) -> Group:
@@ -41,7 +43,11 @@ class State:
 
     def groups(self, subscription: str) -> list[Group]:
         prefix = f"/subscriptions/{subscription}/".lower()
-        return [one for key, one in sorted(self.world.groups.items()) if key.startswith(prefix) and (one.until is None or one.until > self.now())]
+        return [
+            one
+            for key, one in sorted(self.world.groups.items())
+            if key.startswith(prefix) and (one.until is None or one.until > self.now())
+        ]
 
     def identity(self, where: Address) -> Identity:
         """Of itself, or of what it has."""
@@ -90,7 +96,9 @@ def group_id(where: Address) -> str:
 def within(where: Address, depth: int) -> str:
     """The id of the outermost, or of the next within it …"""
     pairs = zip(where.types[:depth], where.names[:depth], strict=True)
-    return f"{where.parent}/providers/{where.namespace}" + "".join(f"/{kind}/{name}" for kind, name in pairs)
+    return f"{where.parent}/providers/{where.namespace}" + "".join(
+        f"/{kind}/{name}" for kind, name in pairs
+    )
 
 
 def missing(where: Address, depth: int) -> Refusal:

@@ -24,7 +24,9 @@ class Subscriptions:
     def routes(self) -> Routes:
         return {
             ("GET", "subscriptions"): self.list,
-            ("GET", "subscriptions/{}"): lambda call: json_response(200, _shown(call.address.subscription)),
+            ("GET", "subscriptions/{}"): lambda call: json_response(
+                200, _shown(call.address.subscription)
+            ),
             ("GET", "subscriptions/{}/locations"): self.locations,
             ("GET", "tenants"): lambda call: listed(call, [_tenant()]),
         }
@@ -36,7 +38,14 @@ class Subscriptions:
     def locations(self, call: Call) -> Response:
         prefix = f"/subscriptions/{call.address.subscription}/locations/"
         rows = [
-            {"id": prefix + name, "name": name, "type": "Region", "displayName": name, "regionalDisplayName": name, "metadata": {"regionType": "Physical"}}
+            {
+                "id": prefix + name,
+                "name": name,
+                "type": "Region",
+                "displayName": name,
+                "regionalDisplayName": name,
+                "metadata": {"regionType": "Physical"},
+            }
             for name in locations.known(self._state.cloud)
         ]
         return json_response(200, {"value": rows})
@@ -44,7 +53,10 @@ class Subscriptions:
     def reaches(self, principal: str, subscription: str) -> bool:
         """Who may do something in it, wherever, sees that it is there."""
         scope = f"/subscriptions/{subscription}"
-        return any(covers(one.scope, scope) or covers(scope, one.scope) for one in self._state.world.seen(principal))
+        return any(
+            covers(one.scope, scope) or covers(scope, one.scope)
+            for one in self._state.world.seen(principal)
+        )
 
 
 def _shown(subscription: str) -> dict[str, Any]:

@@ -11,7 +11,11 @@ from .call import Call, Routes
 from .state import State
 
 KIND = "Microsoft.Resources/tags"
-_NOWHERE = Refusal(400, "InvalidTagsScope", "Tags are kept here of resource groups, storage accounts and identities.")
+_NOWHERE = Refusal(
+    400,
+    "InvalidTagsScope",
+    "Tags are kept here of resource groups, storage accounts and identities.",
+)
 
 
 class Tags:
@@ -21,7 +25,12 @@ class Tags:
     @property
     def routes(self) -> Routes:
         item = f"{KIND.lower()}/{{}}"
-        return {("GET", item): self.get, ("PUT", item): self.put, ("PATCH", item): self.patch, ("DELETE", item): self.delete}
+        return {
+            ("GET", item): self.get,
+            ("PUT", item): self.put,
+            ("PATCH", item): self.patch,
+            ("DELETE", item): self.delete,
+        }
 
     def get(self, call: Call) -> Response:
         return _shown(call, self._thing(call).tags)
@@ -37,9 +46,15 @@ class Tags:
             case "Replace":
                 return self._set(call, given)
             case "Delete":
-                return self._set(call, {name: value for name, value in have.items() if given.get(name) != value})
+                return self._set(
+                    call, {name: value for name, value in have.items() if given.get(name) != value}
+                )
             case other:
-                raise Refusal(400, "InvalidTagsPatchOperation", f"The operation '{other}' is not one of Merge, Replace and Delete.")
+                raise Refusal(
+                    400,
+                    "InvalidTagsPatchOperation",
+                    f"The operation '{other}' is not one of Merge, Replace and Delete.",
+                )
 
     def delete(self, call: Call) -> Response:
         return self._set(call, {})
@@ -55,11 +70,16 @@ class Tags:
             raise _NOWHERE
         if not where.namespace:
             return self._state.group(where)
-        finders = {"microsoft.storage/storageaccounts": self._state.account, "microsoft.managedidentity/userassignedidentities": self._state.identity}
+        finders = {
+            "microsoft.storage/storageaccounts": self._state.account,
+            "microsoft.managedidentity/userassignedidentities": self._state.identity,
+        }
         if where.kind not in finders:
             raise _NOWHERE
         return finders[where.kind](where)
 
 
 def _shown(call: Call, tags: dict[str, str]) -> Response:
-    return json_response(200, {"id": call.address.id, "name": "default", "type": KIND, "properties": {"tags": tags}})
+    return json_response(
+        200, {"id": call.address.id, "name": "default", "type": KIND, "properties": {"tags": tags}}
+    )

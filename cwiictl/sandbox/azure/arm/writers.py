@@ -49,5 +49,9 @@ class Writers:
                     f"Too many Federated Identity Credentials are written concurrently for the managed identity '{identity}'. Concurrent Federated Identity"
                     " Credentials writes under the same managed identity are not supported."
                 )
-                raise Refusal(409, "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", words)
+                raise Refusal(
+                    409,
+                    "ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity",
+                    words,
+                )
             self._busy.add(identity)

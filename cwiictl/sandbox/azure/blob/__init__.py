@@ -19,8 +19,14 @@ from .operations import Operation
 
 _FAULTS = {
     Fault.THROTTLED: Refusal(503, "ServerBusy", "Operations per second is over the account limit."),
-    Fault.UNAVAILABLE: Refusal(503, "ServerBusy", "The server is currently unable to receive requests. Please retry your request."),
-    Fault.BROKEN: Refusal(500, "InternalError", "The server encountered an internal error. Please retry the request."),
+    Fault.UNAVAILABLE: Refusal(
+        503,
+        "ServerBusy",
+        "The server is currently unable to receive requests. Please retry your request.",
+    ),
+    Fault.BROKEN: Refusal(
+        500, "InternalError", "The server encountered an internal error. Please retry the request."
+    ),
 }
 
 
@@ -35,7 +41,11 @@ class BlobStorage:
         """An account that is not there, or is still being made, has no host."""
         name, suffix = of_host(host)
         account = self._world.accounts.get(name)
-        return account is not None and account.suffix == suffix and account.ready <= self._faults.clock()
+        return (
+            account is not None
+            and account.suffix == suffix
+            and account.ready <= self._faults.clock()
+        )
 
     def action(self, request: Request) -> tuple[str, bool]:
         mutating = request.method not in {"GET", "HEAD", "OPTIONS"}
@@ -70,7 +80,13 @@ class BlobStorage:
         if not request.header("Authorization").lower().startswith("bearer "):
             return None
         now, account = self._faults.clock(), self._world.accounts.get(read(request).account)
-        return stamped(request, refused(request, disbelief(request, account, Disbelief.EXPIRED) if account else NOWHERE, now), now)
+        return stamped(
+            request,
+            refused(
+                request, disbelief(request, account, Disbelief.EXPIRED) if account else NOWHERE, now
+            ),
+            now,
+        )
 
     def reset(self) -> None:
         self._blocks.forget()
@@ -89,7 +105,9 @@ class BlobStorage:
         blobs = Blobs(containers.known(address.container), self._faults.clock)
         return self._of_blob(request, address, operation, blobs)
 
-    def _of_blob(self, request: Request, address: Address, operation: Operation, blobs: Blobs) -> Response:
+    def _of_blob(
+        self, request: Request, address: Address, operation: Operation, blobs: Blobs
+    ) -> Response:
         if operation.name == "PutBlock":
             return self._blocks.put(request, address)
         if operation.name == "PutBlockList":
@@ -113,7 +131,13 @@ def _of_account(request: Request, operation: Operation, account: Account) -> Res
             return service.information(account)
 
 
-def _of_container(request: Request, address: Address, operation: Operation, account: Account, containers: Containers) -> Response:
+def _of_container(
+    request: Request,
+    address: Address,
+    operation: Operation,
+    account: Account,
+    containers: Containers,
+) -> Response:
     if operation.name == "ListBlobs":
         return listings.blobs(request, account, containers.known(address.container))
     served = {

@@ -17,7 +17,14 @@ _DECLARED = '<?xml version="1.0" encoding="utf-8"?>'
 class Refusal(Exception):
     """A request that the service does not carry out: status, code, sentence, what the error names besides, and further headers."""
 
-    def __init__(self, status: int, code: str, sentence: str, named: Tree | None = None, headers: Headers = ()) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        sentence: str,
+        named: Tree | None = None,
+        headers: Headers = (),
+    ) -> None:
         super().__init__(f"{code}: {sentence}")
         self.status = status
         self.code = code
@@ -27,7 +34,10 @@ class Refusal(Exception):
 
 
 def xml(tree: Tree) -> str:
-    return "".join(f"<{name}>{_inner(value)}</{name}>" if value else f"<{name} />" for name, value in tree.items())
+    return "".join(
+        f"<{name}>{_inner(value)}</{name}>" if value else f"<{name} />"
+        for name, value in tree.items()
+    )
 
 
 def _inner(value: str | Tree | list[Tree]) -> str:
@@ -55,7 +65,11 @@ def refused(request: Request, refusal: Refusal, now: float) -> Response:
 def stamped(request: Request, response: Response, now: float) -> Response:
     """With what every answer bears."""
     echoed = ((name, request.header(name)) for name in ("x-ms-version", "x-ms-client-request-id"))
-    own = (("Server", "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0"), ("x-ms-request-id", str(uuid.uuid4())), ("Date", date(now)))
+    own = (
+        ("Server", "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0"),
+        ("x-ms-request-id", str(uuid.uuid4())),
+        ("Date", date(now)),
+    )
     return response.but([*own, *((name, value) for name, value in echoed if value)])
 
 
@@ -79,7 +93,12 @@ def wrong_header(name: str, value: str) -> Refusal:
 
 def wrong_query(name: str, value: str) -> Refusal:
     sentence = "Value for one of the query parameters specified in the request URI is invalid."
-    return Refusal(400, "InvalidQueryParameterValue", sentence, {"QueryParameterName": name, "QueryParameterValue": value})
+    return Refusal(
+        400,
+        "InvalidQueryParameterValue",
+        sentence,
+        {"QueryParameterName": name, "QueryParameterValue": value},
+    )
 
 
 def not_found(kind: str) -> Refusal:
@@ -88,4 +107,6 @@ def not_found(kind: str) -> Refusal:
 
 
 NOWHERE = Refusal(404, "ResourceNotFound", "The specified resource does not exist.")
-NOT_PUBLIC = Refusal(409, "PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
+NOT_PUBLIC = Refusal(
+    409, "PublicAccessNotPermitted", "Public access is not permitted on this storage account."
+)

@@ -42,36 +42,66 @@ class Blobs:
         blob = self._known(name)
         check_read(request, blob)
         size, described = len(blob.body), bodies.described(blob)
-        span = _span(request.header("x-ms-range") or request.header("Range"), size) if request.method == "GET" else None
+        span = (
+            _span(request.header("x-ms-range") or request.header("Range"), size)
+            if request.method == "GET"
+            else None
+        )
         if span is None:
             body = b"" if request.method == "HEAD" else blob.body
             return Response(200, (("Content-Length", str(size)), *described), body)
         first, last = span
-        whole = [("x-ms-blob-content-md5", value) for key, value in described if key == "Content-MD5"]
+        whole = [
+            ("x-ms-blob-content-md5", value) for key, value in described if key == "Content-MD5"
+        ]
         rest = [header for header in described if header[0] != "Content-MD5"]
-        return Response(206, (*rest, *whole, ("Content-Range", f"bytes {first}-{last}/{size}")), blob.body[first : last + 1])
+        return Response(
+            206,
+            (*rest, *whole, ("Content-Range", f"bytes {first}-{last}/{size}")),
+            blob.body[first : last + 1],
+        )
 
     def describe(self, request: Request, name: str) -> Response:
         """Its metadata alone."""
         blob = self._known(name)
         check_read(request, blob)
-        return empty(200, (*bodies.state(blob), *(header for header in bodies.described(blob) if header[0].startswith("x-ms-meta-"))))
+        return empty(
+            200,
+            (
+                *bodies.state(blob),
+                *(
+                    header
+                    for header in bodies.described(blob)
+                    if header[0].startswith("x-ms-meta-")
+                ),
+            ),
+        )
 
     def set_properties(self, request: Request, name: str) -> Response:
         """What is not named goes."""
-        return self._changed(request, name, lambda blob: setattr(blob, "headers", bodies.kept(request, whole=False)))
+        return self._changed(
+            request, name, lambda blob: setattr(blob, "headers", bodies.kept(request, whole=False))
+        )
 
     def set_metadata(self, request: Request, name: str) -> Response:
-        return self._changed(request, name, lambda blob: setattr(blob, "metadata", bodies.metadata(request)))
+        return self._changed(
+            request, name, lambda blob: setattr(blob, "metadata", bodies.metadata(request))
+        )
 
     def get_tags(self, request: Request, name: str) -> Response:
         del request
         tags = self._known(name).tags
-        return document("Tags", {"TagSet": [{"Tag": {"Key": key, "Value": value}} for key, value in tags.items()]})
+        return document(
+            "Tags",
+            {"TagSet": [{"Tag": {"Key": key, "Value": value}} for key, value in tags.items()]},
+        )
 
     def set_tags(self, request: Request, name: str) -> Response:
         """Not a change of the blob: its ETag stays."""
-        found = {one.findtext("Key", ""): one.findtext("Value", "") for one in elements(request.body).iter("Tag")}
+        found = {
+            one.findtext("Key", ""): one.findtext("Value", "")
+            for one in elements(request.body).iter("Tag")
+        }
         bodies.check_tags(found)
         self._known(name).tags = found
         return empty(204)

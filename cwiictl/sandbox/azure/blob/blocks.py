@@ -32,7 +32,11 @@ class Blocks:
             raise wrong_query("blockid", name)
         bodies.check_digest(request)
         self._waiting.setdefault(_place(address), {})[name] = request.body
-        told = [("Content-MD5", request.header("Content-MD5"))] if request.header("Content-MD5") else []
+        told = (
+            [("Content-MD5", request.header("Content-MD5"))]
+            if request.header("Content-MD5")
+            else []
+        )
         return empty(201, [*told, ("x-ms-request-server-encrypted", "true")])
 
     def commit(self, request: Request, address: Address, blobs: Blobs) -> Response:
@@ -40,7 +44,9 @@ class Blocks:
         listed = [(one.tag, one.text or "") for one in elements(request.body)]
         found = {name: self._find(place, kind, name) for kind, name in listed}
         headers = bodies.kept(request, whole=False)
-        response = blobs.keep(request, address.blob, b"".join(found[name] for _, name in listed), headers)
+        response = blobs.keep(
+            request, address.blob, b"".join(found[name] for _, name in listed), headers
+        )
         self._committed[place] = found
         self._waiting.pop(place, None)
         return response
@@ -52,7 +58,11 @@ class Blocks:
 
     def _find(self, place: _Place, kind: str, name: str) -> bytes:
         waiting, committed = self._waiting.get(place, {}), self._committed.get(place, {})
-        sources = {"Uncommitted": [waiting], "Committed": [committed], "Latest": [waiting, committed]}.get(kind, [])
+        sources = {
+            "Uncommitted": [waiting],
+            "Committed": [committed],
+            "Latest": [waiting, committed],
+        }.get(kind, [])
         for source in sources:
             if name in source:
                 return source[name]

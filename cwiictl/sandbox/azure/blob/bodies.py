@@ -13,7 +13,14 @@ from cwiictl.sandbox.exchange import Headers, Request
 
 from .answers import Refusal, date, wrong_header
 
-_KEPT = ("Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Cache-Control", "Content-MD5")
+_KEPT = (
+    "Content-Type",
+    "Content-Encoding",
+    "Content-Language",
+    "Content-Disposition",
+    "Cache-Control",
+    "Content-MD5",
+)
 _PREFIX = "x-ms-meta-"
 _TAG = re.compile(r"[A-Za-z0-9 +\-./:=_]{1,128}")
 _VALUE = re.compile(r"[A-Za-z0-9 +\-./:=_]{0,256}")
@@ -24,7 +31,11 @@ def new_etag() -> str:
 
 
 def metadata(request: Request) -> dict[str, str]:
-    return {name[len(_PREFIX) :]: value for name, value in request.headers if name.lower().startswith(_PREFIX)}
+    return {
+        name[len(_PREFIX) :]: value
+        for name, value in request.headers
+        if name.lower().startswith(_PREFIX)
+    }
 
 
 def tags(request: Request) -> dict[str, str]:
@@ -35,15 +46,23 @@ def tags(request: Request) -> dict[str, str]:
 
 
 def check_tags(found: dict[str, str]) -> None:
-    if len(found) > 10 or not all(_TAG.fullmatch(name) and _VALUE.fullmatch(value) for name, value in found.items()):
-        raise Refusal(400, "InvalidTag", "The tags specified are invalid. It contains characters that are not permitted.")
+    if len(found) > 10 or not all(
+        _TAG.fullmatch(name) and _VALUE.fullmatch(value) for name, value in found.items()
+    ):
+        raise Refusal(
+            400,
+            "InvalidTag",
+            "The tags specified are invalid. It contains characters that are not permitted.",
+        )
 
 
 def kept(request: Request, *, whole: bool) -> dict[str, str]:
     """Of a request that brings the bytes too (`whole`), its own headers count where the blob's are not named."""
     found: dict[str, str] = {}
     for name in _KEPT:
-        value = request.header(f"x-ms-blob-{name.lower()}") or (request.header(name) if whole else "")
+        value = request.header(f"x-ms-blob-{name.lower()}") or (
+            request.header(name) if whole else ""
+        )
         if value:
             found[name] = value
     return {"Content-Type": "application/octet-stream", **found}
@@ -61,7 +80,12 @@ def check_digest(request: Request) -> None:
     told = request.header("Content-MD5")
     if told and told != digest(request.body):
         words = "The MD5 value specified in the request did not match with the MD5 value calculated by the server."
-        raise Refusal(400, "Md5Mismatch", words, {"UserSpecifiedMd5": told, "ServerCalculatedMd5": digest(request.body)})
+        raise Refusal(
+            400,
+            "Md5Mismatch",
+            words,
+            {"UserSpecifiedMd5": told, "ServerCalculatedMd5": digest(request.body)},
+        )
 
 
 def check_kind(request: Request) -> None:
@@ -79,6 +103,11 @@ def described(blob: Blob) -> Headers:
     """All that is served with it, but its length."""
     own = tuple((f"{_PREFIX}{name}", value) for name, value in blob.metadata.items())
     count = (("x-ms-tag-count", str(len(blob.tags))),) if blob.tags else ()
-    constant = (("x-ms-blob-type", "BlockBlob"), ("x-ms-lease-status", "unlocked"), ("x-ms-lease-state", "available"), ("x-ms-server-encrypted", "true"))
+    constant = (
+        ("x-ms-blob-type", "BlockBlob"),
+        ("x-ms-lease-status", "unlocked"),
+        ("x-ms-lease-state", "available"),
+        ("x-ms-server-encrypted", "true"),
+    )
     times = (("x-ms-creation-time", date(blob.modified)), ("Accept-Ranges", "bytes"))
     return (*blob.headers.items(), *state(blob), *constant, *times, *count, *own)

@@ -32,11 +32,17 @@ def check(request: Request, blob: Blob, *, unchanged: int = 412) -> None:
     wanted, unwanted = request.header("If-Match"), request.header("If-None-Match")
     if wanted and not _named(wanted, blob.etag):
         raise _not_met(412)
-    if (before := _moment(request, "If-Unmodified-Since")) is not None and int(blob.modified) > before:
+    if (before := _moment(request, "If-Unmodified-Since")) is not None and int(
+        blob.modified
+    ) > before:
         raise _not_met(412)
     if unwanted and _named(unwanted, blob.etag):
         raise _not_met(unchanged)
-    if not unwanted and (since := _moment(request, "If-Modified-Since")) is not None and int(blob.modified) <= since:
+    if (
+        not unwanted
+        and (since := _moment(request, "If-Modified-Since")) is not None
+        and int(blob.modified) <= since
+    ):
         raise _not_met(unchanged)
 
 

@@ -101,6 +101,12 @@ def _check_name(name: str) -> None:
     if name in _SPECIAL:
         return
     if not 3 <= len(name) <= 63:
-        raise Refusal(400, "OutOfRangeInput", "The specified resource name length is not within the permissible limits.")
+        raise Refusal(
+            400,
+            "OutOfRangeInput",
+            "The specified resource name length is not within the permissible limits.",
+        )
     if not _NAME.fullmatch(name):
-        raise Refusal(400, "InvalidResourceName", "The specified resource name contains invalid characters.")
+        raise Refusal(
+            400, "InvalidResourceName", "The specified resource name contains invalid characters."
+        )

@@ -33,7 +33,9 @@ class Guard:
         self._tokens = tokens
         self._faults = faults
 
-    def check(self, request: Request, address: Address, operation: Operation, account: Account) -> None:
+    def check(
+        self, request: Request, address: Address, operation: Operation, account: Account
+    ) -> None:
         """Raises Refusal. What is not there is told only to those who may know."""
         _check_version(request)
         _check_network(account)
@@ -50,7 +52,9 @@ class Guard:
             sentence = "Authentication information is not given in the correct format. Check the value of Authorization header."
             raise Refusal(400, "InvalidAuthenticationInfo", sentence)
 
-    def _check_anybody(self, request: Request, address: Address, operation: Operation, account: Account) -> None:
+    def _check_anybody(
+        self, request: Request, address: Address, operation: Operation, account: Account
+    ) -> None:
         allowed = account.properties.get("allowBlobPublicAccess") is True
         container = account.containers.get(address.container)
         public: Public = container.public if container else "None"
@@ -61,14 +65,20 @@ class Guard:
             raise Refusal(401, "NoAuthenticationInformation", sentence, headers=challenge(account))
         raise NOWHERE if allowed else NOT_PUBLIC
 
-    def _check_bearer(self, request: Request, address: Address, operation: Operation, account: Account) -> None:
+    def _check_bearer(
+        self, request: Request, address: Address, operation: Operation, account: Account
+    ) -> None:
         if request.header("x-ms-version") < _BEARING:
             raise sharedkey.failed("Authentication scheme Bearer is not supported in this version.")
         try:
             caller = self._tokens.believe(bearer(request), audiences(account))
         except Disbelieved as disbelieved:
             raise disbelief(request, account, disbelieved.fault) from disbelieved
-        scope = f"{account.id}/blobServices/default/containers/{address.container}" if address.container else f"{account.id}/blobServices/default"
+        scope = (
+            f"{account.id}/blobServices/default/containers/{address.container}"
+            if address.container
+            else f"{account.id}/blobServices/default"
+        )
         allowed = may if operation.on_data else may_manage
         for action in needed(request, operation):
             if allowed(self._world, caller.principal, action, scope, self._faults.deny):
@@ -80,7 +90,11 @@ class Guard:
                 and may(self._world, caller.principal, ADD, scope, self._faults.deny)
             ):
                 continue
-            raise Refusal(403, "AuthorizationPermissionMismatch", "This request is not authorized to perform this operation using this permission.")
+            raise Refusal(
+                403,
+                "AuthorizationPermissionMismatch",
+                "This request is not authorized to perform this operation using this permission.",
+            )
 
 
 def audiences(account: Account) -> Collection[str]:
@@ -98,7 +112,13 @@ def disbelief(request: Request, account: Account, fault: Fault) -> Refusal:
     if request.header("x-ms-version") < _CHALLENGING:
         return sharedkey.failed(detail)
     sentence = "Server failed to authenticate the request. Please refer to the information in the www-authenticate header."
-    return Refusal(401, "InvalidAuthenticationInfo", sentence, {"AuthenticationErrorDetail": detail}, challenge(account))
+    return Refusal(
+        401,
+        "InvalidAuthenticationInfo",
+        sentence,
+        {"AuthenticationErrorDetail": detail},
+        challenge(account),
+    )
 
 
 def _is_new(account: Account, address: Address) -> bool:
@@ -114,7 +134,11 @@ def _check_signed(account: Account) -> None:
 
 def _check_keys_are_on(account: Account) -> None:
     if account.properties.get("allowSharedKeyAccess") is False:
-        raise Refusal(403, "KeyBasedAuthenticationNotPermitted", "Key based authentication is not permitted on this storage account.")
+        raise Refusal(
+            403,
+            "KeyBasedAuthenticationNotPermitted",
+            "Key based authentication is not permitted on this storage account.",
+        )
 
 
 def _check_key(request: Request, account: Account, now: float) -> None:
@@ -131,5 +155,10 @@ def _check_version(request: Request) -> None:
 def _check_network(account: Account) -> None:
     """Who comes from the internet does not get in; and the sandbox has nothing but an internet."""
     rules: Mapping[str, object] = account.properties.get("networkAcls") or {}
-    if account.properties.get("publicNetworkAccess") in {"Disabled", "SecuredByPerimeter"} or rules.get("defaultAction") == "Deny":
-        raise Refusal(403, "AuthorizationFailure", "This request is not authorized to perform this operation.")
+    if (
+        account.properties.get("publicNetworkAccess") in {"Disabled", "SecuredByPerimeter"}
+        or rules.get("defaultAction") == "Deny"
+    ):
+        raise Refusal(
+            403, "AuthorizationFailure", "This request is not authorized to perform this operation."
+        )

@@ -38,9 +38,18 @@ def blobs(request: Request, account: Account, container: Container) -> Response:
     matching = [name for name in container.blobs if name.startswith(prefix)]
     page = Page.of(request, (_folded(name, prefix, delimiter) for name in matching))
     include = set(request.asked.get("include", "").lower().split(","))
-    entries: list[Tree] = [_blob(name, container.blobs[name], include) if name in container.blobs else {"BlobPrefix": {"Name": name}} for name in page.names]
+    entries: list[Tree] = [
+        _blob(name, container.blobs[name], include)
+        if name in container.blobs
+        else {"BlobPrefix": {"Name": name}}
+        for name in page.names
+    ]
     where = f" ServiceEndpoint={quoteattr(_endpoint(account))} ContainerName={quoteattr(container.name)}"
-    return document("EnumerationResults", {**_asked(request, page), "Blobs": entries, "NextMarker": page.marker}, where)
+    return document(
+        "EnumerationResults",
+        {**_asked(request, page), "Blobs": entries, "NextMarker": page.marker},
+        where,
+    )
 
 
 def containers(request: Request, account: Account) -> Response:
@@ -53,7 +62,11 @@ def containers(request: Request, account: Account) -> Response:
 
 
 def _asked(request: Request, page: Page) -> Tree:
-    told = {name: request.asked[name.lower()] for name in ("Prefix", "Marker", "Delimiter") if request.asked.get(name.lower())}
+    told = {
+        name: request.asked[name.lower()]
+        for name in ("Prefix", "Marker", "Delimiter")
+        if request.asked.get(name.lower())
+    }
     return {**told, "MaxResults": str(page.size)} if "maxresults" in request.asked else told
 
 
@@ -68,7 +81,9 @@ def _blob(name: str, blob: Blob, include: Iterable[str]) -> Tree:
     if "metadata" in include:
         entry["Metadata"] = blob.metadata
     if "tags" in include and blob.tags:
-        entry["Tags"] = {"TagSet": [{"Tag": {"Key": key, "Value": value}} for key, value in blob.tags.items()]}
+        entry["Tags"] = {
+            "TagSet": [{"Tag": {"Key": key, "Value": value}} for key, value in blob.tags.items()]
+        }
     return {"Blob": entry}
 
 
@@ -78,13 +93,23 @@ def _container(one: Container, include: Iterable[str]) -> Tree:
         "Last-Modified": date(one.modified), "Etag": etag(one), "LeaseStatus": "unlocked", "LeaseState": "available", **openness,
         "HasImmutabilityPolicy": "false", "HasLegalHold": "false",
     }  # fmt: skip
-    return {"Container": {"Name": one.name, "Properties": properties, **({"Metadata": one.metadata} if "metadata" in include else {})}}
+    return {
+        "Container": {
+            "Name": one.name,
+            "Properties": properties,
+            **({"Metadata": one.metadata} if "metadata" in include else {}),
+        }
+    }
 
 
 def _folded(name: str, prefix: str, delimiter: str) -> str:
     """A blob's own name, or as much of it as stands for a folder."""
     rest = name[len(prefix) :]
-    return prefix + rest.partition(delimiter)[0] + delimiter if delimiter and delimiter in rest else name
+    return (
+        prefix + rest.partition(delimiter)[0] + delimiter
+        if delimiter and delimiter in rest
+        else name
+    )
 
 
 def _endpoint(account: Account) -> str:
@@ -97,7 +122,12 @@ def _size(request: Request) -> int:
         raise wrong_query("maxresults", text)
     if int(text) == 0:
         sentence = "One of the query parameters specified in the request URI is outside the permissible range."
-        named = {"QueryParameterName": "maxresults", "QueryParameterValue": text, "MinimumAllowed": "1", "MaximumAllowed": str(2**31 - 1)}
+        named = {
+            "QueryParameterName": "maxresults",
+            "QueryParameterValue": text,
+            "MinimumAllowed": "1",
+            "MaximumAllowed": str(2**31 - 1),
+        }
         raise Refusal(400, "OutOfRangeQueryParameterValue", sentence, named)
     return min(int(text), _MOST)
 

@@ -36,7 +36,9 @@ _TABLE = {
     ("account", "PUT", "properties"): Operation("SetServiceProperties", f"{_SERVICE}/write"),
     ("container", "PUT", ""): Operation("CreateContainer", f"{_CONTAINERS}/write"),
     ("container", "GET", ""): Operation("GetContainer", f"{_CONTAINERS}/read", ("Container",)),
-    ("container", "GET", "metadata"): Operation("GetContainer", f"{_CONTAINERS}/read", ("Container",)),
+    ("container", "GET", "metadata"): Operation(
+        "GetContainer", f"{_CONTAINERS}/read", ("Container",)
+    ),
     ("container", "PUT", "metadata"): Operation("SetContainerMetadata", f"{_CONTAINERS}/write"),
     ("container", "GET", "acl"): Operation("GetContainerAcl", f"{_CONTAINERS}/getAcl/action"),
     ("container", "PUT", "acl"): Operation("SetContainerAcl", f"{_CONTAINERS}/setAcl/action"),
@@ -65,7 +67,9 @@ def find(request: Request, address: Address) -> Operation:
     if found is not None:
         return found
     if (address.level, "GET", comp) in _TABLE or (address.level, "PUT", comp) in _TABLE:
-        raise Refusal(405, "UnsupportedHttpVerb", "The resource doesn't support specified Http Verb.")
+        raise Refusal(
+            405, "UnsupportedHttpVerb", "The resource doesn't support specified Http Verb."
+        )
     raise wrong_query("comp", comp)
 
 

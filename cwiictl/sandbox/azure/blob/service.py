@@ -11,7 +11,13 @@ from .blobs import elements
 _OFF: Tree = {"Enabled": "false"}
 _UNCOUNTED: Tree = {"Version": "1.0", "Enabled": "false", "RetentionPolicy": _OFF}
 _DEFAULT: Tree = {
-    "Logging": {"Version": "1.0", "Read": "false", "Write": "false", "Delete": "false", "RetentionPolicy": _OFF},
+    "Logging": {
+        "Version": "1.0",
+        "Read": "false",
+        "Write": "false",
+        "Delete": "false",
+        "RetentionPolicy": _OFF,
+    },
     "HourMetrics": _UNCOUNTED,
     "MinuteMetrics": _UNCOUNTED,
     "Cors": "",
@@ -31,5 +37,9 @@ def set_properties(request: Request) -> Response:
 
 
 def information(account: Account) -> Response:
-    kind = (("x-ms-sku-name", account.sku), ("x-ms-account-kind", account.kind), ("x-ms-is-hns-enabled", "false"))
+    kind = (
+        ("x-ms-sku-name", account.sku),
+        ("x-ms-account-kind", account.kind),
+        ("x-ms-is-hns-enabled", "false"),
+    )
     return empty(200, kind)

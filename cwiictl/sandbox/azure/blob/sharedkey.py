@@ -24,10 +24,14 @@ def check(request: Request, account: Account, now: float) -> None:
     """Raises Refusal unless the request is as it was when somebody with a key signed it, a moment ago."""
     name, _, told = request.header("Authorization").partition(" ")[2].partition(":")
     if name != account.name:
-        raise failed(f"The account name in the Authorization header, {name}, is not that of the host.")
+        raise failed(
+            f"The account name in the Authorization header, {name}, is not that of the host."
+        )
     _check_time(request, now)
     text = to_sign(request, account.name)
-    if not any(hmac.compare_digest(signature(key, text).encode(), told.encode()) for key in account.keys):
+    if not any(
+        hmac.compare_digest(signature(key, text).encode(), told.encode()) for key in account.keys
+    ):
         quoted = text.replace("\n", "\\n")
         raise failed(
             f"The MAC signature found in the HTTP request '{told}' is not the same as any computed signature. Server used following string to sign: '{quoted}'."
@@ -45,11 +49,23 @@ def to_sign(request: Request, account: str) -> str:
         plain["content-length"] = ""
     if request.header("x-ms-date"):
         plain["date"] = ""
-    return "\n".join([request.method, *plain.values(), *_headers(request), f"/{account}{request.path}", *_query(request)])
+    return "\n".join(
+        [
+            request.method,
+            *plain.values(),
+            *_headers(request),
+            f"/{account}{request.path}",
+            *_query(request),
+        ]
+    )
 
 
 def _headers(request: Request) -> list[str]:
-    own = [(name.lower(), value.strip()) for name, value in request.headers if name.lower().startswith("x-ms-")]
+    own = [
+        (name.lower(), value.strip())
+        for name, value in request.headers
+        if name.lower().startswith("x-ms-")
+    ]
     return [f"{name}:{value}" for name, value in sorted(own, key=lambda one: _order(one[0]))]
 
 
@@ -67,7 +83,9 @@ def _query(request: Request) -> list[str]:
 
 
 def signature(key: str, text: str) -> str:
-    return base64.b64encode(hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()).decode()
+    return base64.b64encode(
+        hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
+    ).decode()
 
 
 def _check_time(request: Request, now: float) -> None:

@@ -18,9 +18,18 @@ from .wish import Wish
 __all__ = ["Caller", "Entra", "Tokens"]
 
 _FAULTS = {
-    Fault.THROTTLED: Refusal(429, "temporarily_unavailable", 90055, "There are too many incoming requests."),
-    Fault.UNAVAILABLE: Refusal(503, "temporarily_unavailable", 90033, "A transient error has occurred. Please try again."),
-    Fault.BROKEN: Refusal(500, "server_error", 50000, "There was an error issuing a token or an issue with our sign-in service."),
+    Fault.THROTTLED: Refusal(
+        429, "temporarily_unavailable", 90055, "There are too many incoming requests."
+    ),
+    Fault.UNAVAILABLE: Refusal(
+        503, "temporarily_unavailable", 90033, "A transient error has occurred. Please try again."
+    ),
+    Fault.BROKEN: Refusal(
+        500,
+        "server_error",
+        50000,
+        "There was an error issuing a token or an issue with our sign-in service.",
+    ),
 }
 _NOBODYS = ("common", "organizations", "consumers")
 
@@ -53,7 +62,9 @@ class Entra:
         """The operator's secret has come to its end; federated workloads have none that could."""
         if not request.path.endswith("/token") or "client_secret" not in request.form:
             return None
-        return answers.refused(request, secret_expired(request.form.get("client_id", "")), self._ground.faults.clock())
+        return answers.refused(
+            request, secret_expired(request.form.get("client_id", "")), self._ground.faults.clock()
+        )
 
     def reset(self) -> None:
         self._checker.forget()
@@ -77,7 +88,10 @@ class Entra:
     def _token(self, request: Request, cloud: Cloud, tenant: str) -> Response:
         if tenant in _NOBODYS:
             raise Refusal(
-                400, "invalid_request", 50059, "No tenant-identifying information found in either the request or implied by any provided credentials."
+                400,
+                "invalid_request",
+                50059,
+                "No tenant-identifying information found in either the request or implied by any provided credentials.",
             )
         wish = Wish.read(request, cloud)
         client = self._clients.proven(request.form)

@@ -28,7 +28,9 @@ class Refusal(Exception):
 
 
 def json_response(status: int, value: object) -> Response:
-    return Response(status, (*_HEADERS, ("x-ms-request-id", str(uuid.uuid4()))), json.dumps(value).encode())
+    return Response(
+        status, (*_HEADERS, ("x-ms-request-id", str(uuid.uuid4()))), json.dumps(value).encode()
+    )
 
 
 def missing() -> Response:
@@ -54,6 +56,27 @@ def refused(request: Request, refusal: Refusal, now: float) -> Response:
 def granted(request: Request, version: int, token: str, now: float) -> Response:
     """The first version's numbers are texts, and it repeats what was asked for."""
     if version == 2:
-        return json_response(200, {"token_type": "Bearer", "expires_in": _LIFE, "ext_expires_in": _LIFE, "access_token": token})
-    end = {"expires_in": str(_LIFE), "ext_expires_in": str(_LIFE), "expires_on": str(int(now) + _LIFE), "not_before": str(int(now) - 300)}
-    return json_response(200, {"token_type": "Bearer", **end, "resource": request.form["resource"], "access_token": token})
+        return json_response(
+            200,
+            {
+                "token_type": "Bearer",
+                "expires_in": _LIFE,
+                "ext_expires_in": _LIFE,
+                "access_token": token,
+            },
+        )
+    end = {
+        "expires_in": str(_LIFE),
+        "ext_expires_in": str(_LIFE),
+        "expires_on": str(int(now) + _LIFE),
+        "not_before": str(int(now) - 300),
+    }
+    return json_response(
+        200,
+        {
+            "token_type": "Bearer",
+            **end,
+            "resource": request.form["resource"],
+            "access_token": token,
+        },
+    )

@@ -35,21 +35,40 @@ class Clients:
         if not form.get("client_secret"):
             sentence = "'client_assertion', 'client_secret' or 'request' is required for the 'client_credentials' grant type."
             raise Refusal(401, "invalid_client", 7000216, sentence)
-        if identity is not None or not hmac.compare_digest(form["client_secret"].encode(), SECRET.encode()):
+        if identity is not None or not hmac.compare_digest(
+            form["client_secret"].encode(), SECRET.encode()
+        ):
             raise _wrong_secret(asked)
         return Client(CLIENT, OPERATOR)
 
     def _identity(self, client: str) -> Identity | None:
         """A new identity is a stranger to Entra for a while."""
         with self._world.lock:
-            return next((one for one in self._world.identities.values() if one.client == client and self._world.old(one.born)), None)
+            return next(
+                (
+                    one
+                    for one in self._world.identities.values()
+                    if one.client == client and self._world.old(one.born)
+                ),
+                None,
+            )
 
     def _asserted(self, form: Mapping[str, str], identity: Identity | None) -> Client:
         kind = form.get("client_assertion_type", "")
         if kind != _ASSERTION:
-            raise Refusal(400, "invalid_request", 50027, f"Invalid client_assertion_type: expected '{_ASSERTION}'.")
+            raise Refusal(
+                400,
+                "invalid_request",
+                50027,
+                f"Invalid client_assertion_type: expected '{_ASSERTION}'.",
+            )
         if identity is None:
-            raise Refusal(401, "invalid_client", 70025, f"The client '{CLIENT}'(sandbox-operator) has no configured federated identity credentials.")
+            raise Refusal(
+                401,
+                "invalid_client",
+                70025,
+                f"The client '{CLIENT}'(sandbox-operator) has no configured federated identity credentials.",
+            )
         self._federation.check(form["client_assertion"], identity)
         return Client(identity.client, identity.principal)
 

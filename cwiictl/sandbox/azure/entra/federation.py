@@ -54,16 +54,27 @@ class Federation:
             case Flaw.MALFORMED | Flaw.CLAIMS:
                 return _malformed()
             case Flaw.UNREACHABLE | Flaw.UNUSABLE:
-                return Refusal(400, "invalid_request", 501661, "Request to External OIDC endpoint failed.")
+                return Refusal(
+                    400, "invalid_request", 501661, "Request to External OIDC endpoint failed."
+                )
             case Flaw.UNKNOWN_KEY:
                 return _unknown_key(assertion, claims)
             case Flaw.SIGNATURE:
-                return Refusal(401, "invalid_client", 700027, "Client assertion failed signature validation.")
+                return Refusal(
+                    401, "invalid_client", 700027, "Client assertion failed signature validation."
+                )
             case Flaw.EXPIRED | Flaw.EARLY:
                 return self._late(claims)
 
     def _late(self, claims: Claims) -> Refusal:
-        now, start, end = (_moment(one) for one in (self._checker.clock(), claims.everything.get("nbf"), claims.everything.get("exp")))
+        now, start, end = (
+            _moment(one)
+            for one in (
+                self._checker.clock(),
+                claims.everything.get("nbf"),
+                claims.everything.get("exp"),
+            )
+        )
         words = (
             f"Client assertion is not within its valid time range. Current time: {now}, assertion valid from {start}, expiry time of assertion {end}."
             " Review the documentation at https://learn.microsoft.com/entra/identity-platform/certificate-credentials ."
@@ -91,7 +102,12 @@ def _wrong_subject(claims: Claims, issuers: Iterable[Credential]) -> Refusal:
 
 
 def _nobody(number: int, which: str, hint: str) -> Refusal:
-    return Refusal(401, "invalid_client", number, f"No matching federated identity record found for presented assertion {which}. {hint}")
+    return Refusal(
+        401,
+        "invalid_client",
+        number,
+        f"No matching federated identity record found for presented assertion {which}. {hint}",
+    )
 
 
 def _malformed() -> Refusal:
@@ -108,4 +124,6 @@ def _unknown_key(assertion: str, claims: Claims) -> Refusal:
 
 
 def _moment(seconds: object) -> str:
-    return datetime.fromtimestamp(float(seconds) if isinstance(seconds, int | float) else 0.0, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f0Z")
+    return datetime.fromtimestamp(
+        float(seconds) if isinstance(seconds, int | float) else 0.0, UTC
+    ).strftime("%Y-%m-%dT%H:%M:%S.%f0Z")

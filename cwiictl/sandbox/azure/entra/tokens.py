@@ -62,21 +62,52 @@ class Tokens:
 
     def keys(self) -> Mapping[str, Any]:
         """What a tool reads that wants to check a token itself."""
-        return {"keys": [{**RSAAlgorithm.to_jwk(self._key.public_key(), as_dict=True), "kid": self._id, "x5t": self._id, "use": "sig"}]}
+        return {
+            "keys": [
+                {
+                    **RSAAlgorithm.to_jwk(self._key.public_key(), as_dict=True),
+                    "kid": self._id,
+                    "x5t": self._id,
+                    "use": "sig",
+                }
+            ]
+        }
 
     def issue(self, principal: str, client: str, audience: str, tenant: str) -> str:
         now = int(self._clock())
-        times = {"iat": now - 300, "nbf": now - 300, "exp": now + _HOUR}  # backdated, for clocks that are behind
-        who = {"oid": principal, "sub": principal, "tid": tenant, "appid": client, "appidacr": "2", "idtyp": "app", "ver": "1.0"}
-        claims = {"aud": audience, "iss": f"https://sts.windows.net/{tenant}/", **times, **who, "uti": uuid.uuid4().hex}
-        return jwt.encode(claims, self._key, algorithm="RS256", headers={"kid": self._id, "x5t": self._id})
+        times = {
+            "iat": now - 300,
+            "nbf": now - 300,
+            "exp": now + _HOUR,
+        }  # backdated, for clocks that are behind
+        who = {
+            "oid": principal,
+            "sub": principal,
+            "tid": tenant,
+            "appid": client,
+            "appidacr": "2",
+            "idtyp": "app",
+            "ver": "1.0",
+        }
+        claims = {
+            "aud": audience,
+            "iss": f"https://sts.windows.net/{tenant}/",
+            **times,
+            **who,
+            "uti": uuid.uuid4().hex,
+        }
+        return jwt.encode(
+            claims, self._key, algorithm="RS256", headers={"kid": self._id, "x5t": self._id}
+        )
 
     def believe(self, token: str, audiences: Collection[str]) -> Caller:
         """Raises Disbelieved. Whether an audience ends with a slash makes no difference."""
         claims = self._claims(token)
         if claims["exp"] <= self._clock():
             raise Disbelieved(Fault.EXPIRED, claims)
-        if str(claims["aud"]).rstrip("/").lower() not in {one.rstrip("/").lower() for one in audiences}:
+        if str(claims["aud"]).rstrip("/").lower() not in {
+            one.rstrip("/").lower() for one in audiences
+        }:
             raise Disbelieved(Fault.AUDIENCE, claims)
         return Caller(str(claims["oid"]), str(claims["appid"]), str(claims["tid"]))
 
@@ -88,7 +119,13 @@ class Tokens:
             raise self._refusal(disbelieved, audiences) from disbelieved
 
     def _claims(self, token: str) -> dict[str, Any]:
-        ours = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False, "require": ["exp", "aud", "oid", "appid", "tid"]}
+        ours = {
+            "verify_exp": False,
+            "verify_nbf": False,
+            "verify_iat": False,
+            "verify_aud": False,
+            "require": ["exp", "aud", "oid", "appid", "tid"],
+        }
         try:
             return jwt.decode(token, self._key.public_key(), algorithms=["RS256"], options=ours)  # pyright: ignore[reportArgumentType] - the options are a TypedDict that a dict built here is not
         except jwt.PyJWTError as error:
@@ -97,7 +134,10 @@ class Tokens:
     def _refusal(self, disbelieved: Disbelieved, audiences: Collection[str]) -> Refusal:
         match disbelieved.fault:
             case Fault.MISSING:
-                code, sentence = "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing."
+                code, sentence = (
+                    "AuthenticationFailed",
+                    "Authentication failed. The 'Authorization' header is missing.",
+                )
             case Fault.INVALID:
                 code, sentence = "InvalidAuthenticationToken", "The access token is invalid."
             case Fault.EXPIRED:
@@ -122,11 +162,20 @@ def bearer(request: Request) -> str:
 
 def expired(end: float, now: float) -> tuple[str, str]:
     """ARM's code and sentence."""
-    until, moment = (datetime.fromtimestamp(one, UTC).strftime("%m/%d/%Y %I:%M:%S %p") for one in (end, now))
-    return "ExpiredAuthenticationToken", f"The access token expiry UTC time '{until}' is earlier than current UTC time '{moment}'."
+    until, moment = (
+        datetime.fromtimestamp(one, UTC).strftime("%m/%d/%Y %I:%M:%S %p") for one in (end, now)
+    )
+    return (
+        "ExpiredAuthenticationToken",
+        f"The access token expiry UTC time '{until}' is earlier than current UTC time '{moment}'.",
+    )
 
 
 def challenge(code: str, sentence: str) -> tuple[tuple[str, str], ...]:
     where = f"https://login.microsoftonline.com/{TENANT}"
-    error = "" if code == "AuthenticationFailed" else f', error="invalid_token", error_description="{sentence}"'
+    error = (
+        ""
+        if code == "AuthenticationFailed"
+        else f', error="invalid_token", error_description="{sentence}"'
+    )
     return (("WWW-Authenticate", f'Bearer authorization_uri="{where}"{error}'),)

@@ -23,7 +23,12 @@ class Wish:
         form = request.form
         grant = _needed(form, "grant_type")
         if grant != "client_credentials":
-            raise answers.Refusal(400, "unsupported_grant_type", 70003, f"The app requested an unsupported grant type '{grant}'.")
+            raise answers.Refusal(
+                400,
+                "unsupported_grant_type",
+                70003,
+                f"The app requested an unsupported grant type '{grant}'.",
+            )
         _needed(form, "client_id")
         version = 2 if request.path.rstrip("/").endswith("/v2.0/token") else 1
         audience = _of_scope(_needed(form, "scope")) if version == 2 else _needed(form, "resource")
@@ -34,7 +39,12 @@ class Wish:
 
 def _needed(form: Mapping[str, str], name: str) -> str:
     if not form.get(name):
-        raise answers.Refusal(400, "invalid_request", 900144, f"The request body must contain the following parameter: '{name}'.")
+        raise answers.Refusal(
+            400,
+            "invalid_request",
+            900144,
+            f"The request body must contain the following parameter: '{name}'.",
+        )
     return form[name]
 
 
@@ -53,7 +63,9 @@ def _of_scope(scope: str) -> str:
 def _known(audience: str, cloud: Cloud) -> bool:
     bare = audience.rstrip("/")
     host = urlsplit(bare).hostname or ""
-    return bare in {*cloud.audiences, *cloud.others, STORAGE} or (bare == f"https://{host}" and host.endswith(f".blob.{cloud.suffix}"))
+    return bare in {*cloud.audiences, *cloud.others, STORAGE} or (
+        bare == f"https://{host}" and host.endswith(f".blob.{cloud.suffix}")
+    )
 
 
 def _unknown(audience: str) -> answers.Refusal:

@@ -33,5 +33,12 @@ def _denied(call: Call, permission: str) -> Refusal:
     """Of service accounts it does not even tell which."""
     if permission.startswith("iam.serviceAccounts."):
         words = f"Permission '{permission}' denied on resource (or it may not exist)."
-        return Refusal(403, "PERMISSION_DENIED", words, reason="IAM_PERMISSION_DENIED", domain=HOST, metadata={"permission": permission})
+        return Refusal(
+            403,
+            "PERMISSION_DENIED",
+            words,
+            reason="IAM_PERMISSION_DENIED",
+            domain=HOST,
+            metadata={"permission": permission},
+        )
     return answers.denied(permission, call.address.resource)

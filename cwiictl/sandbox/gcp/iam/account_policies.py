@@ -22,12 +22,18 @@ class AccountPolicies:
         return {
             ("POST", f"{item}:getIamPolicy"): Route(f"{verb}getIamPolicy", self.get, writes=False),
             ("POST", f"{item}:setIamPolicy"): Route(f"{verb}setIamPolicy", self.set),
-            ("POST", f"{item}:testIamPermissions"): Route(f"{verb}testIamPermissions", self.test, writes=False, everybody=True),
+            ("POST", f"{item}:testIamPermissions"): Route(
+                f"{verb}testIamPermissions", self.test, writes=False, everybody=True
+            ),
         }
 
     def get(self, call: Call) -> Response:
-        version = call.asked.get("options.requestedPolicyVersion") or call.part("options").get("requestedPolicyVersion")
-        return json_response(policies.shown(self._account(call).policy, policies.requested(version)))
+        version = call.asked.get("options.requestedPolicyVersion") or call.part("options").get(
+            "requestedPolicyVersion"
+        )
+        return json_response(
+            policies.shown(self._account(call).policy, policies.requested(version))
+        )
 
     def set(self, call: Call) -> Response:
         found = self._account(call)
@@ -37,7 +43,12 @@ class AccountPolicies:
 
     def test(self, call: Call) -> Response:
         found = self._account(call)
-        return tested(call, self._state.world, f"projects/{found.project}/serviceAccounts/{found.email}", self._state.faults.deny)
+        return tested(
+            call,
+            self._state.world,
+            f"projects/{found.project}/serviceAccounts/{found.email}",
+            self._state.faults.deny,
+        )
 
     def _account(self, call: Call) -> ServiceAccount:
         return self._state.account(call, f"Service account {call.address.resource} does not exist.")

@@ -17,7 +17,17 @@ from .masks import fields
 from .state import KEPT, State
 
 _ID = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])")
-_SAID = ("displayName", "description", "name", "email", "etag", "uniqueId", "projectId", "oauth2ClientId", "disabled")
+_SAID = (
+    "displayName",
+    "description",
+    "name",
+    "email",
+    "etag",
+    "uniqueId",
+    "projectId",
+    "oauth2ClientId",
+    "disabled",
+)
 _MOST = 100
 _AGAIN = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "86401s"}
 
@@ -28,7 +38,11 @@ class Accounts:
 
     @property
     def routes(self) -> Routes:
-        every, item, verb = "projects/{}/serviceAccounts", "projects/{}/serviceAccounts/{}", "iam.serviceAccounts."
+        every, item, verb = (
+            "projects/{}/serviceAccounts",
+            "projects/{}/serviceAccounts/{}",
+            "iam.serviceAccounts.",
+        )
         return {
             ("POST", every): Route(f"{verb}create", self.create),
             ("GET", every): Route(f"{verb}list", self.list, writes=False),
@@ -42,10 +56,21 @@ class Accounts:
         }
 
     def create(self, call: Call) -> Response:
-        where, name, asked = self._state.project(call), str(call.body.get("accountId") or ""), known(call.part("serviceAccount"), _SAID, "service_account")
+        where, name, asked = (
+            self._state.project(call),
+            str(call.body.get("accountId") or ""),
+            known(call.part("serviceAccount"), _SAID, "service_account"),
+        )
         _check_id(name)
         words, unique = _texts(asked), f"1{secrets.randbelow(10**20):020}"
-        made = ServiceAccount(where.id, name, unique, words["display_name"], words["description"], born=self._state.now())
+        made = ServiceAccount(
+            where.id,
+            name,
+            unique,
+            words["display_name"],
+            words["description"],
+            born=self._state.now(),
+        )
         self._check_room(where, made)
         self._state.world.accounts[made.email] = made
         return json_response(shown(made))
@@ -55,7 +80,11 @@ class Accounts:
 
     def list(self, call: Call) -> Response:
         where = self._state.project(call)
-        found = [one for _, one in sorted(self._state.world.accounts.items()) if one.project == where.id and self._state.old(one.born)]
+        found = [
+            one
+            for _, one in sorted(self._state.world.accounts.items())
+            if one.project == where.id and self._state.old(one.born)
+        ]
         return listed(call, "accounts", [shown(one) for one in found], 20, 100)
 
     def put(self, call: Call) -> Response:
@@ -64,7 +93,10 @@ class Accounts:
         return json_response(shown(found))
 
     def patch(self, call: Call) -> Response:
-        found, asked = self._state.account(call), known(call.part("serviceAccount"), _SAID, "service_account")
+        found, asked = (
+            self._state.account(call),
+            known(call.part("serviceAccount"), _SAID, "service_account"),
+        )
         named = fields(call.body.get("updateMask"), {"displayName", "description"})
         words = _texts({key: value for key, value in asked.items() if key in named})
         if "displayName" in named:
@@ -84,8 +116,14 @@ class Accounts:
 
     def undelete(self, call: Call) -> Response:
         world, name = self._state.world, call.address.names[1]
-        found = world.gone.get(name) or next((one for one in reversed(world.gone.values()) if one.email == name), None)
-        if found is None or found.project != self._state.project(call).id or found.deleted + KEPT <= self._state.now():
+        found = world.gone.get(name) or next(
+            (one for one in reversed(world.gone.values()) if one.email == name), None
+        )
+        if (
+            found is None
+            or found.project != self._state.project(call).id
+            or found.deleted + KEPT <= self._state.now()
+        ):
             raise not_found(f"The service account {name} was not found.")
         if found.email in world.accounts:
             raise failed(f"There is another service account of the name {found.email}.")
@@ -104,15 +142,36 @@ class Accounts:
 
     def _check_room(self, where: Project, made: ServiceAccount) -> None:
         if made.email in self._state.world.accounts:
-            raise exists(f"Service account {made.id} already exists within project projects/{where.id}.")
+            raise exists(
+                f"Service account {made.id} already exists within project projects/{where.id}."
+            )
         if sum(one.project == where.id for one in self._state.world.accounts.values()) >= _MOST:
-            raise Refusal(429, "RESOURCE_EXHAUSTED", "Maximum number of service accounts on project reached.", details=(_AGAIN,))
+            raise Refusal(
+                429,
+                "RESOURCE_EXHAUSTED",
+                "Maximum number of service accounts on project reached.",
+                details=(_AGAIN,),
+            )
 
 
 def shown(one: ServiceAccount) -> dict[str, Any]:
-    said = {"displayName": one.display_name, "description": one.description, "disabled": one.disabled}
-    own = {"name": f"projects/{one.project}/serviceAccounts/{one.email}", "projectId": one.project, "uniqueId": one.unique_id, "email": one.email}
-    return {**own, **{key: value for key, value in said.items() if value}, "etag": "MDEwMjE5MjA=", "oauth2ClientId": one.unique_id}
+    said = {
+        "displayName": one.display_name,
+        "description": one.description,
+        "disabled": one.disabled,
+    }
+    own = {
+        "name": f"projects/{one.project}/serviceAccounts/{one.email}",
+        "projectId": one.project,
+        "uniqueId": one.unique_id,
+        "email": one.email,
+    }
+    return {
+        **own,
+        **{key: value for key, value in said.items() if value},
+        "etag": "MDEwMjE5MjA=",
+        "oauth2ClientId": one.unique_id,
+    }
 
 
 def _check_id(name: str) -> None:
@@ -123,4 +182,7 @@ def _check_id(name: str) -> None:
 
 
 def _texts(asked: dict[str, Any]) -> dict[str, str]:
-    return {"display_name": text(asked.get("displayName"), "display name", 100), "description": text(asked.get("description"), "description", 256)}
+    return {
+        "display_name": text(asked.get("displayName"), "display name", 100),
+        "description": text(asked.get("description"), "description", 256),
+    }

@@ -49,18 +49,38 @@ class CustomRoles:
 
     def list(self, call: Call) -> Response:
         """What is new is not listed yet, though it is there for who knows its name."""
-        where, deleted, full = self._state.project(call), call.asked.get("showDeleted", "").lower() == "true", call.asked.get("view") == "FULL"
-        found = [one for (project, _), one in sorted(self._state.world.roles.items()) if project == where.id and self._state.old(one.born)]
-        rows = [shown(one, full=full) for one in found if one.deleted is None or (deleted and self._undeletable(one))]
+        where, deleted, full = (
+            self._state.project(call),
+            call.asked.get("showDeleted", "").lower() == "true",
+            call.asked.get("view") == "FULL",
+        )
+        found = [
+            one
+            for (project, _), one in sorted(self._state.world.roles.items())
+            if project == where.id and self._state.old(one.born)
+        ]
+        rows = [
+            shown(one, full=full)
+            for one in found
+            if one.deleted is None or (deleted and self._undeletable(one))
+        ]
         return listed(call, "roles", rows, 300, 1000)
 
     def patch(self, call: Call) -> Response:
         found = self._found(call)
         if found.deleted is not None:
-            raise failed(f"You can't update role_id (projects/{found.project}/roles/{found.id}) as it is deleted.")
+            raise failed(
+                f"You can't update role_id (projects/{found.project}/roles/{found.id}) as it is deleted."
+            )
         _check_etag(found, call.body.get("etag"))
         mask = known(call.body, _SAID) and call.asked.get("updateMask")
-        _write(found, call.body, fields(mask, {*_FIELDS, "etag", "name"}) if mask else frozenset(_FIELDS & call.body.keys()))
+        _write(
+            found,
+            call.body,
+            fields(mask, {*_FIELDS, "etag", "name"})
+            if mask
+            else frozenset(_FIELDS & call.body.keys()),
+        )
         found.etag = _etag()
         return json_response(shown(found))
 
@@ -69,7 +89,9 @@ class CustomRoles:
         found = self._found(call)
         _check_etag(found, call.asked.get("etag"))
         if found.deleted is not None:
-            raise failed(f"You can't delete role_id (projects/{found.project}/roles/{found.id}) as it is already deleted.")
+            raise failed(
+                f"You can't delete role_id (projects/{found.project}/roles/{found.id}) as it is already deleted."
+            )
         found.deleted, found.etag = self._state.now(), _etag()
         return json_response(shown(found))
 
@@ -77,7 +99,9 @@ class CustomRoles:
         found = self._found(call)
         _check_etag(found, call.body.get("etag"))
         if found.deleted is None or not self._undeletable(found):
-            raise failed(f"You can't undelete role_id (projects/{found.project}/roles/{found.id}): it is not deleted, or was more than 7 days ago.")
+            raise failed(
+                f"You can't undelete role_id (projects/{found.project}/roles/{found.id}): it is not deleted, or was more than 7 days ago."
+            )
         found.deleted, found.etag = None, _etag()
         return json_response(shown(found))
 
@@ -95,8 +119,16 @@ class CustomRoles:
         if found is not None and not self._free(found):
             raise failed(f"You can't create a role_id ({name}) which has been marked for deletion.")
         policies.strip(self._state.world, f"projects/{project}/roles/{name}")
-        if sum(one.project == project and not self._free(one) for one in self._state.world.roles.values()) >= _MOST:
-            raise Refusal(429, "RESOURCE_EXHAUSTED", f"Maximum number of roles reached. Maximum is: {_MOST}")
+        if (
+            sum(
+                one.project == project and not self._free(one)
+                for one in self._state.world.roles.values()
+            )
+            >= _MOST
+        ):
+            raise Refusal(
+                429, "RESOURCE_EXHAUSTED", f"Maximum number of roles reached. Maximum is: {_MOST}"
+            )
 
     def _free(self, one: Role) -> bool:
         return one.deleted is not None and one.deleted + _RESERVED <= self._state.now()
@@ -106,8 +138,17 @@ class CustomRoles:
 
 
 def shown(one: Role, *, full: bool = True) -> dict[str, Any]:
-    said = {"description": one.description, "includedPermissions": list(one.permissions) if full else [], "deleted": one.deleted is not None}
-    own = {"name": f"projects/{one.project}/roles/{one.id}", "title": one.title, "stage": one.stage, "etag": one.etag}
+    said = {
+        "description": one.description,
+        "includedPermissions": list(one.permissions) if full else [],
+        "deleted": one.deleted is not None,
+    }
+    own = {
+        "name": f"projects/{one.project}/roles/{one.id}",
+        "title": one.title,
+        "stage": one.stage,
+        "etag": one.etag,
+    }
     return {**own, **{key: value for key, value in said.items() if value}}
 
 
@@ -133,13 +174,19 @@ def _permissions(asked: object) -> tuple[str, ...]:
 def _stage(asked: object) -> str:
     found = str(asked or "ALPHA")
     if found not in _STAGES:
-        raise invalid(f"Invalid value at 'role.stage' (type.googleapis.com/google.iam.admin.v1.Role.RoleLaunchStage), \"{found}\"")
+        raise invalid(
+            f"Invalid value at 'role.stage' (type.googleapis.com/google.iam.admin.v1.Role.RoleLaunchStage), \"{found}\""
+        )
     return found
 
 
 def _check_etag(one: Role, etag: object) -> None:
     if etag and str(etag) != one.etag:
-        raise Refusal(409, "ABORTED", "There were concurrent changes to the role. Please retry the whole read-modify-write with exponential backoff.")
+        raise Refusal(
+            409,
+            "ABORTED",
+            "There were concurrent changes to the role. Please retry the whole read-modify-write with exponential backoff.",
+        )
 
 
 def _etag() -> str:

@@ -18,10 +18,16 @@ class Permissions:
 
     @property
     def routes(self) -> Routes:
-        return {("POST", "permissions:queryTestablePermissions"): Route("iam.permissions.queryTestable", self.query, writes=False, everybody=True)}
+        return {
+            ("POST", "permissions:queryTestablePermissions"): Route(
+                "iam.permissions.queryTestable", self.query, writes=False, everybody=True
+            )
+        }
 
     def query(self, call: Call) -> Response:
-        return listed(call, "permissions", [_shown(one) for one in catalogue.expanded(("*",))[1:]], 100, 1000)
+        return listed(
+            call, "permissions", [_shown(one) for one in catalogue.expanded(("*",))[1:]], 100, 1000
+        )
 
 
 def _shown(name: str) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from .state import KEPT, State
 
 _NAME = re.compile(r"[a-z0-9-]{4,32}")
 _KIND = "google.iam.v1.WorkloadIdentityPool"
-_SAID = ("disabled", "name", "state", "expireTime", "mode", "attributeMapping", "attributeCondition", "oidc")
+_SAID = (
+    "disabled",
+    "name",
+    "state",
+    "expireTime",
+    "mode",
+    "attributeMapping",
+    "attributeCondition",
+    "oidc",
+)
 _FIELDS = {"displayName": ("display_name", 32), "description": ("description", 256)}
 
 
@@ -30,7 +39,10 @@ class Pools:
     @property
     def routes(self) -> Routes:
         every, verb = "projects/{}/locations/{}/workloadIdentityPools", "iam.workloadIdentityPools."
-        return {**kept.routes(every, verb, self), ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False)}
+        return {
+            **kept.routes(every, verb, self),
+            ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False),
+        }
 
     def create(self, call: Call) -> Response:
         where, name = self._state.project(call), call.asked.get("workloadIdentityPoolId", "")
@@ -49,9 +61,22 @@ class Pools:
         return json_response(shown(self._state.project(call), self._state.pool(call)))
 
     def list(self, call: Call) -> Response:
-        where, deleted = self._state.project(call), call.asked.get("showDeleted", "").lower() == "true"
-        found = [one for (project, _), one in sorted(self._state.world.pools.items()) if project == where.id and not self._state.gone(one.deleted)]
-        return listed(call, "workloadIdentityPools", [shown(where, one) for one in found if deleted or one.deleted is None], 50, 1000)
+        where, deleted = (
+            self._state.project(call),
+            call.asked.get("showDeleted", "").lower() == "true",
+        )
+        found = [
+            one
+            for (project, _), one in sorted(self._state.world.pools.items())
+            if project == where.id and not self._state.gone(one.deleted)
+        ]
+        return listed(
+            call,
+            "workloadIdentityPools",
+            [shown(where, one) for one in found if deleted or one.deleted is None],
+            50,
+            1000,
+        )
 
     def patch(self, call: Call) -> Response:
         found = self._state.pool(call)
@@ -75,11 +100,20 @@ class Pools:
         return self._begun(self._state.project(call), found)
 
     def poll(self, call: Call) -> Response:
-        return operations.polled(self._state.world, f"{full(self._state.project(call), call.address.names[2])}/operations/{call.address.name}")
+        return operations.polled(
+            self._state.world,
+            f"{full(self._state.project(call), call.address.names[2])}/operations/{call.address.name}",
+        )
 
     def _begun(self, where: Project, pool: Pool) -> Response:
         done = self._state.now() + self._state.faults.deploy
-        return operations.begun(self._state.world, f"{full(where, pool.id)}/operations/", _KIND, lambda: shown(where, pool), done)
+        return operations.begun(
+            self._state.world,
+            f"{full(where, pool.id)}/operations/",
+            _KIND,
+            lambda: shown(where, pool),
+            done,
+        )
 
 
 def full(where: Project, pool: str) -> str:
@@ -87,14 +121,25 @@ def full(where: Project, pool: str) -> str:
 
 
 def shown(where: Project, one: Pool) -> dict[str, Any]:
-    said = {"displayName": one.display_name, "description": one.description, "disabled": one.disabled}
-    return {"name": full(where, one.id), **{key: value for key, value in said.items() if value}, **standing(one.deleted)}
+    said = {
+        "displayName": one.display_name,
+        "description": one.description,
+        "disabled": one.disabled,
+    }
+    return {
+        "name": full(where, one.id),
+        **{key: value for key, value in said.items() if value},
+        **standing(one.deleted),
+    }
 
 
 def standing(deleted: float | None) -> dict[str, Any]:
     if deleted is None:
         return {"state": "ACTIVE"}
-    return {"state": "DELETED", "expireTime": f"{dt.datetime.fromtimestamp(deleted + KEPT, dt.UTC):%Y-%m-%dT%H:%M:%SZ}"}
+    return {
+        "state": "DELETED",
+        "expireTime": f"{dt.datetime.fromtimestamp(deleted + KEPT, dt.UTC):%Y-%m-%dT%H:%M:%SZ}",
+    }
 
 
 def write(one: Any, asked: dict[str, Any], named: frozenset[str]) -> None:
@@ -109,12 +154,16 @@ def write(one: Any, asked: dict[str, Any], named: frozenset[str]) -> None:
 
 def check_name(name: str, field: str) -> None:
     if not _NAME.fullmatch(name) or name.startswith("gcp-"):
-        raise invalid(f"Invalid value at '{field}': it must be 4-32 characters of [a-z0-9-], and the prefix 'gcp-' is reserved for Google.")
+        raise invalid(
+            f"Invalid value at '{field}': it must be 4-32 characters of [a-z0-9-], and the prefix 'gcp-' is reserved for Google."
+        )
 
 
 def check_location(call: Call) -> None:
     if call.address.names[1] != "global":
-        raise invalid(f"Location {call.address.names[1]} is not supported: the only one is 'global'.")
+        raise invalid(
+            f"Location {call.address.names[1]} is not supported: the only one is 'global'."
+        )
 
 
 def _check_there(deleted: float | None) -> None:

@@ -26,7 +26,9 @@ class PredefinedRoles:
 
     def list(self, call: Call) -> Response:
         full = call.asked.get("view") == "FULL"
-        return listed(call, "roles", [_shown(name, full=full) for name in sorted(PREDEFINED)], 300, 1000)
+        return listed(
+            call, "roles", [_shown(name, full=full) for name in sorted(PREDEFINED)], 300, 1000
+        )
 
     def get(self, call: Call) -> Response:
         if call.address.resource not in PREDEFINED:
@@ -37,4 +39,11 @@ class PredefinedRoles:
 def _shown(name: str, *, full: bool) -> dict[str, Any]:
     found = PREDEFINED[name]
     permissions = {"includedPermissions": list(found.permissions)} if full else {}
-    return {"name": name, "title": found.title, "description": found.title, "stage": "GA", "etag": "AA==", **permissions}
+    return {
+        "name": name,
+        "title": found.title,
+        "description": found.title,
+        "stage": "GA",
+        "etag": "AA==",
+        **permissions,
+    }

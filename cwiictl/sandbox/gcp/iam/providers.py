@@ -26,12 +26,22 @@ class Providers:
 
     @property
     def routes(self) -> Routes:
-        every, verb = "projects/{}/locations/{}/workloadIdentityPools/{}/providers", "iam.workloadIdentityPoolProviders."
-        return {**kept.routes(every, verb, self), ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False)}
+        every, verb = (
+            "projects/{}/locations/{}/workloadIdentityPools/{}/providers",
+            "iam.workloadIdentityPoolProviders.",
+        )
+        return {
+            **kept.routes(every, verb, self),
+            ("GET", f"{every}/{{}}/operations/{{}}"): Route(f"{verb}get", self.poll, writes=False),
+        }
 
     def create(self, call: Call) -> Response:
         """A pool takes none before the operation that makes it is done."""
-        pool, name, now = self._state.pool(call), call.asked.get("workloadIdentityPoolProviderId", ""), self._state.now()
+        pool, name, now = (
+            self._state.pool(call),
+            call.asked.get("workloadIdentityPoolProviderId", ""),
+            self._state.now(),
+        )
         pools.check_name(name, "workload_identity_pool_provider_id")
         if pool.ready > now:
             raise not_found()
@@ -39,7 +49,11 @@ class Providers:
         found = pool.providers.get(name)
         if found is not None and not self._state.gone(found.deleted):
             raise exists()
-        made = trust.read(Provider(name, born=now, ready=now + self._state.faults.deploy), call.body, frozenset(trust.FIELDS))
+        made = trust.read(
+            Provider(name, born=now, ready=now + self._state.faults.deploy),
+            call.body,
+            frozenset(trust.FIELDS),
+        )
         pools.write(made, call.body, _FIELDS)
         pool.providers[name] = made
         return self._begun(call, pool, made)
@@ -49,9 +63,23 @@ class Providers:
         return json_response(shown(self._state.project(call), pool, found))
 
     def list(self, call: Call) -> Response:
-        where, pool, deleted = self._state.project(call), self._state.pool(call), call.asked.get("showDeleted", "").lower() == "true"
-        found = [one for _, one in sorted(pool.providers.items()) if not self._state.gone(one.deleted) and (deleted or one.deleted is None)]
-        return listed(call, "workloadIdentityPoolProviders", [shown(where, pool, one) for one in found], 50, 100)
+        where, pool, deleted = (
+            self._state.project(call),
+            self._state.pool(call),
+            call.asked.get("showDeleted", "").lower() == "true",
+        )
+        found = [
+            one
+            for _, one in sorted(pool.providers.items())
+            if not self._state.gone(one.deleted) and (deleted or one.deleted is None)
+        ]
+        return listed(
+            call,
+            "workloadIdentityPoolProviders",
+            [shown(where, pool, one) for one in found],
+            50,
+            100,
+        )
 
     def patch(self, call: Call) -> Response:
         pool, found = self._found(call)
@@ -79,7 +107,10 @@ class Providers:
 
     def poll(self, call: Call) -> Response:
         names = call.address.names
-        return operations.polled(self._state.world, f"{full(self._state.project(call), names[2])}/providers/{names[3]}/operations/{names[4]}")
+        return operations.polled(
+            self._state.world,
+            f"{full(self._state.project(call), names[2])}/providers/{names[3]}/operations/{names[4]}",
+        )
 
     def _found(self, call: Call) -> tuple[Pool, Provider]:
         pool = self._state.pool(call)
@@ -91,11 +122,18 @@ class Providers:
     def _begun(self, call: Call, pool: Pool, one: Provider) -> Response:
         where, done = self._state.project(call), self._state.now() + self._state.faults.deploy
         prefix = f"{full(where, pool.id)}/providers/{one.id}/operations/"
-        return operations.begun(self._state.world, prefix, _KIND, lambda: shown(where, pool, one), done)
+        return operations.begun(
+            self._state.world, prefix, _KIND, lambda: shown(where, pool, one), done
+        )
 
 
 def shown(where: Project, pool: Pool, one: Provider) -> dict[str, Any]:
-    said = {"displayName": one.display_name, "description": one.description, "disabled": one.disabled, "attributeCondition": one.condition}
+    said = {
+        "displayName": one.display_name,
+        "description": one.description,
+        "disabled": one.disabled,
+        "attributeCondition": one.condition,
+    }
     oidc = {"issuerUri": one.issuer, "allowedAudiences": list(one.audiences), "jwksJson": one.jwks}
     return {
         "name": f"{full(where, pool.id)}/providers/{one.id}", **{key: value for key, value in said.items() if value}, **standing(one.deleted),

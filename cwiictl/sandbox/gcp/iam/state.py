@@ -36,7 +36,11 @@ class State:
         name, project = call.address.names[1], call.address.project
         found = self.world.account(name)
         where = self.world.project(project)
-        if found is None or not self.old(found.born) or (project != "-" and (where is None or where.id != found.project)):
+        if (
+            found is None
+            or not self.old(found.born)
+            or (project != "-" and (where is None or where.id != found.project))
+        ):
             raise not_found(words or "Unknown service account")
         return found
 

@@ -13,16 +13,30 @@ from cwiictl.sandbox.gcp.answers import invalid
 from cwiictl.sandbox.gcp.call import known, texts
 from cwiictl.sandbox.gcp.world import Provider
 
-FIELDS = ("attributeMapping", "attributeCondition", "oidc", "oidc.issuerUri", "oidc.allowedAudiences", "oidc.jwksJson")
-_KEY = re.compile(r"google\.(?:subject|groups|display_name|profile_photo|posix_username)|attribute\.[a-z0-9_]{1,100}")
-_WORDS = {"RSA": {"kty", "alg", "use", "kid", "n", "e", "x5c", "x5t", "x5t#S256", "key_ops"}, "EC": {"kty", "alg", "use", "kid", "x", "y", "crv", "key_ops"}}
+FIELDS = (
+    "attributeMapping",
+    "attributeCondition",
+    "oidc",
+    "oidc.issuerUri",
+    "oidc.allowedAudiences",
+    "oidc.jwksJson",
+)
+_KEY = re.compile(
+    r"google\.(?:subject|groups|display_name|profile_photo|posix_username)|attribute\.[a-z0-9_]{1,100}"
+)
+_WORDS = {
+    "RSA": {"kty", "alg", "use", "kid", "n", "e", "x5c", "x5t", "x5t#S256", "key_ops"},
+    "EC": {"kty", "alg", "use", "kid", "x", "y", "crv", "key_ops"},
+}
 
 
 def read(one: Provider, asked: dict[str, Any], named: frozenset[str]) -> Provider:
     """The provider with these fields as they are asked for; what is named and not given, is emptied."""
     if asked.get("aws") or asked.get("saml") or asked.get("x509"):
         raise invalid("The kind of a provider cannot be changed, and the sandbox knows OIDC alone.")
-    oidc = known(_object(asked.get("oidc"), "oidc"), ("issuerUri", "allowedAudiences", "jwksJson"), "oidc")
+    oidc = known(
+        _object(asked.get("oidc"), "oidc"), ("issuerUri", "allowedAudiences", "jwksJson"), "oidc"
+    )
     changes: dict[str, Any] = {}
     if "attributeMapping" in named:
         changes["mapping"] = _mapping(_object(asked.get("attributeMapping"), "attribute_mapping"))
@@ -40,14 +54,18 @@ def read(one: Provider, asked: dict[str, Any], named: frozenset[str]) -> Provide
 def _issuer(asked: object) -> str:
     parts = urlsplit(str(asked or ""))
     if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment:
-        raise invalid("Invalid value at 'oidc.issuer_uri': it must be a URI of the scheme https, with neither query nor fragment.")
+        raise invalid(
+            "Invalid value at 'oidc.issuer_uri': it must be a URI of the scheme https, with neither query nor fragment."
+        )
     return str(asked)
 
 
 def _audiences(asked: object) -> tuple[str, ...]:
     found = texts(asked, "oidc.allowed_audiences")
     if len(found) > 10 or any(not one or len(one) > 256 for one in found):
-        raise invalid("Invalid value at 'oidc.allowed_audiences': up to 10 audiences of up to 256 characters are allowed.")
+        raise invalid(
+            "Invalid value at 'oidc.allowed_audiences': up to 10 audiences of up to 256 characters are allowed."
+        )
     return tuple(found)
 
 
@@ -57,9 +75,13 @@ def _mapping(asked: Mapping[str, Any]) -> dict[str, str]:
         raise invalid("The attribute mapping must contain a mapping for 'google.subject'.")
     wrong = [key for key in found if not _KEY.fullmatch(key)]
     if wrong or len(found) > 50:
-        raise invalid(f"Invalid value at 'attribute_mapping': up to 50 keys are allowed, and {wrong} are none.")
+        raise invalid(
+            f"Invalid value at 'attribute_mapping': up to 50 keys are allowed, and {wrong} are none."
+        )
     if any(len(value) > 2048 for value in found.values()):
-        raise invalid("Invalid value at 'attribute_mapping': an expression has up to 2048 characters.")
+        raise invalid(
+            "Invalid value at 'attribute_mapping': an expression has up to 2048 characters."
+        )
     return found
 
 
@@ -85,7 +107,9 @@ def _jwks(asked: object) -> str:
 
 
 def _unfit() -> Exception:
-    return invalid("Invalid value at 'oidc.jwks_json': it must be a set of keys, each RSA or EC with an id and with nothing else that is not of such a key.")
+    return invalid(
+        "Invalid value at 'oidc.jwks_json': it must be a set of keys, each RSA or EC with an id and with nothing else that is not of such a key."
+    )
 
 
 def _object(asked: object, name: str) -> dict[str, Any]:

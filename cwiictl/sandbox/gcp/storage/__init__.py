@@ -54,7 +54,11 @@ class Storage:
         self._uploads.clear()
 
     def _refused(self, where: Address, refusal: Refusal) -> Response:
-        return refused_in_xml(refusal, bucket=where.bucket in self._world.buckets) if where.way == "xml" else refused(refusal)
+        return (
+            refused_in_xml(refusal, bucket=where.bucket in self._world.buckets)
+            if where.way == "xml"
+            else refused(refusal)
+        )
 
     def _served(self, request: Request, where: Address) -> Response:
         caller = self._guard.caller(request)
@@ -87,7 +91,9 @@ class Storage:
             case _:
                 return self._buckets.get(request, bucket)
 
-    def _of_objects(self, request: Request, caller: Caller, where: Address, permission: str) -> Response:
+    def _of_objects(
+        self, request: Request, caller: Caller, where: Address, permission: str
+    ) -> Response:
         bucket = self._buckets.find(where.bucket)
         if permission == "storage.objects.create":
             return self._uploads.take(request, caller, bucket)

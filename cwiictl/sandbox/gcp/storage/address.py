@@ -9,10 +9,20 @@ from urllib.parse import unquote
 from cwiictl.sandbox.exchange import Request
 
 HOST = "storage.googleapis.com"
-_JSON = {"/storage/v1": "", "/upload/storage/v1": "upload", "/resumable/upload/storage/v1": "upload", "/download/storage/v1": "download"}
+_JSON = {
+    "/storage/v1": "",
+    "/upload/storage/v1": "upload",
+    "/resumable/upload/storage/v1": "upload",
+    "/download/storage/v1": "download",
+}
 Level = Literal["buckets", "bucket", "iam", "permissions", "objects", "object", "nothing"]
 
-_PARTS: dict[str, Level] = {"": "bucket", "iam": "iam", "iam/testPermissions": "permissions", "o": "objects"}
+_PARTS: dict[str, Level] = {
+    "": "bucket",
+    "iam": "iam",
+    "iam/testPermissions": "permissions",
+    "o": "objects",
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,9 @@ class Address:
     @property
     def resource(self) -> str:
         """As IAM names it."""
-        return f"projects/_/buckets/{self.bucket}" + (f"/objects/{self.object}" if self.object else "")
+        return f"projects/_/buckets/{self.bucket}" + (
+            f"/objects/{self.object}" if self.object else ""
+        )
 
 
 def read(request: Request) -> Address:

@@ -37,24 +37,46 @@ class Buckets:
     def create(self, request: Request, caller: Caller) -> Response:
         asked = wishes.body(request)
         project = self._project(request.asked.get("project", ""))
-        self._guard.check(caller, "storage.buckets.create", f"projects/{project.id}", "Google Cloud project")
+        self._guard.check(
+            caller, "storage.buckets.create", f"projects/{project.id}", "Google Cloud project"
+        )
         name = str(asked.get("name") or "")
         wishes.check_name(name)
         known = self._world.buckets.get(name)
         if known or name in self._strangers:
-            raise Refusal(409, "conflict", _OWNER if known and known.project == project.id else _TAKEN)
-        bucket = Bucket(name, project.id, str(asked.get("location") or "US").upper(), created=self._world.clock())
+            raise Refusal(
+                409, "conflict", _OWNER if known and known.project == project.id else _TAKEN
+            )
+        bucket = Bucket(
+            name,
+            project.id,
+            str(asked.get("location") or "US").upper(),
+            created=self._world.clock(),
+        )
         wishes.shape(bucket, asked, patch=False)
-        bucket.policy = Policy(_first(project, uniform=bucket.uniform), etag=documents.etag(1), written=_AT_ONCE)
+        bucket.policy = Policy(
+            _first(project, uniform=bucket.uniform), etag=documents.etag(1), written=_AT_ONCE
+        )
         self._world.buckets[name] = bucket
         return json_response(documents.bucket(self._world, bucket))
 
     def all(self, request: Request, caller: Caller) -> Response:
         project = self._project(request.asked.get("project", ""))
-        self._guard.check(caller, "storage.buckets.list", f"projects/{project.id}", "Google Cloud project")
+        self._guard.check(
+            caller, "storage.buckets.list", f"projects/{project.id}", "Google Cloud project"
+        )
         prefix = request.asked.get("prefix", "")
-        own = [one for name, one in sorted(self._world.buckets.items()) if one.project == project.id and name.startswith(prefix)]
-        return json_response({"kind": "storage#buckets", **({"items": [documents.bucket(self._world, one) for one in own]} if own else {})})
+        own = [
+            one
+            for name, one in sorted(self._world.buckets.items())
+            if one.project == project.id and name.startswith(prefix)
+        ]
+        return json_response(
+            {
+                "kind": "storage#buckets",
+                **({"items": [documents.bucket(self._world, one) for one in own]} if own else {}),
+            }
+        )
 
     def get(self, request: Request, bucket: Bucket) -> Response:
         check_bucket(request, bucket, reading=True)
@@ -88,7 +110,9 @@ class Buckets:
             raise not_met()
         try:
             new = bindings.read(asked.get("bindings", []))
-            self._guard.check_members(bucket, project, frozenset(member for one in new for member in one.members))
+            self._guard.check_members(
+                bucket, project, frozenset(member for one in new for member in one.members)
+            )
             _check_conditions(new, bucket)
             policies.replace(self._world, bucket.policy, asked, project)
         except google.Refusal as refusal:
@@ -98,11 +122,24 @@ class Buckets:
 
     def permissions(self, request: Request, caller: Caller, bucket: Bucket) -> Response:
         asked = [value for key, value in parse_qsl(request.query) if key == "permissions"]
-        allowed = [one for one in asked if bucket.project and self._guard.may(caller, one, f"projects/_/buckets/{bucket.name}")]
-        return json_response({"kind": "storage#testIamPermissionsResponse", **({"permissions": allowed} if allowed else {})})
+        allowed = [
+            one
+            for one in asked
+            if bucket.project and self._guard.may(caller, one, f"projects/_/buckets/{bucket.name}")
+        ]
+        return json_response(
+            {
+                "kind": "storage#testIamPermissionsResponse",
+                **({"permissions": allowed} if allowed else {}),
+            }
+        )
 
     def _shown(self, bucket: Bucket, version: int) -> Response:
-        own = {"kind": "storage#policy", "resourceId": f"projects/_/buckets/{bucket.name}", "version": 1}
+        own = {
+            "kind": "storage#policy",
+            "resourceId": f"projects/_/buckets/{bucket.name}",
+            "version": 1,
+        }
         return json_response({**own, **policies.shown(bucket.policy, version)})
 
     def _project(self, name: str) -> Project:
@@ -125,7 +162,12 @@ def _first(project: Project, *, uniform: bool) -> tuple[Binding, ...]:
 
 def _check_conditions(new: tuple[Binding, ...], bucket: Bucket) -> None:
     if any(one.condition for one in new) and not bucket.uniform:
-        raise Refusal(412, "conditionNotMet", "IAM policies with conditions need uniform bucket-level access to be enabled.", ("header", "If-Match"))
+        raise Refusal(
+            412,
+            "conditionNotMet",
+            "IAM policies with conditions need uniform bucket-level access to be enabled.",
+            ("header", "If-Match"),
+        )
 
 
 def _translated(refusal: google.Refusal) -> Refusal:

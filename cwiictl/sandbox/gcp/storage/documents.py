@@ -17,7 +17,10 @@ _REGIONS = {"US", "EU", "ASIA"}
 def bucket(world: World, one: Bucket) -> dict[str, object]:
     project = world.project(one.project)
     created = moment(one.created)
-    uniform: dict[str, object] = {"enabled": one.uniform, **({"lockedTime": moment(one.created + 90 * 86400)} if one.uniform else {})}
+    uniform: dict[str, object] = {
+        "enabled": one.uniform,
+        **({"lockedTime": moment(one.created + 90 * 86400)} if one.uniform else {}),
+    }
     return {
         "kind": "storage#bucket",
         "selfLink": f"{_API}/{one.name}",
@@ -34,7 +37,11 @@ def bucket(world: World, one: Bucket) -> dict[str, object]:
         "updated": created,
         **({"labels": dict(one.labels)} if one.labels else {}),
         "softDeletePolicy": {"retentionDurationSeconds": "604800", "effectiveTime": created},
-        "iamConfiguration": {"bucketPolicyOnly": uniform, "uniformBucketLevelAccess": uniform, "publicAccessPrevention": one.prevention},
+        "iamConfiguration": {
+            "bucketPolicyOnly": uniform,
+            "uniformBucketLevelAccess": uniform,
+            "publicAccessPrevention": one.prevention,
+        },
     }
 
 
@@ -66,4 +73,9 @@ def blob(where: Bucket, one: Blob) -> dict[str, object]:
 
 
 def etag(*numbers: int) -> str:
-    return base64.b64encode(b"".join(b"\x08" + number.to_bytes((number.bit_length() + 7) // 8 or 1, "big") for number in numbers)).decode()
+    return base64.b64encode(
+        b"".join(
+            b"\x08" + number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
+            for number in numbers
+        )
+    ).decode()

@@ -50,7 +50,9 @@ class Guard:
 
     def public(self, bucket: Bucket, name: str) -> bool:
         resource = Address("object", bucket.name, name).resource
-        return not self.prevented(bucket) and rights.may(self._world, NOBODY, "storage.objects.get", resource)
+        return not self.prevented(bucket) and rights.may(
+            self._world, NOBODY, "storage.objects.get", resource
+        )
 
     def prevented(self, bucket: Bucket) -> bool:
         project = self._world.project(bucket.project)
@@ -60,15 +62,24 @@ class Guard:
         if not members & EVERYBODY:
             return
         if project.domains_only:
-            raise _precondition("One or more users named in the policy do not belong to a permitted customer.")
+            raise _precondition(
+                "One or more users named in the policy do not belong to a permitted customer."
+            )
         if self.prevented(bucket):
-            raise _precondition("The member bindings allUsers and allAuthenticatedUsers are not allowed since public access prevention is enforced.")
+            raise _precondition(
+                "The member bindings allUsers and allAuthenticatedUsers are not allowed since public access prevention is enforced."
+            )
 
     def _check_api(self, caller: Caller) -> None:
         try:
             apis.check(self._world, HOST, apis.home(self._world, caller))
         except google.Refusal as refusal:
-            raise Refusal(403, "accessNotConfigured", refusal.message, extra={"status": refusal.code, "details": list(refusal.details)}) from refusal
+            raise Refusal(
+                403,
+                "accessNotConfigured",
+                refusal.message,
+                extra={"status": refusal.code, "details": list(refusal.details)},
+            ) from refusal
 
 
 def unbelieved() -> Refusal:

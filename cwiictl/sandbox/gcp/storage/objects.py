@@ -33,12 +33,21 @@ class Objects:
         check_object(request, blob, reading=True)
         if where.way or request.asked.get("alt") == "media":
             return _ranged(request.header("Range"), self._content(caller, bucket, blob))
-        return json_response(documents.blob(bucket, blob), headers=(("ETag", documents.etag(blob.generation, blob.metageneration)),))
+        return json_response(
+            documents.blob(bucket, blob),
+            headers=(("ETag", documents.etag(blob.generation, blob.metageneration)),),
+        )
 
     def all(self, request: Request, bucket: Bucket) -> Response:
         asked = request.asked
-        prefix, delimiter, after = asked.get("prefix", ""), asked.get("delimiter", ""), _read_token(asked.get("pageToken", ""))
-        names = [name for name in sorted(bucket.objects) if name.startswith(prefix) and name > after]
+        prefix, delimiter, after = (
+            asked.get("prefix", ""),
+            asked.get("delimiter", ""),
+            _read_token(asked.get("pageToken", "")),
+        )
+        names = [
+            name for name in sorted(bucket.objects) if name.startswith(prefix) and name > after
+        ]
         folders = sorted({_folder(name, prefix, delimiter) for name in names} - {""})
         own = [name for name in names if not _folder(name, prefix, delimiter)]
         most = min(int(asked.get("maxResults") or _PAGE), _PAGE)
@@ -74,10 +83,22 @@ class Objects:
         return blob
 
     def _content(self, caller: Caller, bucket: Bucket, blob: Blob) -> Response:
-        kept = blob.cache_control or (PUBLIC if caller is NOBODY and self._guard.public(bucket, blob.name) else PRIVATE)
-        sums = (("x-goog-hash", f"crc32c={crc32c(blob.body)}"), ("x-goog-hash", f"md5={md5(blob.body)}"))
-        known = (("x-goog-generation", str(blob.generation)), ("x-goog-metageneration", str(blob.metageneration)), ("x-goog-storage-class", "STANDARD"))
-        stored = (("x-goog-stored-content-encoding", "identity"), ("x-goog-stored-content-length", str(len(blob.body))))
+        kept = blob.cache_control or (
+            PUBLIC if caller is NOBODY and self._guard.public(bucket, blob.name) else PRIVATE
+        )
+        sums = (
+            ("x-goog-hash", f"crc32c={crc32c(blob.body)}"),
+            ("x-goog-hash", f"md5={md5(blob.body)}"),
+        )
+        known = (
+            ("x-goog-generation", str(blob.generation)),
+            ("x-goog-metageneration", str(blob.metageneration)),
+            ("x-goog-storage-class", "STANDARD"),
+        )
+        stored = (
+            ("x-goog-stored-content-encoding", "identity"),
+            ("x-goog-stored-content-length", str(len(blob.body))),
+        )
         own = tuple((f"x-goog-meta-{key}", value) for key, value in blob.metadata.items())
         rest = (
             ("Content-Type", blob.content_type or "application/octet-stream"),
@@ -99,9 +120,19 @@ def _ranged(asked: str, whole: Response) -> Response:
     size = len(whole.body)
     first, last = int(found[1]), min(int(found[2] or size - 1), size - 1)
     if first >= size or first > last:
-        raise Refusal(416, "requestedRangeNotSatisfiable", "Request range not satisfiable", ("header", "Range"))
+        raise Refusal(
+            416,
+            "requestedRangeNotSatisfiable",
+            "Request range not satisfiable",
+            ("header", "Range"),
+        )
     part = Response(206, whole.headers, whole.body[first : last + 1])
-    return part.but((("Content-Range", f"bytes {first}-{last}/{size}"), ("Content-Length", str(last - first + 1))))
+    return part.but(
+        (
+            ("Content-Range", f"bytes {first}-{last}/{size}"),
+            ("Content-Length", str(last - first + 1)),
+        )
+    )
 
 
 def describe(blob: Blob, asked: dict[str, Any], *, patch: bool) -> None:
@@ -112,7 +143,10 @@ def describe(blob: Blob, asked: dict[str, Any], *, patch: bool) -> None:
     told = asked.get("metadata", {})
     if told is not None and not isinstance(told, dict):
         raise invalid("Invalid value for metadata.")
-    new = {**(blob.metadata if patch and told is not None else {}), **cast("dict[str, Any]", told or {})}
+    new = {
+        **(blob.metadata if patch and told is not None else {}),
+        **cast("dict[str, Any]", told or {}),
+    }
     blob.metadata = {key: str(value) for key, value in new.items() if value is not None}
 
 
@@ -122,7 +156,11 @@ def check_sums(asked: dict[str, Any], body: bytes) -> None:
         told = asked.get(name)
         if told and told != found:
             kind = "MD5 hash" if name == "md5Hash" else "CRC32C"
-            raise Refusal(400, "invalid", f'Provided {kind} "{told}" doesn\'t match calculated {kind} "{found}".')
+            raise Refusal(
+                400,
+                "invalid",
+                f'Provided {kind} "{told}" doesn\'t match calculated {kind} "{found}".',
+            )
 
 
 def _known(bucket: Bucket, name: str) -> Blob:

@@ -75,11 +75,15 @@ class Uploads:
         pending.body += request.body
         whole = request.header("Content-Range").rpartition("/")[2]
         if whole == "*" or (whole and int(whole) > len(pending.body)):
-            return Response(308, (("Range", f"bytes=0-{len(pending.body) - 1}"),) if pending.body else ())
+            return Response(
+                308, (("Range", f"bytes=0-{len(pending.body) - 1}"),) if pending.body else ()
+            )
         del self._pending[key]
         return self._keep(pending.request, caller, bucket, pending.asked, bytes(pending.body))
 
-    def _keep(self, request: Request, caller: Caller, bucket: Bucket, asked: dict[str, Any], body: bytes) -> Response:
+    def _keep(
+        self, request: Request, caller: Caller, bucket: Bucket, asked: dict[str, Any], body: bytes
+    ) -> Response:
         name = _name(request, asked)
         self._check(request, caller, bucket, name)
         check_sums(asked, body)
@@ -96,7 +100,9 @@ class Uploads:
             self._guard.check_bucket(caller, "storage.objects.delete", bucket, name)
         if bucket.uniform and request.asked.get("predefinedAcl"):
             see = "Read more at https://cloud.google.com/storage/docs/uniform-bucket-level-access"
-            raise invalid(f"Cannot insert legacy ACL for an object when uniform bucket-level access is enabled. {see}")
+            raise invalid(
+                f"Cannot insert legacy ACL for an object when uniform bucket-level access is enabled. {see}"
+            )
 
     def _generation(self) -> int:
         """Microseconds; never the same twice."""

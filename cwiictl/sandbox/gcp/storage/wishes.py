@@ -29,19 +29,31 @@ def body(request: Request) -> dict[str, Any]:
 
 
 def check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or (len(name) > 63 and "." not in name) or ".." in name or name.startswith("goog") or _is_address(name):
+    if (
+        not _NAME.fullmatch(name)
+        or (len(name) > 63 and "." not in name)
+        or ".." in name
+        or name.startswith("goog")
+        or _is_address(name)
+    ):
         raise invalid(f"Invalid bucket name: '{name}'")
     if "google" in name or "g00gle" in name:
         raise invalid(f"Invalid bucket name: '{name}'")
     if "." in name:
         words = "You can either verify domain ownership at https://search.google.com/search-console/welcome?new_domain_name"
-        raise Refusal(403, "forbidden", f"Another user owns the domain {name} or a parent domain. {words}={name}")
+        raise Refusal(
+            403,
+            "forbidden",
+            f"Another user owns the domain {name} or a parent domain. {words}={name}",
+        )
 
 
 def shape(bucket: Bucket, asked: dict[str, Any], *, patch: bool) -> None:
     """Write into a bucket what is asked of it. What is not named stays, or goes when it is not a patch."""
     configuration: dict[str, Any] = asked.get("iamConfiguration") or {}
-    uniform: dict[str, Any] = configuration.get("uniformBucketLevelAccess") or configuration.get("bucketPolicyOnly") or {}
+    uniform: dict[str, Any] = (
+        configuration.get("uniformBucketLevelAccess") or configuration.get("bucketPolicyOnly") or {}
+    )
     prevention = configuration.get("publicAccessPrevention", bucket.prevention)
     if prevention not in {"inherited", "enforced", "unspecified"}:
         raise invalid(f"Invalid argument: publicAccessPrevention {prevention}")
@@ -61,9 +73,13 @@ def _labels(known: dict[str, str], asked: object) -> dict[str, str]:
     labels = {key: str(value) for key, value in new.items() if value is not None}
     for key, value in labels.items():
         if not _KEY.fullmatch(key):
-            raise invalid(f"Invalid argument: label key '{key}' must start with a lowercase letter and have up to 63 of [a-z0-9_-].")
+            raise invalid(
+                f"Invalid argument: label key '{key}' must start with a lowercase letter and have up to 63 of [a-z0-9_-]."
+            )
         if not _VALUE.fullmatch(value):
-            raise invalid(f"Invalid argument: label value '{value}' may have up to 63 of [a-z0-9_-].")
+            raise invalid(
+                f"Invalid argument: label value '{value}' may have up to 63 of [a-z0-9_-]."
+            )
     if len(labels) > _LABELS:
         raise invalid(f"Invalid argument: a bucket can have at most {_LABELS} labels.")
     return labels

@@ -63,7 +63,14 @@ class Sts:
         _check(asked)
         caller = self._federation.believe(asked["audience"], asked["subject_token"])
         token = self._tokens.issue(caller, LONGEST)
-        return answers.json_response({"access_token": token, "issued_token_type": _ACCESS, "token_type": "Bearer", "expires_in": int(LONGEST) - 1})
+        return answers.json_response(
+            {
+                "access_token": token,
+                "issued_token_type": _ACCESS,
+                "token_type": "Bearer",
+                "expires_in": int(LONGEST) - 1,
+            }
+        )
 
 
 def _fields(request: Request) -> dict[str, str]:
@@ -75,14 +82,22 @@ def _fields(request: Request) -> dict[str, str]:
     except ValueError as error:
         raise answers.invalid("Invalid JSON payload received.") from error
     fields = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-    return {_HUMP.sub(lambda found: f"_{found[0].lower()}", key): str(value) for key, value in fields.items()}
+    return {
+        _HUMP.sub(lambda found: f"_{found[0].lower()}", key): str(value)
+        for key, value in fields.items()
+    }
 
 
 def _check(asked: dict[str, str]) -> None:
     if asked.get("grant_type") != _GRANT:
-        raise Refused("unsupported_grant_type", f'Invalid value for "grant_type". It should be "{_GRANT}".')
+        raise Refused(
+            "unsupported_grant_type", f'Invalid value for "grant_type". It should be "{_GRANT}".'
+        )
     if asked.get("requested_token_type", _ACCESS) != _ACCESS:
-        raise Refused("invalid_request", f'Invalid value for "requested_token_type". It should be "{_ACCESS}".')
+        raise Refused(
+            "invalid_request",
+            f'Invalid value for "requested_token_type". It should be "{_ACCESS}".',
+        )
     if asked.get("subject_token_type") not in _KINDS:
         raise Refused("invalid_request", 'Invalid value for "subject_token_type".')
     for name in ("audience", "subject_token"):

@@ -57,14 +57,18 @@ class _Reader:
         found = self._both()
         while self._skip("||"):
             other = self._both()
-            found = True if True in (found, other) else other if isinstance(other, Missing) else found
+            found = (
+                True if True in (found, other) else other if isinstance(other, Missing) else found
+            )
         return found
 
     def _both(self) -> Any:
         found = self._compared()
         while self._skip("&&"):
             other = self._compared()
-            found = False if False in (found, other) else other if isinstance(other, Missing) else found
+            found = (
+                False if False in (found, other) else other if isinstance(other, Missing) else found
+            )
         return found
 
     def _compared(self) -> Any:
@@ -93,7 +97,9 @@ class _Reader:
                 self._expect("]")
                 continue
             name = self._next()
-            found = asked(name, found, self._arguments(")")) if self._skip("(") else member(found, name)
+            found = (
+                asked(name, found, self._arguments(")")) if self._skip("(") else member(found, name)
+            )
         return found
 
     def _single(self) -> Any:

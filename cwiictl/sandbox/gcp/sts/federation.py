@@ -20,7 +20,9 @@ from cwiictl.sandbox.tokens import Checker, Claims
 from . import cel
 
 SERVICE = "sts.googleapis.com"
-_AUDIENCE = re.compile(r"//iam\.googleapis\.com/(projects/([^/]+)/locations/global/workloadIdentityPools/([^/]+))/providers/([^/]+)")
+_AUDIENCE = re.compile(
+    r"//iam\.googleapis\.com/(projects/([^/]+)/locations/global/workloadIdentityPools/([^/]+))/providers/([^/]+)"
+)
 _LONGEST = 24 * 3600
 _SUBJECT = 127
 _ATTRIBUTES = 8192
@@ -58,16 +60,33 @@ class Federation:
             words = f'Invalid value for "audience". This value should be the full resource name of the Identity Provider. {_SEE}'
             raise Refused("invalid_request", words)
         project = self._world.project(found[2])
-        pool = self._world.pools.get((project.id, found[3])) if project and project.number == found[2] else None
+        pool = (
+            self._world.pools.get((project.id, found[3]))
+            if project and project.number == found[2]
+            else None
+        )
         provider = pool.providers.get(found[4]) if pool else None
-        if project is None or pool is None or provider is None or not self._good(pool) or not self._good(provider):
+        if (
+            project is None
+            or pool is None
+            or provider is None
+            or not self._good(pool)
+            or not self._good(provider)
+        ):
             words = 'The target service indicated by the "audience" parameters is invalid.'
-            raise Refused("invalid_target", f"{words} This might either be because the pool or provider is disabled or deleted or because it doesn't exist.")
+            raise Refused(
+                "invalid_target",
+                f"{words} This might either be because the pool or provider is disabled or deleted or because it doesn't exist.",
+            )
         apis.check(self._world, SERVICE, project)
         return Trust(found[1], audience, copy.deepcopy(provider))
 
     def _good(self, one: Pool | Provider) -> bool:
-        return not one.disabled and one.deleted is None and one.born + self._world.lag() <= self._world.clock()
+        return (
+            not one.disabled
+            and one.deleted is None
+            and one.born + self._world.lag() <= self._world.clock()
+        )
 
     def _checked(self, trust: Trust, token: str) -> Claims:
         try:
@@ -76,7 +95,11 @@ class Federation:
                 words = f"The issuer in ID Token {claims.issuer} does not match the expected ones: {trust.provider.issuer}."
                 raise Refused("invalid_grant", words)
             _check_audience(trust, claims)
-            checker = self._checker if not trust.provider.jwks else Checker(_uploaded(trust.provider), self._world.clock)
+            checker = (
+                self._checker
+                if not trust.provider.jwks
+                else Checker(_uploaded(trust.provider), self._world.clock)
+            )
             checker.check(token, issuer=trust.provider.issuer)
         except Flawed as flawed:
             raise _refusal(flawed.flaw) from flawed
@@ -97,7 +120,10 @@ def _check_lifetime(claims: Claims) -> None:
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         raise Refused("invalid_grant", "ID Token must have both iat and exp claims.")
     if end - start > _LONGEST:
-        raise Refused("invalid_grant", f"The lifetime of the ID Token is {int(end - start)} seconds, longer than the maximum of {_LONGEST} seconds.")
+        raise Refused(
+            "invalid_grant",
+            f"The lifetime of the ID Token is {int(end - start)} seconds, longer than the maximum of {_LONGEST} seconds.",
+        )
 
 
 def _mapped(provider: Provider, known: Mapping[str, Any]) -> dict[str, str]:
@@ -115,38 +141,66 @@ def _mapped(provider: Provider, known: Mapping[str, Any]) -> dict[str, str]:
         raise _no_subject()
     if len(subject.encode()) > _SUBJECT:
         words = "Either modify your attribute mapping or the incoming assertion to produce a mapped attribute that is less than 127 bytes."
-        raise Refused("invalid_request", f"The size of mapped attribute google.subject exceeds the 127 bytes limit. {words}")
-    if sum(len(key.encode()) + len(text.encode()) for key, text in attributes.items()) > _ATTRIBUTES:
-        raise Refused("invalid_request", "The size of the entire mapped attributes exceeds the 8 KB limit.")
+        raise Refused(
+            "invalid_request",
+            f"The size of mapped attribute google.subject exceeds the 127 bytes limit. {words}",
+        )
+    if (
+        sum(len(key.encode()) + len(text.encode()) for key, text in attributes.items())
+        > _ATTRIBUTES
+    ):
+        raise Refused(
+            "invalid_request", "The size of the entire mapped attributes exceeds the 8 KB limit."
+        )
     return attributes
 
 
 def _text(found: object) -> str:
     """Groups are many, and each a line."""
-    return "\n".join(str(one) for one in cast("list[object]", found)) if isinstance(found, list) else str(found)
+    return (
+        "\n".join(str(one) for one in cast("list[object]", found))
+        if isinstance(found, list)
+        else str(found)
+    )
 
 
-def _check_condition(provider: Provider, known: Mapping[str, Any], attributes: Mapping[str, str]) -> None:
+def _check_condition(
+    provider: Provider, known: Mapping[str, Any], attributes: Mapping[str, str]
+) -> None:
     if not provider.condition:
         return
-    google = {key.removeprefix("google."): text for key, text in attributes.items() if key.startswith("google.")}
-    own = {key.removeprefix("attribute."): text for key, text in attributes.items() if key.startswith("attribute.")}
+    google = {
+        key.removeprefix("google."): text
+        for key, text in attributes.items()
+        if key.startswith("google.")
+    }
+    own = {
+        key.removeprefix("attribute."): text
+        for key, text in attributes.items()
+        if key.startswith("attribute.")
+    }
     try:
         holds = cel.value(provider.condition, {**known, "google": google, "attribute": own}) is True
     except cel.Unusable:
         holds = False
     if not holds:
-        raise Refused("unauthorized_client", "The given credential is rejected by the attribute condition.")
+        raise Refused(
+            "unauthorized_client", "The given credential is rejected by the attribute condition."
+        )
 
 
 def _uploaded(provider: Provider) -> Fetch:
     """In place of the issuer's documents, of which nobody asks when the keys were uploaded."""
-    discovery = json.dumps({"issuer": provider.issuer, "jwks_uri": f"{provider.issuer.rstrip('/')}/keys.json"}).encode()
+    discovery = json.dumps(
+        {"issuer": provider.issuer, "jwks_uri": f"{provider.issuer.rstrip('/')}/keys.json"}
+    ).encode()
     return lambda url: discovery if url.endswith(DISCOVERY) else provider.jwks.encode()
 
 
 def _no_subject() -> Refused:
-    return Refused("invalid_request", "Could not obtain a value for google.subject from the given credential.")
+    return Refused(
+        "invalid_request", "Could not obtain a value for google.subject from the given credential."
+    )
 
 
 def _refusal(flaw: Flaw) -> Refused:

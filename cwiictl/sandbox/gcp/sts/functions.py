@@ -25,7 +25,11 @@ def compared(sign: str, one: Any, other: Any) -> Any:
         case "in":
             return one in other
         case _:
-            return (one < other and sign[0] == "<") or (one > other and sign[0] == ">") or (one == other and sign[1:] == "=")
+            return (
+                (one < other and sign[0] == "<")
+                or (one > other and sign[0] == ">")
+                or (one == other and sign[1:] == "=")
+            )
 
 
 def member(found: Any, name: Any) -> Any:

@@ -23,23 +23,58 @@ ALLOWED = Ask(policy.canonical(policy.allow("ec2:DescribeInstances", Resource="*
 
 def the_stores(region: str = "us-east-1") -> Any:
     """Places that nobody comes to."""
-    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "region", "close", "partition", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {
+        "account",
+        "caller",
+        "region",
+        "close",
+        "partition",
+        "permissions",
+    }
     places: Any = {kind: Shelf(World(), f"aws/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "aws/permissions")
-    return Stores(ACCOUNT, "somebody", region, lambda: None, partition(region), lambda _grants: asked, **places)
+    return Stores(
+        ACCOUNT,
+        "somebody",
+        region,
+        lambda: None,
+        partition(region),
+        lambda _grants: asked,
+        **places,
+    )
 
 
-def whole(region: str = "us-east-1", *workloads: Any, asked: Ask = ALLOWED, how: Hosting | None = None, **told: Any) -> Plan:
+def whole(
+    region: str = "us-east-1",
+    *workloads: Any,
+    asked: Ask = ALLOWED,
+    how: Hosting | None = None,
+    **told: Any,
+) -> Plan:
     spec, cluster, stores = Spec(region, **told), a_cluster(), the_stores(region)
     store: Any = Shelf(World(), "local/key")
-    issuer = plan.host(spec, cluster, stores, SigningKey("signing-key", store), how or Hosting("published"))
+    issuer = plan.host(
+        spec, cluster, stores, SigningKey("signing-key", store), how or Hosting("published")
+    )
     roles = plan.identities(spec, cluster, stores, [(w, asked) for w in workloads], issuer.home)
-    return Plan([issuer, *plan.trusting(spec, cluster, stores, issuer, [w.asker for w in workloads]), *roles])
+    return Plan(
+        [
+            issuer,
+            *plan.trusting(spec, cluster, stores, issuer, [w.asker for w in workloads]),
+            *roles,
+        ]
+    )
 
 
 def role(spec: Spec | None = None, asked: Ask = ALLOWED, **workload: Any) -> Role:
     home = Home("https://issuer.example.org")
-    (found,) = plan.identities(spec or Spec("us-east-1"), a_cluster(), the_stores(), [(a_workload(**workload), asked)], home)
+    (found,) = plan.identities(
+        spec or Spec("us-east-1"),
+        a_cluster(),
+        the_stores(),
+        [(a_workload(**workload), asked)],
+        home,
+    )
     assert isinstance(found, Role)
     return found
 

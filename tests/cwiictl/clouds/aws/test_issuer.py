@@ -22,19 +22,32 @@ def test_behind_cloudfront_the_bucket_is_for_one_distribution_and_roles_wait_for
 
     (only,) = wants["aws/bucket_policies/demo-oidc"].policy["Statement"]
     assert only["Principal"] == {"Service": "cloudfront.amazonaws.com"}
-    assert only["Condition"] == {"StringEquals": {"AWS:SourceArn": "<arn of aws/distributions/demo-oidc>"}}
+    assert only["Condition"] == {
+        "StringEquals": {"AWS:SourceArn": "<arn of aws/distributions/demo-oidc>"}
+    }
     block = wants["aws/buckets/demo-oidc"].public_access
-    assert (block.block_acls, block.ignore_acls, block.block_policy, block.restrict) == (True, True, True, True)
+    assert (block.block_acls, block.ignore_acls, block.block_policy, block.restrict) == (
+        True,
+        True,
+        True,
+        True,
+    )
     assert found["aws/issuers/demo-oidc.cloudfront"].late
     assert found["aws/providers/demo-oidc.cloudfront"].late
     thing = found["aws/roles/demo-kube-system-cloud-credentials"]
     assert [need.address for need in thing.needs] == ["aws/distributions/demo-oidc"]
-    assert statement(wants[thing.address])["Principal"]["Federated"].endswith(":oidc-provider/<domain of aws/distributions/demo-oidc>")
+    assert statement(wants[thing.address])["Principal"]["Federated"].endswith(
+        ":oidc-provider/<domain of aws/distributions/demo-oidc>"
+    )
 
 
 def test_a_late_providers_place_is_where_its_issuer_came_to_be() -> None:
     found = whole("us-east-1", private=True)
-    provider, issuer, known = found["aws/providers/demo-oidc.cloudfront"], found["aws/issuers/demo-oidc.cloudfront"], Known()
+    provider, issuer, known = (
+        found["aws/providers/demo-oidc.cloudfront"],
+        found["aws/issuers/demo-oidc.cloudfront"],
+        Known(),
+    )
     state: Any = IssuerState(url="https://d1.cloudfront.net")
     known.learn(issuer, state)
 
@@ -51,7 +64,9 @@ def test_a_bucket_of_the_users_own_keeps_its_access_its_policy_and_its_tags() ->
     assert "aws/key_sets/theirs/clusters/prod/keys.json" in found
     bucket = found["aws/buckets/theirs"]
     assert bucket.brought
-    closed = BucketState(region="us-east-1", public_access=PRIVATE, tags={"Name": "theirs"}, stranger="payroll.csv")
+    closed = BucketState(
+        region="us-east-1", public_access=PRIVATE, tags={"Name": "theirs"}, stranger="payroll.csv"
+    )
     assert bucket.differing(wants[bucket.address], closed) == ()
     there, missing = Known(), Known()
     there.learn(bucket, closed)
@@ -65,7 +80,10 @@ def test_whoever_brings_a_bucket_is_told_the_statement_that_opens_it() -> None:
     (issuer,) = (want for want in wants.values() if isinstance(want, IssuerState))
     statement = json.loads(issuer.remedy.partition("the statement ")[2])
     assert statement["Principal"] == "*"
-    assert statement["Resource"] == [f"arn:aws-us-gov:s3:::theirs/clusters/prod/{key}" for key in (".well-known/openid-configuration", "keys.json")]
+    assert statement["Resource"] == [
+        f"arn:aws-us-gov:s3:::theirs/clusters/prod/{key}"
+        for key in (".well-known/openid-configuration", "keys.json")
+    ]
 
     (ours,) = (want for want in foretold(whole()).values() if isinstance(want, IssuerState))
     assert ours.remedy == ""
@@ -76,13 +94,17 @@ def test_a_bucket_with_dots_has_no_certificate_and_so_needs_a_host_of_its_own() 
         whole("us-east-1", bucket="my.documents")
     assert "--issuer-url" in raised.value.remedy
 
-    found = whole("us-east-1", bucket="my.documents", how=Hosting("published", "https://issuer.example.org"))
+    found = whole(
+        "us-east-1", bucket="my.documents", how=Hosting("published", "https://issuer.example.org")
+    )
     assert "aws/issuers/https://issuer.example.org" in found
 
 
 def test_what_lies_in_a_bucket_that_is_not_ours_is_not_published_with_it() -> None:
     bucket, found = whole()["aws/buckets/demo-oidc"], Known()
-    found.learn(bucket, BucketState(region="us-east-1", public_access=PRIVATE, stranger="payroll.csv"))
+    found.learn(
+        bucket, BucketState(region="us-east-1", public_access=PRIVATE, stranger="payroll.csv")
+    )
 
     problem = bucket.objection(found)
 

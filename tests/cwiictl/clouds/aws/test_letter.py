@@ -9,8 +9,22 @@ import pytest
 
 from cwiictl import names
 from cwiictl.clouds.aws import policy
-from cwiictl.clouds.aws.resources import bucket, distribution, instance_profile, managed_policy, oidc_provider, role
-from cwiictl.clouds.aws.resources.bucket import PRIVATE, READABLE, Bucket, BucketPolicy, BucketState, reading
+from cwiictl.clouds.aws.resources import (
+    bucket,
+    distribution,
+    instance_profile,
+    managed_policy,
+    oidc_provider,
+    role,
+)
+from cwiictl.clouds.aws.resources.bucket import (
+    PRIVATE,
+    READABLE,
+    Bucket,
+    BucketPolicy,
+    BucketState,
+    reading,
+)
 from cwiictl.clouds.aws.resources.distribution import Distribution, OriginAccess
 from cwiictl.clouds.aws.resources.document import KEYS
 from cwiictl.clouds.aws.resources.managed_policy import LIMIT, MOST, parts
@@ -36,7 +50,13 @@ def a_bucket(**changes: Any) -> Bucket:
 
 def a_role_for(**changes: Any) -> Role:
     home = Home("https://issuer.example.org")
-    asked: dict[str, Any] = {"cluster": a_cluster(), "workload": a_workload(), "account": Account(ARN, "", "", "/"), "home": home, "grants": None}
+    asked: dict[str, Any] = {
+        "cluster": a_cluster(),
+        "workload": a_workload(),
+        "account": Account(ARN, "", "", "/"),
+        "home": home,
+        "grants": None,
+    }
     return Role("demo-role", STORE, **{**asked, **changes})
 
 
@@ -53,10 +73,20 @@ def told(thing: Any, have: Any) -> Any:
 def test_a_bucket_is_wanted_with_its_region_its_access_and_its_tags() -> None:
     assert plain(a_bucket(clouds=frozenset({"gcp"})).want(Known())) == {
         "region": "eu-west-1",
-        "public_access": {"block_acls": True, "ignore_acls": True, "block_policy": False, "restrict": False},
+        "public_access": {
+            "block_acls": True,
+            "ignore_acls": True,
+            "block_policy": False,
+            "restrict": False,
+        },
         "tags": {**TAGS, "cwii.dev/trusted-by-gcp": "true"},
     }
-    assert plain(PRIVATE) == {"block_acls": True, "ignore_acls": True, "block_policy": True, "restrict": True}
+    assert plain(PRIVATE) == {
+        "block_acls": True,
+        "ignore_acls": True,
+        "block_policy": True,
+        "restrict": True,
+    }
     assert plain(a_bucket(access=None, clouds=frozenset({"gcp"})).want(Known())) == {
         "region": "eu-west-1",
         "public_access": None,
@@ -91,7 +121,9 @@ def test_cloudfront_signs_what_it_asks_and_serves_everybody_over_tls_with_no_cac
 def test_a_bucket_behind_cloudfront_is_read_by_that_distribution_alone() -> None:
     found, known = a_distribution()
 
-    (statement,) = BucketPolicy("demo-oidc", STORE, a_bucket(), "aws", found).want(known).policy["Statement"]
+    (statement,) = (
+        BucketPolicy("demo-oidc", STORE, a_bucket(), "aws", found).want(known).policy["Statement"]
+    )
 
     assert statement == {
         "Sid": "AllowReadCloudFront",
@@ -106,7 +138,10 @@ def test_the_documents_are_the_two_that_ccoctls_users_know_wherever_they_lie() -
     assert {".well-known/openid-configuration", "keys.json"} == KEYS
     assert reading("aws", "theirs", "demo/") == {
         "Action": "s3:GetObject",
-        "Resource": ["arn:aws:s3:::theirs/demo/.well-known/openid-configuration", "arn:aws:s3:::theirs/demo/keys.json"],
+        "Resource": [
+            "arn:aws:s3:::theirs/demo/.well-known/openid-configuration",
+            "arn:aws:s3:::theirs/demo/keys.json",
+        ],
     }
 
 
@@ -114,12 +149,19 @@ def test_the_documents_are_the_two_that_ccoctls_users_know_wherever_they_lie() -
 def test_a_role_says_for_whom_it_is(asker: Any, begin: str) -> None:
     want = a_role_for(workload=a_workload(asker=asker)).want(Known())
 
-    assert (want.description, want.arn, want.session) == (f"{begin} role for kube-system/cloud-credentials", f"{ARN}role/demo-role", 3600)
+    assert (want.description, want.arn, want.session) == (
+        f"{begin} role for kube-system/cloud-credentials",
+        f"{ARN}role/demo-role",
+        3600,
+    )
     assert want.tags == TAGS
 
 
 def a_provider(**changes: Any) -> OidcProvider:
-    asked: dict[str, Any] = {"audiences": frozenset({"openshift"}), "spared": frozenset({"sts", "a", "openshift"})}
+    asked: dict[str, Any] = {
+        "audiences": frozenset({"openshift"}),
+        "spared": frozenset({"sts", "a", "openshift"}),
+    }
     return OidcProvider("issuer", STORE, a_cluster(), AN_ISSUER, **{**asked, **changes})
 
 
@@ -138,7 +180,11 @@ def test_a_provider_is_found_by_its_issuer_and_says_where_the_documents_were_len
     lent, own = a_provider(lent="s3/theirs").want(known), a_provider().want(known)
 
     assert a_provider().place(known) == "issuer.example.org/a"
-    assert (own.url, own.tags, own.spared) == ("https://issuer.example.org/a", TAGS, ("a", "openshift", "sts"))
+    assert (own.url, own.tags, own.spared) == (
+        "https://issuer.example.org/a",
+        TAGS,
+        ("a", "openshift", "sts"),
+    )
     assert lent.tags == {**TAGS, names.DOCUMENTS_KEY: "s3/theirs"}
 
 
@@ -168,16 +214,25 @@ def test_a_bucket_of_the_users_own_is_not_opened_or_closed() -> None:
     have = BucketState(region="eu-west-1", public_access=PRIVATE)
 
     assert a_bucket(access=None).differing(a_bucket(access=None).want(Known()), have) == ()
-    assert a_bucket().differing(a_bucket().want(Known()), have) == (Difference("public_access", PRIVATE, READABLE), Difference("tags", {}, TAGS))
+    assert a_bucket().differing(a_bucket().want(Known()), have) == (
+        Difference("public_access", PRIVATE, READABLE),
+        Difference("tags", {}, TAGS),
+    )
 
 
 def test_no_audience_is_taken_away_that_tokens_may_be_for_and_every_other_is() -> None:
     want = OidcProviderState(url="u", audiences=frozenset({"openshift"}))
 
-    assert a_provider().differing(want, replace(want, audiences=frozenset({"openshift", "sts"}))) == ()
-    (difference,) = a_provider().differing(want, replace(want, audiences=frozenset({"openshift", "else"})))
+    assert (
+        a_provider().differing(want, replace(want, audiences=frozenset({"openshift", "sts"}))) == ()
+    )
+    (difference,) = a_provider().differing(
+        want, replace(want, audiences=frozenset({"openshift", "else"}))
+    )
     assert difference.field == "audiences"
-    assert a_provider().differing(want, replace(want, audiences=frozenset())), "what is wanted is not spared"
+    assert a_provider().differing(want, replace(want, audiences=frozenset())), (
+        "what is wanted is not spared"
+    )
 
 
 # --- long policies ---
@@ -194,12 +249,17 @@ def test_a_policy_may_be_as_long_as_iam_takes_it_and_not_a_character_longer() ->
     assert len(list(parts(policy.canonical(a_statement(6144)), "a file"))) == 1
     with pytest.raises(BadInput) as refused:
         list(parts(policy.canonical(a_statement(6145)), "a file"))
-    assert refused.value.problem == "a file: one statement is longer than the 6144 characters that a policy may have"
+    assert (
+        refused.value.problem
+        == "a file: one statement is longer than the 6144 characters that a policy may have"
+    )
     assert refused.value.remedy == "split its actions over two statements"
 
 
 @pytest.mark.parametrize(("spare", "several"), [(0, 1), (1, 2)])
-def test_two_statements_that_fit_into_one_policy_to_the_character_are_in_one(spare: int, several: int) -> None:
+def test_two_statements_that_fit_into_one_policy_to_the_character_are_in_one(
+    spare: int, several: int
+) -> None:
     one = a_statement(3000)
     room = 6144 - len(policy.dump(policy.canonical(one, policy.allow("s3:", Resource="*"))))
     both = policy.canonical(one, policy.allow(f"s3:{'b' * (room + spare)}", Resource="*"))
@@ -250,12 +310,20 @@ def test_a_bucket_that_cannot_be_the_issuers_is_refused_in_these_words(
 def test_a_bucket_that_can_be_the_issuers_is_not_refused() -> None:
     assert told(a_bucket(), None) is None
     assert told(a_bucket(), HAVE) is None
-    assert told(a_bucket(access=None), replace(HAVE, stranger="diary.txt")) is None, "it is not emptied by us"
+    assert told(a_bucket(access=None), replace(HAVE, stranger="diary.txt")) is None, (
+        "it is not emptied by us"
+    )
 
 
 def test_a_role_under_another_path_is_refused_in_these_words() -> None:
-    refusal = told(a_role_for(), a_role(arn=f"{ARN}role/teams/demo-role", managed=frozenset[str](), session=3600))
+    refusal = told(
+        a_role_for(),
+        a_role(arn=f"{ARN}role/teams/demo-role", managed=frozenset[str](), session=3600),
+    )
 
     assert isinstance(refusal, Conflict)
-    assert refusal.problem == f"aws/things/demo-role has the ARN {ARN}role/teams/demo-role, and a role does not move"
+    assert (
+        refusal.problem
+        == f"aws/things/demo-role has the ARN {ARN}role/teams/demo-role, and a role does not move"
+    )
     assert refusal.remedy == "give its path with --role-path, or another --name"

@@ -49,13 +49,22 @@ def test_addresses_follow_the_region_and_its_partition(region: str, url: str, ar
             "Effect": "Allow",
             "Principal": "*",
             "Action": "s3:GetObject",
-            "Resource": [f"{arn}s3:::demo-oidc/.well-known/openid-configuration", f"{arn}s3:::demo-oidc/keys.json"],
+            "Resource": [
+                f"{arn}s3:::demo-oidc/.well-known/openid-configuration",
+                f"{arn}s3:::demo-oidc/keys.json",
+            ],
         }
     ], "whatever else lies there is not published"
     state = wants["aws/roles/demo-kube-system-cloud-credentials"]
     assert state.arn.startswith(f"{arn}iam::{ACCOUNT}:role/demo-")
-    assert state.trust["Statement"][0]["Principal"]["Federated"] == f"{arn}iam::{ACCOUNT}:oidc-provider/{url.removeprefix('https://')}"
-    assert wants["aws/documents/demo-oidc/.well-known/openid-configuration"].body["jwks_uri"] == f"{url}/keys.json"
+    assert (
+        state.trust["Statement"][0]["Principal"]["Federated"]
+        == f"{arn}iam::{ACCOUNT}:oidc-provider/{url.removeprefix('https://')}"
+    )
+    assert (
+        wants["aws/documents/demo-oidc/.well-known/openid-configuration"].body["jwks_uri"]
+        == f"{url}/keys.json"
+    )
 
 
 def test_a_role_trusts_exactly_its_service_accounts() -> None:
@@ -66,7 +75,14 @@ def test_a_role_trusts_exactly_its_service_accounts() -> None:
             "Effect": "Allow",
             "Action": "sts:AssumeRoleWithWebIdentity",
             "Principal": {"Federated": f"arn:aws:iam::{ACCOUNT}:oidc-provider/issuer.example.org"},
-            "Condition": {"StringEquals": {"issuer.example.org:sub": ["system:serviceaccount:kube-system:one", "system:serviceaccount:kube-system:two"]}},
+            "Condition": {
+                "StringEquals": {
+                    "issuer.example.org:sub": [
+                        "system:serviceaccount:kube-system:one",
+                        "system:serviceaccount:kube-system:two",
+                    ]
+                }
+            },
         }
     ]
 
@@ -74,13 +90,17 @@ def test_a_role_trusts_exactly_its_service_accounts() -> None:
 def test_an_issuer_under_a_path_is_trusted_with_its_path() -> None:
     found = trust("arn:aws:iam::123456789012:oidc-provider/host.example.org/a/b", a_workload())
 
-    assert found["Statement"][0]["Condition"] == {"StringEquals": {"host.example.org/a/b:sub": "system:serviceaccount:kube-system:operator"}}
+    assert found["Statement"][0]["Condition"] == {
+        "StringEquals": {"host.example.org/a/b:sub": "system:serviceaccount:kube-system:operator"}
+    }
 
 
 def test_a_provider_that_is_named_is_the_one_that_is_trusted() -> None:
     arn = f"arn:aws:iam::{ACCOUNT}:oidc-provider/theirs.example.org"
 
-    assert role(Spec("us-east-1", provider=arn)).want(Known()).trust["Statement"][0]["Principal"] == {"Federated": arn}
+    assert role(Spec("us-east-1", provider=arn)).want(Known()).trust["Statement"][0][
+        "Principal"
+    ] == {"Federated": arn}
 
 
 def test_a_boundary_is_wanted_where_it_is_given() -> None:
@@ -90,9 +110,15 @@ def test_a_boundary_is_wanted_where_it_is_given() -> None:
 
 
 def test_what_iam_would_not_take_is_refused_before_it_is_asked() -> None:
-    with pytest.raises(BadInput, match=r"trust policy of kube-system/cloud-credentials would be .* IAM takes 2048"):
+    with pytest.raises(
+        BadInput, match=r"trust policy of kube-system/cloud-credentials would be .* IAM takes 2048"
+    ):
         role(service_accounts=tuple(f"account-{number:03}" for number in range(50)))
-    wide = Ask(policy.canonical(policy.allow([f"ec2:Action{number:04}" for number in range(800)], Resource="*")))
+    wide = Ask(
+        policy.canonical(
+            policy.allow([f"ec2:Action{number:04}" for number in range(800)], Resource="*")
+        )
+    )
     with pytest.raises(BadInput, match="one statement is longer than the 6144 characters"):
         role(asked=wide)
 
@@ -106,7 +132,9 @@ def test_two_requests_never_share_a_role_though_their_names_are_cut_alike() -> N
 def test_a_plan_does_not_depend_on_the_order_of_requests() -> None:
     one, two = a_workload(name="one"), a_workload(name="two")
 
-    assert checksum(foretold(whole("us-east-1", one, two))) == checksum(foretold(whole("us-east-1", two, one)))
+    assert checksum(foretold(whole("us-east-1", one, two))) == checksum(
+        foretold(whole("us-east-1", two, one))
+    )
 
 
 def test_a_role_waits_for_nothing_and_a_provider_for_the_readable_issuer() -> None:
@@ -157,18 +185,31 @@ def test_the_key_is_no_part_of_the_checksum() -> None:
 def test_whose_tokens_the_webhook_projects_is_trusted_for_its_audience_alone() -> None:
     asked, projected = wanted(role()), wanted(role(asker="webhook"))
 
-    assert statement(asked)["Condition"] == {"StringEquals": {"issuer.example.org:sub": "system:serviceaccount:kube-system:operator"}}
+    assert statement(asked)["Condition"] == {
+        "StringEquals": {"issuer.example.org:sub": "system:serviceaccount:kube-system:operator"}
+    }
     assert statement(projected)["Condition"] == {
-        "StringEquals": {"issuer.example.org:sub": "system:serviceaccount:kube-system:operator", "issuer.example.org:aud": "sts.amazonaws.com"}
+        "StringEquals": {
+            "issuer.example.org:sub": "system:serviceaccount:kube-system:operator",
+            "issuer.example.org:aud": "sts.amazonaws.com",
+        }
     }
 
 
 @pytest.mark.parametrize(
     ("askers", "audiences"),
-    [(["webhook"], {"sts.amazonaws.com"}), (["request"], {"openshift", "sts.amazonaws.com"}), (["request", "webhook"], {"openshift", "sts.amazonaws.com"})],
+    [
+        (["webhook"], {"sts.amazonaws.com"}),
+        (["request"], {"openshift", "sts.amazonaws.com"}),
+        (["request", "webhook"], {"openshift", "sts.amazonaws.com"}),
+    ],
 )
-def test_a_provider_believes_tokens_for_whom_they_are_made_and_for_nobody_else(askers: list[Any], audiences: set[str]) -> None:
-    wants: Any = foretold(whole("us-east-1", *(a_workload(name=asker, asker=asker) for asker in askers)))
+def test_a_provider_believes_tokens_for_whom_they_are_made_and_for_nobody_else(
+    askers: list[Any], audiences: set[str]
+) -> None:
+    wants: Any = foretold(
+        whole("us-east-1", *(a_workload(name=asker, asker=asker) for asker in askers))
+    )
 
     (provider,) = (want for address, want in wants.items() if address.startswith("aws/providers/"))
     assert provider.audiences == audiences
@@ -176,9 +217,15 @@ def test_a_provider_believes_tokens_for_whom_they_are_made_and_for_nobody_else(a
 
 @pytest.mark.parametrize(
     ("there", "told"),
-    [({"sts.amazonaws.com"}, None), ({"openshift", "sts.amazonaws.com"}, None), ({"openshift", "vault", "sts.amazonaws.com"}, {"vault", "sts.amazonaws.com"})],
+    [
+        ({"sts.amazonaws.com"}, None),
+        ({"openshift", "sts.amazonaws.com"}, None),
+        ({"openshift", "vault", "sts.amazonaws.com"}, {"vault", "sts.amazonaws.com"}),
+    ],
 )
-def test_an_audience_that_tokens_of_the_cluster_may_be_for_stays_where_it_is_and_no_other(there: set[str], told: set[str] | None) -> None:
+def test_an_audience_that_tokens_of_the_cluster_may_be_for_stays_where_it_is_and_no_other(
+    there: set[str], told: set[str] | None
+) -> None:
     made = whole("us-east-1", a_workload(asker="webhook"))
     (provider,) = (thing for thing in made.values() if isinstance(thing, OidcProvider))
     wants: Any = foretold(made)
@@ -186,7 +233,9 @@ def test_an_audience_that_tokens_of_the_cluster_may_be_for_stays_where_it_is_and
 
     differing = provider.differing(want, replace(want, audiences=frozenset(there)))
 
-    assert [(each.have, each.want) for each in differing] == ([(told, {"sts.amazonaws.com"})] if told else [])
+    assert [(each.have, each.want) for each in differing] == (
+        [(told, {"sts.amazonaws.com"})] if told else []
+    )
 
 
 def test_a_lacking_permission_stands_against_a_run_only_if_something_is_missing() -> None:

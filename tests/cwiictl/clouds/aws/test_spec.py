@@ -42,7 +42,15 @@ def test_what_is_no_region_is_refused(region: str) -> None:
         Spec(region=region, private=True)
 
 
-@pytest.mark.parametrize(("region", "there"), [("us-east-1", True), ("cn-north-1", True), ("us-gov-west-1", False), ("eusc-de-east-1", False)])
+@pytest.mark.parametrize(
+    ("region", "there"),
+    [
+        ("us-east-1", True),
+        ("cn-north-1", True),
+        ("us-gov-west-1", False),
+        ("eusc-de-east-1", False),
+    ],
+)
 def test_cloudfront_is_refused_where_there_is_none(region: str, there: bool) -> None:
     with nullcontext() if there else pytest.raises(BadInput, match=f"no CloudFront for {region}"):
         Spec(region=region, private=True)
@@ -105,13 +113,21 @@ def test_what_is_right_is_taken() -> None:
 
 
 def test_entries_become_one_policy() -> None:
-    entries = [an_entry("b:x", "a:y", condition={"Bool": {"k": True}}), an_entry("c:z", resource="arn:aws:s3:::x")]
+    entries = [
+        an_entry("b:x", "a:y", condition={"Bool": {"k": True}}),
+        an_entry("c:z", resource="arn:aws:s3:::x"),
+    ]
 
     assert ask(a_request({"kind": KIND, "statementEntries": entries})).policy == {
         "Version": "2012-10-17",
         "Statement": [
             {"Effect": "Allow", "Action": "c:z", "Resource": "arn:aws:s3:::x"},
-            {"Effect": "Allow", "Action": ["a:y", "b:x"], "Resource": "*", "Condition": {"Bool": {"k": "true"}}},
+            {
+                "Effect": "Allow",
+                "Action": ["a:y", "b:x"],
+                "Resource": "*",
+                "Condition": {"Bool": {"k": "true"}},
+            },
         ],
     }
 
@@ -143,9 +159,16 @@ def test_what_asks_for_nothing_or_wrongly_is_refused_by_name(spec: dict[str, Any
 @pytest.mark.parametrize("value", [None, [], [None], {}, [["x"]], {"a": "b"}])
 def test_a_condition_that_iam_cannot_compare_is_refused_by_name(value: object) -> None:
     """A missing text would be compared as a guess."""
-    spec = {"kind": KIND, "statementEntries": [{**an_entry(), "policyCondition": {"StringEquals": {"aws:RequestTag/owner": value}}}]}
+    spec = {
+        "kind": KIND,
+        "statementEntries": [
+            {**an_entry(), "policyCondition": {"StringEquals": {"aws:RequestTag/owner": value}}}
+        ],
+    }
 
-    with pytest.raises(BadInput, match="policyCondition StringEquals aws:RequestTag/owner of a-request") as raised:
+    with pytest.raises(
+        BadInput, match="policyCondition StringEquals aws:RequestTag/owner of a-request"
+    ) as raised:
         ask(a_request(spec))
     assert raised.value.remedy
 
@@ -154,5 +177,7 @@ def test_a_condition_that_iam_cannot_compare_is_refused_by_name(value: object) -
 def test_a_condition_that_iam_can_compare_is_taken(value: object) -> None:
     entry = an_entry(condition={"StringEquals": {"aws:RequestTag/owner": value}})
 
-    (statement,) = (ask(a_request({"kind": KIND, "statementEntries": [entry]})).policy or {})["Statement"]
+    (statement,) = (ask(a_request({"kind": KIND, "statementEntries": [entry]})).policy or {})[
+        "Statement"
+    ]
     assert "aws:RequestTag/owner" in statement["Condition"]["StringEquals"]

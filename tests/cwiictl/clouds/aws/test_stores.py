@@ -20,8 +20,13 @@ from cwiictl.errors import BadInput, Denied, Failed, NotYet, Problem, Throttled
 from tests.examples import a_role
 
 
-def an_error(code: str, status: int = 400, operation: str = "CreateRole", **headers: str) -> ClientError:
-    response: Any = {"Error": {"Code": code, "Message": "some\n  words"}, "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": headers}}
+def an_error(
+    code: str, status: int = 400, operation: str = "CreateRole", **headers: str
+) -> ClientError:
+    response: Any = {
+        "Error": {"Code": code, "Message": "some\n  words"},
+        "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": headers},
+    }
     return ClientError(response, operation)
 
 
@@ -39,7 +44,10 @@ def the_role(**changes: Any) -> RoleState:
         (an_error("InternalFailure", 500), NotYet),
         (an_error("Unknown", 502), NotYet),
         (an_error("NoSuchEntity", 404, operation="AttachRolePolicy"), NotYet),
-        (an_error("NoSuchEntity", 404), Failed),  # the boundary of a role that is made: it will not come by waiting
+        (
+            an_error("NoSuchEntity", 404),
+            Failed,
+        ),  # the boundary of a role that is made: it will not come by waiting
         (an_error("DistributionAlreadyExists", 409), NotYet),
         (an_error("OriginAccessControlAlreadyExists", 409), NotYet),
         (an_error("EntityAlreadyExists", 409), NotYet),
@@ -117,13 +125,24 @@ def test_a_mark_is_no_tag() -> None:
 
 
 def test_only_what_differs_is_tagged_and_only_a_mark_is_taken_away() -> None:
-    ours, theirs = the_role(owner=Mark("ours")), the_role(owner=Mark("theirs"), tags={"Name": "another", "costs": "y"})
+    ours, theirs = (
+        the_role(owner=Mark("ours")),
+        the_role(owner=Mark("theirs"), tags={"Name": "another", "costs": "y"}),
+    )
 
     add, take = retagged(ours, theirs)
-    assert {tag["Key"] for tag in add} == {"Name", "cwii.dev/cluster/ours", "openshift.io/cloud-credential-operator/ours"}
+    assert {tag["Key"] for tag in add} == {
+        "Name",
+        "cwii.dev/cluster/ours",
+        "openshift.io/cloud-credential-operator/ours",
+    }
     assert take == ["cwii.dev/cluster/theirs", "openshift.io/cloud-credential-operator/theirs"]
     assert retagged(ours, ours) == ([], [])
-    assert retagged(the_role(), ours)[1] == ["cwii.dev/cluster/ours", "cwii.dev/origin", "openshift.io/cloud-credential-operator/ours"]
+    assert retagged(the_role(), ours)[1] == [
+        "cwii.dev/cluster/ours",
+        "cwii.dev/origin",
+        "openshift.io/cloud-credential-operator/ours",
+    ]
 
 
 def test_two_who_ask_at_once_are_both_told_of_all_things() -> None:
@@ -166,11 +185,16 @@ def test_of_a_damaged_mark_all_is_written_again() -> None:
     [
         ("CreateRole", ("iam:CreateRole", "iam:TagRole")),
         ("CreatePolicy", ("iam:CreatePolicy", "iam:TagPolicy")),
-        ("CreateOpenIDConnectProvider", ("iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider")),
+        (
+            "CreateOpenIDConnectProvider",
+            ("iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider"),
+        ),
         ("AttachRolePolicy", ("iam:AttachRolePolicy",)),
     ],
 )
-def test_a_call_that_needs_two_permissions_names_both(operation: str, permissions: tuple[str, ...]) -> None:
+def test_a_call_that_needs_two_permissions_names_both(
+    operation: str, permissions: tuple[str, ...]
+) -> None:
     told = answered("iam", an_error("AccessDenied", 403, operation=operation))
 
     assert all(permission in told.remedy for permission in permissions)

@@ -19,7 +19,10 @@ def refusals(resource: Mapping[str, Any]) -> list[str]:
     if schema is None:
         return [f"there is no {resource['kind']} of {resource['apiVersion']}"]
     jsonschema: Any = pytest.importorskip("jsonschema")
-    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in jsonschema.Draft202012Validator(schema).iter_errors(resource)]
+    return [
+        f"{'.'.join(map(str, error.path))}: {error.message}"
+        for error in jsonschema.Draft202012Validator(schema).iter_errors(resource)
+    ]
 
 
 @cache
@@ -33,7 +36,10 @@ def _schemas() -> Iterator[tuple[tuple[str, str], Any]]:
         for version in spec["versions"]:
             schema = _closed(version["schema"]["openAPIV3Schema"])
             schema["properties"]["metadata"] = {"type": "object"}
-            yield (f"{spec['group']}/{version['name']}", spec["names"]["kind"]), {**schema, "required": ["apiVersion", "kind", "metadata", "spec"]}
+            yield (
+                (f"{spec['group']}/{version['name']}", spec["names"]["kind"]),
+                {**schema, "required": ["apiVersion", "kind", "metadata", "spec"]},
+            )
 
 
 def _closed(schema: Any) -> Any:

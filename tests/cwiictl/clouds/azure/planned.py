@@ -26,18 +26,32 @@ OWN = Mark("demo")
 def whole(*workloads: Any, asked: Ask = READER, how: Hosting | None = None, **told: Any) -> Plan:
     spec, stores, cluster = a_spec(**told), the_stores(), a_cluster()
     store: Any = Shelf(World(), "local/key")
-    issuer = plan.host(spec, cluster, stores, SigningKey("signing-key", store), how or Hosting("published"))
+    issuer = plan.host(
+        spec, cluster, stores, SigningKey("signing-key", store), how or Hosting("published")
+    )
     made = plan.identities(spec, cluster, stores, [(w, asked) for w in workloads], issuer.home)
-    return Plan([issuer, *plan.trusting(spec, cluster, stores, issuer, [w.asker for w in workloads]), *made])
+    return Plan(
+        [issuer, *plan.trusting(spec, cluster, stores, issuer, [w.asker for w in workloads]), *made]
+    )
 
 
-def things(spec: Spec | None = None, asked: Ask = READER, world: str = "", **workload: Any) -> tuple[Identity, RoleAssignments]:
-    made = plan.identities(spec or a_spec(), a_cluster(), the_stores(world), [(a_workload(**workload), asked)], Home(ISSUER))
+def things(
+    spec: Spec | None = None, asked: Ask = READER, world: str = "", **workload: Any
+) -> tuple[Identity, RoleAssignments]:
+    made = plan.identities(
+        spec or a_spec(),
+        a_cluster(),
+        the_stores(world),
+        [(a_workload(**workload), asked)],
+        Home(ISSUER),
+    )
     found: Any = tuple(made)
     return found
 
 
-def identity(spec: Spec | None = None, asked: Ask = READER, world: str = "", **workload: Any) -> Identity:
+def identity(
+    spec: Spec | None = None, asked: Ask = READER, world: str = "", **workload: Any
+) -> Identity:
     return things(spec, asked, world, **workload)[0]
 
 
@@ -58,5 +72,12 @@ def found(*seen: tuple[Resource[Any], Any]) -> Known:
 
 
 def theirs(account: StorageAccount, **changes: Any) -> StorageAccountState:
-    state: dict[str, Any] = {"id": account.id, "region": "westus", "minimum_tls": "TLS1_0", "https_only": False, "public": True, "shared_key": None}
+    state: dict[str, Any] = {
+        "id": account.id,
+        "region": "westus",
+        "minimum_tls": "TLS1_0",
+        "https_only": False,
+        "public": True,
+        "shared_key": None,
+    }
     return StorageAccountState(**{**state, **changes})

@@ -28,4 +28,6 @@ def test_a_role_is_shown_by_its_name_whatever_it_was_asked_for_by(said: str) -> 
 def test_one_whose_name_nobody_knows_is_shown_by_its_guid() -> None:
     identity, given = things(asked=Ask((Role("Reader"),)))
 
-    assert powers(identity, replace(given, titles={})) == (f"the role {ROLES['reader']} on {a_group()}",)
+    assert powers(identity, replace(given, titles={})) == (
+        f"the role {ROLES['reader']} on {a_group()}",
+    )

@@ -25,7 +25,10 @@ from tests.examples import a_cluster, a_workload
 ISSUER = "https://issuer.example.org"
 READER = ROLES["reader"]
 DISKS = frozenset({"Microsoft.Compute/disks/read"})
-ASKED = Ask((Role(READER), Role(READER, ("/providers/microsoft.management/managementgroups/all",))), Powers(DISKS, data_actions=frozenset({"a/b"})))
+ASKED = Ask(
+    (Role(READER), Role(READER, ("/providers/microsoft.management/managementgroups/all",))),
+    Powers(DISKS, data_actions=frozenset({"a/b"})),
+)
 
 
 def nobody() -> Stores:
@@ -34,7 +37,15 @@ def nobody() -> Stores:
 
 def planned(*asks: tuple[Any, Ask], **told: Any) -> Plan:
     spec = a_spec(**told)
-    return Plan(plan.identities(spec, a_cluster(), aso.unconnected(spec, a_cluster(), nobody), asks or [(a_workload(), ASKED)], Home(ISSUER)))
+    return Plan(
+        plan.identities(
+            spec,
+            a_cluster(),
+            aso.unconnected(spec, a_cluster(), nobody),
+            asks or [(a_workload(), ASKED)],
+            Home(ISSUER),
+        )
+    )
 
 
 def declared(*asks: tuple[Any, Ask], secret: str = "", **told: Any) -> dict[str, list[Any]]:
@@ -56,28 +67,42 @@ def test_the_definitions_accept_every_object(told: dict[str, Any], secret: str) 
 
     assert accepted(every(found))
     kinds = {one["kind"] for one in every(found)}
-    assert {kind for _, kind in schemas()} - kinds == ({"ResourceGroup"} if "group" in told else set())
+    assert {kind for _, kind in schemas()} - kinds == (
+        {"ResourceGroup"} if "group" in told else set()
+    )
 
 
 def test_the_definitions_refuse_what_they_do_not_know() -> None:
     (one,) = every(declared(), "FederatedIdentityCredential")
 
     assert refusals({**one, "spec": {**one["spec"], "audience": "openshift"}}) != []
-    assert refusals({**one, "spec": {key: value for key, value in one["spec"].items() if key != "owner"}}) != []
+    assert (
+        refusals(
+            {**one, "spec": {key: value for key, value in one["spec"].items() if key != "owner"}}
+        )
+        != []
+    )
     (assignment, *_) = every(declared(), "RoleAssignment")
-    assert refusals({**assignment, "spec": {**assignment["spec"], "owner": {"armId": "demo"}}}) != []
+    assert (
+        refusals({**assignment, "spec": {**assignment["spec"], "owner": {"armId": "demo"}}}) != []
+    )
     assert refusals({**one, "apiVersion": "managedidentity.azure.com/v1"}) != []
 
 
 def test_owners_are_named_and_a_group_of_the_users_own_is_left_alone() -> None:
     found = declared()
-    (group,), (identity,), (credential,) = (every(found, kind) for kind in ("ResourceGroup", "UserAssignedIdentity", "FederatedIdentityCredential"))
+    (group,), (identity,), (credential,) = (
+        every(found, kind)
+        for kind in ("ResourceGroup", "UserAssignedIdentity", "FederatedIdentityCredential")
+    )
     assert identity["spec"]["owner"] == {"name": group["metadata"]["name"]}
     assert credential["spec"]["owner"] == {"name": identity["metadata"]["name"]}
 
     theirs = declared(group="theirs")
     assert every(theirs, "ResourceGroup") == [], "it would go with the object"
-    assert every(theirs, "UserAssignedIdentity")[0]["spec"]["owner"]["armId"].lower() == a_group("theirs")
+    assert every(theirs, "UserAssignedIdentity")[0]["spec"]["owner"]["armId"].lower() == a_group(
+        "theirs"
+    )
 
 
 def test_a_role_is_given_to_whom_the_identitys_config_map_says() -> None:
@@ -86,19 +111,33 @@ def test_a_role_is_given_to_whom_the_identitys_config_map_says() -> None:
     kept = identity["spec"]["operatorSpec"]["configMaps"]
 
     assert set(kept) == {"clientId", "principalId", "tenantId"}
-    assert {str(each["spec"]["principalIdFromConfig"]) for each in every(found, "RoleAssignment")} == {str(kept["principalId"])}
+    assert {
+        str(each["spec"]["principalIdFromConfig"]) for each in every(found, "RoleAssignment")
+    } == {str(kept["principalId"])}
 
 
 def test_a_role_of_its_own_is_declared_and_given_by_its_name() -> None:
     found = declared()
     (role,) = every(found, "RoleDefinition")
-    own = [each for each in every(found, "RoleAssignment") if "name" in each["spec"]["roleDefinitionReference"]]
+    own = [
+        each
+        for each in every(found, "RoleAssignment")
+        if "name" in each["spec"]["roleDefinitionReference"]
+    ]
 
     assert role["spec"]["permissions"] == [{"actions": sorted(DISKS), "dataActions": ["a/b"]}]
-    assert role["spec"]["assignableScopesReferences"] == [{"armId": f"/subscriptions/{SUBSCRIPTION}"}]
-    assert role["spec"]["azureName"] == names.custom_role(SUBSCRIPTION, "demo-kube-system-cloud-credentials")
+    assert role["spec"]["assignableScopesReferences"] == [
+        {"armId": f"/subscriptions/{SUBSCRIPTION}"}
+    ]
+    assert role["spec"]["azureName"] == names.custom_role(
+        SUBSCRIPTION, "demo-kube-system-cloud-credentials"
+    )
     assert [each["spec"]["roleDefinitionReference"] for each in own] == [
-        {"group": "authorization.azure.com", "kind": "RoleDefinition", "name": role["metadata"]["name"]}
+        {
+            "group": "authorization.azure.com",
+            "kind": "RoleDefinition",
+            "name": role["metadata"]["name"],
+        }
     ]
 
 
@@ -110,16 +149,27 @@ def test_they_trust_and_are_given_exactly_what_would_be_made() -> None:
 
     (credential,) = identity.want(Known()).credentials
     specs = [each["spec"] for each in every(found, "FederatedIdentityCredential")]
-    assert [(each["issuer"], each["subject"], each["audiences"]) for each in specs] == [(credential.issuer, credential.subject, [credential.audience])]
-    references = [each["spec"] for each in every(found, "RoleAssignment") if "armId" in each["spec"]["roleDefinitionReference"]]
-    assert {(each["owner"]["armId"], each["roleDefinitionReference"]["armId"].rpartition("/")[2]) for each in references} == {
-        (grant.scope, grant.role) for grant in given.grants
+    assert [(each["issuer"], each["subject"], each["audiences"]) for each in specs] == [
+        (credential.issuer, credential.subject, [credential.audience])
+    ]
+    references = [
+        each["spec"]
+        for each in every(found, "RoleAssignment")
+        if "armId" in each["spec"]["roleDefinitionReference"]
+    ]
+    assert {
+        (each["owner"]["armId"], each["roleDefinitionReference"]["armId"].rpartition("/")[2])
+        for each in references
+    } == {(grant.scope, grant.role) for grant in given.grants}
+    assert {each["azureName"] for each in references} == {
+        names.assignment(grant.scope, grant.role, identity.name) for grant in given.grants
     }
-    assert {each["azureName"] for each in references} == {names.assignment(grant.scope, grant.role, identity.name) for grant in given.grants}
 
 
 def test_whose_secret_the_operator_acts_with_is_said_on_every_object_or_on_none() -> None:
-    assert {str(one["metadata"]["annotations"]) for one in every(declared(secret="s"))} == {"{'serviceoperator.azure.com/credential-from': 's'}"}
+    assert {str(one["metadata"]["annotations"]) for one in every(declared(secret="s"))} == {
+        "{'serviceoperator.azure.com/credential-from': 's'}"
+    }
     assert all("annotations" not in one["metadata"] for one in every(declared()))
 
 
@@ -131,11 +181,20 @@ def test_names_that_kubernetes_would_refuse_are_derived_and_stay_apart() -> None
     titles = [(one["kind"], one["metadata"]["name"]) for one in found]
     assert len(set(titles)) == len(titles)
     assert all(SUBDOMAIN.fullmatch(title) for _, title in titles)
-    assert [each["spec"]["azureName"] for each in found if each["kind"] == "FederatedIdentityCredential"] == ["A_B", "a-b", "a_c"]
+    assert [
+        each["spec"]["azureName"] for each in found if each["kind"] == "FederatedIdentityCredential"
+    ] == ["A_B", "a-b", "a_c"]
     assert accepted(found)
 
 
-@pytest.mark.parametrize("role", [READER, READER.upper(), f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/{READER}"])
+@pytest.mark.parametrize(
+    "role",
+    [
+        READER,
+        READER.upper(),
+        f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/{READER}",
+    ],
+)
 def test_nobody_is_asked_what_a_guid_means(role: str) -> None:
     (one,) = every(declared((a_workload(), Ask((Role(role),)))), "RoleAssignment")
     assert one["spec"]["roleDefinitionReference"]["armId"].endswith(READER)

@@ -29,7 +29,17 @@ def test_an_id_says_where_its_thing_is(group: str, account: str, container: str)
     assert ids.is_scope(made)
 
 
-@pytest.mark.parametrize("scope", [f"/subscriptions/{SUBSCRIPTION}", GROUP, f"{GROUP}/", GROUP.upper(), MANAGED, ids.identity(SUBSCRIPTION, "g", "i")])
+@pytest.mark.parametrize(
+    "scope",
+    [
+        f"/subscriptions/{SUBSCRIPTION}",
+        GROUP,
+        f"{GROUP}/",
+        GROUP.upper(),
+        MANAGED,
+        ids.identity(SUBSCRIPTION, "g", "i"),
+    ],
+)
 def test_what_roles_can_hold_on_is_a_scope(scope: str) -> None:
     assert ids.is_scope(scope)
 
@@ -53,7 +63,9 @@ def test_nothing_else_is(text: str) -> None:
 
 
 def test_a_role_has_an_id_in_every_subscription_and_one_guid() -> None:
-    here, there, above = (ids.role(scope, OTHER) for scope in (GROUP, f"/subscriptions/{OTHER}", MANAGED))
+    here, there, above = (
+        ids.role(scope, OTHER) for scope in (GROUP, f"/subscriptions/{OTHER}", MANAGED)
+    )
 
     assert here.startswith(f"/subscriptions/{SUBSCRIPTION}/providers/")
     assert there.startswith(f"/subscriptions/{OTHER}/providers/")
@@ -68,7 +80,10 @@ def test_what_is_no_id_yet_has_no_guid() -> None:
 def test_what_is_above_all_subscriptions_is_in_none_and_in_no_group() -> None:
     assert ids.subscription_of(MANAGED) == ""
     assert ids.group_of(MANAGED) == ids.group_of(f"/subscriptions/{SUBSCRIPTION}") == ""
-    assert ids.assignment(MANAGED, OTHER) == f"{MANAGED}/providers/Microsoft.Authorization/roleAssignments/{OTHER}"
+    assert (
+        ids.assignment(MANAGED, OTHER)
+        == f"{MANAGED}/providers/Microsoft.Authorization/roleAssignments/{OTHER}"
+    )
 
 
 @pytest.mark.parametrize("text", ["westeurope", "West Europe", " WestEurope "])

@@ -25,10 +25,18 @@ from tests.examples import a_cluster
 LENT = Mark("demo", "brought")
 
 
-def hosted(how: Hosting | None = None, cluster: Cluster | None = None, world: str = "", **told: Any) -> Issuer:
+def hosted(
+    how: Hosting | None = None, cluster: Cluster | None = None, world: str = "", **told: Any
+) -> Issuer:
     store: Any = Shelf(World(), "local/key")
     key = SigningKey("signing-key", store)
-    return plan.host(a_spec(environment=world, **told), cluster or a_cluster(), the_stores(world), key, how or Hosting("published"))
+    return plan.host(
+        a_spec(environment=world, **told),
+        cluster or a_cluster(),
+        the_stores(world),
+        key,
+        how or Hosting("published"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,16 +53,29 @@ def test_an_issuers_url_is_that_of_its_container(world: str, url: str) -> None:
 
     assert wants[issuer.address].url == url
     assert not issuer.late
-    assert wants["azure/documents/demo/demo/.well-known/openid-configuration"].body["jwks_uri"] == f"{url}/openid/v1/jwks"
+    assert (
+        wants["azure/documents/demo/demo/.well-known/openid-configuration"].body["jwks_uri"]
+        == f"{url}/openid/v1/jwks"
+    )
     assert "azure/key_sets/demo/demo/openid/v1/jwks" in wants
 
 
-def test_everybody_may_read_the_documents_and_nobody_may_list_them_or_use_the_accounts_key() -> None:
+def test_everybody_may_read_the_documents_and_nobody_may_list_them_or_use_the_accounts_key() -> (
+    None
+):
     wants: Any = foretold(Plan([hosted()]))
 
     account = wants["azure/accounts/demo-oidc/demo"]
-    assert (account.public, account.shared_key, account.minimum_tls, account.https_only) == (True, False, "TLS1_2", True)
-    assert account.id == f"/subscriptions/{SUBSCRIPTION}/resourceGroups/demo-oidc/providers/Microsoft.Storage/storageAccounts/demo"
+    assert (account.public, account.shared_key, account.minimum_tls, account.https_only) == (
+        True,
+        False,
+        "TLS1_2",
+        True,
+    )
+    assert (
+        account.id
+        == f"/subscriptions/{SUBSCRIPTION}/resourceGroups/demo-oidc/providers/Microsoft.Storage/storageAccounts/demo"
+    )
     assert wants["azure/containers/demo/demo"].public == "Blob"
     assert wants["azure/groups/demo-oidc"].region == "eastus"
 
@@ -69,11 +90,23 @@ def test_a_private_account_is_read_by_the_users_own_host_alone() -> None:
     assert wants["azure/accounts/demo-oidc/demo"].public is False
     assert wants["azure/containers/demo/demo"].public == "None"
     assert f"azure/issuers/{ISSUER}" in wants
-    assert plan.brings(a_spec(private=True)), "so that the documents go there though the URL is another's"
+    assert plan.brings(a_spec(private=True)), (
+        "so that the documents go there though the URL is another's"
+    )
 
 
-@pytest.mark.parametrize(("told", "brings"), [({}, False), ({"account": "theirs"}, True), ({"container": "theirs"}, True), ({"private": True}, True)])
-def test_a_place_that_was_named_is_one_for_the_documents_wherever_the_url_leads(told: dict[str, Any], *, brings: bool) -> None:
+@pytest.mark.parametrize(
+    ("told", "brings"),
+    [
+        ({}, False),
+        ({"account": "theirs"}, True),
+        ({"container": "theirs"}, True),
+        ({"private": True}, True),
+    ],
+)
+def test_a_place_that_was_named_is_one_for_the_documents_wherever_the_url_leads(
+    told: dict[str, Any], *, brings: bool
+) -> None:
     assert plan.brings(a_spec(**told)) == brings
 
 
@@ -97,7 +130,9 @@ def test_what_was_lent_is_taken_back_after_the_documents_whatever_became_of_them
     (lent,) = (thing for thing in issuer.behind if isinstance(thing, LentRole))
     assert lent.late
     assert [need.address for need in lent.needs] == ["azure/containers/demo/demo"]
-    assert {liked.address for liked in lent.likes} == {thing.address for thing in issuer.behind} - {lent.address}
+    assert {liked.address for liked in lent.likes} == {thing.address for thing in issuer.behind} - {
+        lent.address
+    }
     assert [d.field for d in lent.differing(wanted(lent), LentRoleState(lent=True))] == ["lent"]
 
 
@@ -111,7 +146,9 @@ def container_of(issuer: Issuer) -> Container:
     return container
 
 
-def test_an_account_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a_given_name_is_ours() -> None:
+def test_an_account_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a_given_name_is_ours() -> (
+    None
+):
     account = account_of(hosted(account="theirs"))
     want = wanted(account)
 
@@ -129,12 +166,23 @@ def test_an_account_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a
 
 
 def test_a_container_and_a_group_of_the_users_own_stay_as_they_are() -> None:
-    container, group = container_of(hosted(container="theirs")), account_of(hosted(group="theirs")).group
+    container, group = (
+        container_of(hosted(container="theirs")),
+        account_of(hosted(group="theirs")).group,
+    )
 
     assert container.differing(wanted(container), ContainerState(public="Container")) == ()
     assert group.differing(wanted(group), ResourceGroupState(region="westus")) == ()
-    assert [d.field for d in container.differing(wanted(container), ContainerState(public="Container", owner=OWN))] == ["public"]
-    assert [d.field for d in group.differing(wanted(group), ResourceGroupState(region="westus", owner=OWN))] == ["tags"]
+    assert [
+        d.field
+        for d in container.differing(
+            wanted(container), ContainerState(public="Container", owner=OWN)
+        )
+    ] == ["public"]
+    assert [
+        d.field
+        for d in group.differing(wanted(group), ResourceGroupState(region="westus", owner=OWN))
+    ] == ["tags"]
     assert not container_of(hosted()).brought
     assert not account_of(hosted()).group.brought
 
@@ -144,7 +192,10 @@ def test_where_a_thing_is_is_no_drift_for_it_is_not_moved() -> None:
 
     assert account.differing(wanted(account), replace(wanted(account), region="westus")) == ()
     assert group.differing(wanted(group), replace(wanted(group), region="westus")) == ()
-    assert isinstance(account.objection(found((account, replace(wanted(account), region="westus", owner=OWN)))), BadInput)
+    assert isinstance(
+        account.objection(found((account, replace(wanted(account), region="westus", owner=OWN)))),
+        BadInput,
+    )
 
 
 def test_a_name_that_is_somebody_elses_in_the_world_stands_against_all_writing() -> None:
@@ -164,12 +215,23 @@ def test_an_account_in_another_group_is_named_with_it() -> None:
 
     assert isinstance(problem, Conflict)
     assert "--oidc-resource-group-name other-group" in problem.remedy
-    assert account.objection(found((account, theirs(account, id=account.id.upper(), region="eastus")))) is None
+    assert (
+        account.objection(found((account, theirs(account, id=account.id.upper(), region="eastus"))))
+        is None
+    )
 
 
-@pytest.mark.parametrize(("change", "word"), [({"public": False}, "anonymously"), ({"network": "Disabled"}, "public networks")])
-def test_an_account_of_the_users_own_that_nobody_can_read_is_refused_unless_a_host_stands_before_it(change: dict[str, Any], word: str) -> None:
-    account, fronted = account_of(hosted(account="theirs")), account_of(hosted(Hosting("published", ISSUER), account="theirs"))
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [({"public": False}, "anonymously"), ({"network": "Disabled"}, "public networks")],
+)
+def test_an_account_of_the_users_own_that_nobody_can_read_is_refused_unless_a_host_stands_before_it(
+    change: dict[str, Any], word: str
+) -> None:
+    account, fronted = (
+        account_of(hosted(account="theirs")),
+        account_of(hosted(Hosting("published", ISSUER), account="theirs")),
+    )
 
     problem = account.objection(found((account, theirs(account, **change))))
 
@@ -177,14 +239,29 @@ def test_an_account_of_the_users_own_that_nobody_can_read_is_refused_unless_a_ho
     assert word in problem.problem
     assert "--issuer-url" in problem.remedy
     assert fronted.objection(found((fronted, theirs(fronted, **change)))) is None
-    assert account.objection(found((account, theirs(account, owner=OWN, region="eastus", **change)))) is None, "ours is repaired"
+    assert (
+        account.objection(found((account, theirs(account, owner=OWN, region="eastus", **change))))
+        is None
+    ), "ours is repaired"
 
 
-def test_a_container_of_the_users_own_that_nobody_can_read_is_refused_unless_a_host_stands_before_it() -> None:
-    container, fronted = container_of(hosted(container="theirs")), container_of(hosted(Hosting("published", ISSUER), container="theirs"))
+def test_a_container_of_the_users_own_that_nobody_can_read_is_refused_unless_a_host_stands_before_it() -> (
+    None
+):
+    container, fronted = (
+        container_of(hosted(container="theirs")),
+        container_of(hosted(Hosting("published", ISSUER), container="theirs")),
+    )
 
-    assert isinstance(container.objection(found((container, ContainerState(public="None")))), BadInput)
-    assert container.objection(found((container, ContainerState(public="Blob", stranger="payroll.csv")))) is None
+    assert isinstance(
+        container.objection(found((container, ContainerState(public="None")))), BadInput
+    )
+    assert (
+        container.objection(
+            found((container, ContainerState(public="Blob", stranger="payroll.csv")))
+        )
+        is None
+    )
     assert container.objection(Known()) is None
     assert fronted.objection(found((fronted, ContainerState(public="None")))) is None
 
@@ -192,7 +269,9 @@ def test_a_container_of_the_users_own_that_nobody_can_read_is_refused_unless_a_h
 def test_what_lies_in_a_container_that_is_not_ours_is_not_published_with_it() -> None:
     container = container_of(hosted())
 
-    problem = container.objection(found((container, ContainerState(public="None", stranger="payroll.csv"))))
+    problem = container.objection(
+        found((container, ContainerState(public="None", stranger="payroll.csv")))
+    )
 
     assert isinstance(problem, Conflict)
     assert "payroll.csv" in problem.problem
@@ -201,11 +280,17 @@ def test_what_lies_in_a_container_that_is_not_ours_is_not_published_with_it() ->
 def test_another_issuers_document_is_anothers_in_a_container_that_is_not_ours_alone() -> None:
     issuer = hosted(container="theirs")
     (discovery,) = (thing for thing in issuer.behind if thing.name.endswith("openid-configuration"))
-    container, other = container_of(issuer), DocumentState(body={"issuer": "https://another.example.org"})
+    container, other = (
+        container_of(issuer),
+        DocumentState(body={"issuer": "https://another.example.org"}),
+    )
 
     problem = discovery.objection(found((container, ContainerState()), (discovery, other)))
 
     assert isinstance(problem, Conflict)
     assert "--blob-container-name" in problem.remedy
-    assert discovery.objection(found((container, ContainerState(owner=OWN)), (discovery, other))) is None, "ours is repaired"
+    assert (
+        discovery.objection(found((container, ContainerState(owner=OWN)), (discovery, other)))
+        is None
+    ), "ours is repaired"
     assert discovery.objection(found((container, ContainerState()))) is None

@@ -8,16 +8,36 @@ from typing import Any
 import pytest
 
 from cwiictl.clouds.azure.environments import environment
-from cwiictl.clouds.azure.resources import custom_role, identity, known_region, lent_role, resource_group, role_assignments, standing_group, storage_account
+from cwiictl.clouds.azure.resources import (
+    custom_role,
+    identity,
+    known_region,
+    lent_role,
+    resource_group,
+    role_assignments,
+    standing_group,
+    storage_account,
+)
 from cwiictl.clouds.azure.resources.custom_role import NOTHING, CustomRole, Powers
 from cwiictl.clouds.azure.resources.document import JWKS, PATHS
 from cwiictl.clouds.azure.resources.identity import Identity, Subscription
 from cwiictl.clouds.azure.resources.known_region import KnownRegion, KnownRegionState
 from cwiictl.clouds.azure.resources.lent_role import LentRole, LentRoleState
 from cwiictl.clouds.azure.resources.resource_group import ResourceGroup, ResourceGroupState, due
-from cwiictl.clouds.azure.resources.role_assignments import Assignment, AssignmentsState, Grant, RoleAssignments
+from cwiictl.clouds.azure.resources.role_assignments import (
+    Assignment,
+    AssignmentsState,
+    Grant,
+    RoleAssignments,
+)
 from cwiictl.clouds.azure.resources.standing_group import StandingGroup, StandingGroupState
-from cwiictl.clouds.azure.resources.storage_account import HIDDEN, Container, ContainerState, StorageAccount, StorageAccountState
+from cwiictl.clouds.azure.resources.storage_account import (
+    HIDDEN,
+    Container,
+    ContainerState,
+    StorageAccount,
+    StorageAccountState,
+)
 from cwiictl.engine.plain import plain
 from cwiictl.engine.resource import Difference, Known, Mark
 from cwiictl.errors import BadInput, Conflict
@@ -41,7 +61,12 @@ def told(thing: Any, have: Any) -> Any:
 
 
 def an_account(**changes: Any) -> StorageAccount:
-    asked: dict[str, Any] = {"cluster": a_cluster(), "subscription": SUBSCRIPTION, "region": "eastus", "group": GROUP}
+    asked: dict[str, Any] = {
+        "cluster": a_cluster(),
+        "subscription": SUBSCRIPTION,
+        "region": "eastus",
+        "group": GROUP,
+    }
     return StorageAccount("demo-oidc/demo", STORE, **{**asked, **changes})
 
 
@@ -51,7 +76,16 @@ def a_container(account: StorageAccount | None = None, **changes: Any) -> Contai
 
 def an_identity(issuer: str = "https://issuer.example.org", **changes: Any) -> Identity:
     subscription = Subscription(SUBSCRIPTION, "eastus", environment(""))
-    return Identity("demo-oidc/demo-x", STORE, a_cluster(), a_workload(), subscription, GROUP, Home(issuer), **changes)
+    return Identity(
+        "demo-oidc/demo-x",
+        STORE,
+        a_cluster(),
+        a_workload(),
+        subscription,
+        GROUP,
+        Home(issuer),
+        **changes,
+    )
 
 
 # --- what is wanted ---
@@ -77,18 +111,31 @@ def test_a_container_is_wanted_for_everybody_to_read_unless_its_account_is_close
 
 
 def test_the_documents_are_the_two_that_ccoctls_users_know() -> None:
-    assert ("openid/v1/jwks", {".well-known/openid-configuration", "openid/v1/jwks"}) == (JWKS, PATHS)
+    assert ("openid/v1/jwks", {".well-known/openid-configuration", "openid/v1/jwks"}) == (
+        JWKS,
+        PATHS,
+    )
 
 
 def test_a_role_of_a_workloads_own_that_differs_in_case_alone_is_the_same() -> None:
-    role = CustomRole("demo", STORE, a_workload(), Powers(frozenset({"Microsoft.Web/Read"})), frozenset())
+    role = CustomRole(
+        "demo", STORE, a_workload(), Powers(frozenset({"Microsoft.Web/Read"})), frozenset()
+    )
 
-    assert role.differing(role.want(Known()), replace(role.want(Known()), actions=frozenset({"microsoft.web/read"}))) == ()
+    assert (
+        role.differing(
+            role.want(Known()),
+            replace(role.want(Known()), actions=frozenset({"microsoft.web/read"})),
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(("asker", "begin"), [("request", "OpenShift"), ("webhook", "Kubernetes")])
 def test_a_role_of_a_workloads_own_says_whose_it_is(asker: Any, begin: str) -> None:
-    powers = Powers(frozenset({"a/read"}), frozenset({"b/read"}), frozenset({"c/read"}), frozenset({"d/read"}))
+    powers = Powers(
+        frozenset({"a/read"}), frozenset({"b/read"}), frozenset({"c/read"}), frozenset({"d/read"})
+    )
 
     assert plain(CustomRole("demo", STORE, a_workload(asker=asker), powers, frozenset({"/s"})).want(Known())) == {
         "id": "", "description": f"{begin} role for kube-system/cloud-credentials.", "scopes": ["/s"],
@@ -120,7 +167,10 @@ def test_a_right_is_lent_for_a_run_and_asked_for_last() -> None:
     lent = LentRole("demo", STORE, a_container())
 
     assert lent.late
-    assert lent.lends == "the right to write the documents, if who runs this has it not; it is given back at the end"
+    assert (
+        lent.lends
+        == "the right to write the documents, if who runs this has it not; it is given back at the end"
+    )
     assert lent.want(Known()) == LentRoleState(lent=False) == LentRoleState()
 
 
@@ -128,35 +178,66 @@ def test_roles_are_given_as_asked_and_its_own_where_that_holds() -> None:
     known, who = Known(), an_identity()
     own = CustomRole("demo", STORE, a_workload(), NOTHING, frozenset())
     known.learn(who, replace(who.want(known), principal_id="P"))
-    known.learn(own, replace(own.want(known), id="/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/G"))
+    known.learn(
+        own,
+        replace(
+            own.want(known),
+            id="/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/G",
+        ),
+    )
 
-    want = RoleAssignments("demo-x", STORE, who, frozenset({Grant("/s", "R")}), own, frozenset({"/t"})).want(known)
+    want = RoleAssignments(
+        "demo-x", STORE, who, frozenset({Grant("/s", "R")}), own, frozenset({"/t"})
+    ).want(known)
 
     assert {grant.scope for grant in want.grants} == {"/s", "/t"}
     assert (want.principal, want.preserve) == ("P", False)
     assert RoleAssignments("demo-x", STORE, who, frozenset(), preserve=True).want(known).preserve
-    assert Assignment("i", Grant("/s", "R"), "P") == Assignment("i", Grant("/s", "R"), "P", "", ("", ""))
+    assert Assignment("i", Grant("/s", "R"), "P") == Assignment(
+        "i", Grant("/s", "R"), "P", "", ("", "")
+    )
 
 
-def test_what_is_given_without_our_mark_beyond_what_is_asked_or_to_one_that_is_dead_is_drift() -> None:
+def test_what_is_given_without_our_mark_beyond_what_is_asked_or_to_one_that_is_dead_is_drift() -> (
+    None
+):
     one, other = Grant("/s", "one"), Grant("/s", "other")
-    want, given = AssignmentsState(grants=frozenset({one}), principal="P"), RoleAssignments("x", STORE, an_identity(), frozenset())
+    want, given = (
+        AssignmentsState(grants=frozenset({one}), principal="P"),
+        RoleAssignments("x", STORE, an_identity(), frozenset()),
+    )
 
     def drift(**changes: Any) -> tuple[Difference, ...]:
         return given.differing(want, replace(want, **changes))
 
     assert drift() == ()
     assert drift(principal="Q") == (Difference("principal", "Q", "P"),)
-    assert drift(grants=frozenset({one, other})) == (Difference("grants", frozenset({one, other}), frozenset({one})),)
-    assert drift(unmarked=frozenset({one, other})) == (Difference("mark", "no mark of ours", frozenset({one})),)
-    assert given.differing(replace(want, preserve=True), replace(want, grants=frozenset({one, other}))) == ()
+    assert drift(grants=frozenset({one, other})) == (
+        Difference("grants", frozenset({one, other}), frozenset({one})),
+    )
+    assert drift(unmarked=frozenset({one, other})) == (
+        Difference("mark", "no mark of ours", frozenset({one})),
+    )
+    assert (
+        given.differing(replace(want, preserve=True), replace(want, grants=frozenset({one, other})))
+        == ()
+    )
 
 
 # --- what is compared and shown ---
 
 
 def test_of_what_is_found_these_are_no_drift_or_in_no_checksum() -> None:
-    kinds = (custom_role, identity, known_region, lent_role, resource_group, role_assignments, standing_group, storage_account)
+    kinds = (
+        custom_role,
+        identity,
+        known_region,
+        lent_role,
+        resource_group,
+        role_assignments,
+        standing_group,
+        storage_account,
+    )
 
     assert apart_of(*kinds) == {
         "CustomRoleState.id": "assigned",
@@ -192,7 +273,10 @@ def test_what_is_only_looked_at_is_worth_no_line() -> None:
 
 
 def test_what_the_user_lends_is_brought_and_written_to_with_nothing_but_our_mark() -> None:
-    want, have = ResourceGroupState(region="eastus", tags=TAGS), ResourceGroupState(region="westus", tags={"theirs": "x"})
+    want, have = (
+        ResourceGroupState(region="eastus", tags=TAGS),
+        ResourceGroupState(region="westus", tags={"theirs": "x"}),
+    )
     brought, owned = replace(want, owner=Mark("demo", "brought")), replace(want, owner=Mark("demo"))
 
     for made in (GROUP, an_account(), a_container()):
@@ -203,9 +287,18 @@ def test_what_the_user_lends_is_brought_and_written_to_with_nothing_but_our_mark
 
 
 @pytest.mark.parametrize(
-    ("owner", "theirs"), [(None, True), (Mark("other"), True), (Mark("demo", "brought"), True), (Mark("demo"), False), (Mark("demo", "adopted"), False)]
+    ("owner", "theirs"),
+    [
+        (None, True),
+        (Mark("other"), True),
+        (Mark("demo", "brought"), True),
+        (Mark("demo"), False),
+        (Mark("demo", "adopted"), False),
+    ],
 )
-def test_of_what_was_named_only_what_we_made_is_kept_as_wanted(owner: Mark | None, *, theirs: bool) -> None:
+def test_of_what_was_named_only_what_we_made_is_kept_as_wanted(
+    owner: Mark | None, *, theirs: bool
+) -> None:
     group = replace(GROUP, named=True)
     have = ResourceGroupState(region="westus", owner=owner)
 
@@ -245,13 +338,21 @@ def test_an_account_that_cannot_serve_the_issuer_is_refused_in_these_words(
 ) -> None:
     refusal = told(an_account(**changes), account_state(**have))
 
-    assert (type(refusal), refusal.problem.lower(), refusal.remedy.lower()) == (kind, problem.lower(), remedy.lower())
+    assert (type(refusal), refusal.problem.lower(), refusal.remedy.lower()) == (
+        kind,
+        problem.lower(),
+        remedy.lower(),
+    )
 
 
 def test_an_account_that_can_serve_the_issuer_is_not_refused() -> None:
     assert told(an_account(), None) is None
-    assert told(an_account(named=True), account_state(public=None)) is None, "as it is if that was never said"
-    assert told(an_account(), account_state(public=False, network="Disabled")) is None, "it is made readable"
+    assert told(an_account(named=True), account_state(public=None)) is None, (
+        "as it is if that was never said"
+    )
+    assert told(an_account(), account_state(public=False, network="Disabled")) is None, (
+        "it is made readable"
+    )
     assert told(an_account(named=True, fronted=True), account_state(public=False)) is None
 
 
@@ -281,24 +382,42 @@ def test_a_container_that_can_serve_the_issuer_is_not_refused() -> None:
     assert told(a_container(), None) is None
     assert told(a_container(), ContainerState(public="None")) is None, "it is opened"
     assert told(a_container(named=True), ContainerState(stranger="diary.txt")) is None
-    assert told(a_container(an_account(fronted=True), named=True), ContainerState(public="None")) is None
+    assert (
+        told(a_container(an_account(fronted=True), named=True), ContainerState(public="None"))
+        is None
+    )
 
 
 def test_a_group_or_a_region_that_is_not_there_is_refused_in_these_words() -> None:
     group = told(StandingGroup("apps", STORE), None)
     there = told(KnownRegion("estus", STORE), KnownRegionState(others=("eastus", "westeurope")))
 
-    assert group.problem == "there is no resource group apps in the subscription, and a role is to hold in it"
+    assert (
+        group.problem
+        == "there is no resource group apps in the subscription, and a role is to hold in it"
+    )
     assert group.remedy == "see that it is written right, or make it"
     assert told(StandingGroup("apps", STORE), StandingGroupState()) is None
     assert there.problem == "Azure has no region estus for the subscription"
     assert "--region eastus" in there.remedy
     assert told(KnownRegion("eastus", STORE), KnownRegionState()) is None
-    assert told(KnownRegion("estus", STORE), KnownRegionState()) is None, "who could not be asked has every region"
+    assert told(KnownRegion("estus", STORE), KnownRegionState()) is None, (
+        "who could not be asked has every region"
+    )
 
 
-@pytest.mark.parametrize(("owner", "kind"), [(Mark("demo"), BadInput), (Mark("demo", "adopted"), BadInput), (Mark("other"), Conflict), (None, Conflict)])
-def test_what_is_in_another_region_than_was_asked_for_is_refused_in_these_words(owner: Mark | None, kind: type) -> None:
+@pytest.mark.parametrize(
+    ("owner", "kind"),
+    [
+        (Mark("demo"), BadInput),
+        (Mark("demo", "adopted"), BadInput),
+        (Mark("other"), Conflict),
+        (None, Conflict),
+    ],
+)
+def test_what_is_in_another_region_than_was_asked_for_is_refused_in_these_words(
+    owner: Mark | None, kind: type
+) -> None:
     for thing in (an_account(), an_identity()):
         want: Any = thing.want(Known())
         refusal = told(thing, replace(want, region="westeurope", owner=owner))
@@ -310,9 +429,14 @@ def test_what_is_in_another_region_than_was_asked_for_is_refused_in_these_words(
         assert told(thing, None) is None
 
 
-@pytest.mark.parametrize(("owner", "refused"), [(None, False), (Mark("demo", "brought"), False), (Mark("other"), False), (Mark("demo"), True)])
+@pytest.mark.parametrize(
+    ("owner", "refused"),
+    [(None, False), (Mark("demo", "brought"), False), (Mark("other"), False), (Mark("demo"), True)],
+)
 def test_an_account_of_the_users_own_may_be_anywhere(owner: Mark | None, *, refused: bool) -> None:
-    assert (told(an_account(named=True), account_state(region="westeurope", owner=owner)) is not None) == refused
+    assert (
+        told(an_account(named=True), account_state(region="westeurope", owner=owner)) is not None
+    ) == refused
 
 
 def test_a_group_may_be_anywhere() -> None:

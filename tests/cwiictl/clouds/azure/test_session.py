@@ -37,6 +37,8 @@ print("made", len(models) > 100)
 
 
 def test_many_threads_may_meet_a_model_of_the_sdk_at_once() -> None:
-    done = subprocess.run([sys.executable, "-c", CROWD], check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", CROWD], check=False, capture_output=True, text=True, timeout=60
+    )
 
     assert (done.stdout, done.stderr) == ("[]\nmade True\n", ""), done.stdout + done.stderr

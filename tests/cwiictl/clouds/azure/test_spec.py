@@ -21,15 +21,35 @@ from tests.examples import a_cluster, a_request
     ("name", "authority", "manager", "host"),
     [
         ("", "login.microsoftonline.com", "management.azure.com", "x.blob.core.windows.net"),
-        ("azurepubliccloud", "login.microsoftonline.com", "management.azure.com", "x.blob.core.windows.net"),
-        ("AzureUSGovernmentCloud", "login.microsoftonline.us", "management.usgovcloudapi.net", "x.blob.core.usgovcloudapi.net"),
-        ("AzureChinaCloud", "login.chinacloudapi.cn", "management.chinacloudapi.cn", "x.blob.core.chinacloudapi.cn"),
+        (
+            "azurepubliccloud",
+            "login.microsoftonline.com",
+            "management.azure.com",
+            "x.blob.core.windows.net",
+        ),
+        (
+            "AzureUSGovernmentCloud",
+            "login.microsoftonline.us",
+            "management.usgovcloudapi.net",
+            "x.blob.core.usgovcloudapi.net",
+        ),
+        (
+            "AzureChinaCloud",
+            "login.chinacloudapi.cn",
+            "management.chinacloudapi.cn",
+            "x.blob.core.chinacloudapi.cn",
+        ),
     ],
 )
 def test_each_world_has_its_own_hosts(name: str, authority: str, manager: str, host: str) -> None:
     found = environment(name)
 
-    assert (found.authority, found.manager, found.blobs("x"), found.scope) == (authority, manager, host, f"https://{manager}/.default")
+    assert (found.authority, found.manager, found.blobs("x"), found.scope) == (
+        authority,
+        manager,
+        host,
+        f"https://{manager}/.default",
+    )
 
 
 def test_each_world_has_one_audience_for_each_who_asks() -> None:
@@ -81,18 +101,34 @@ def test_what_does_not_look_like_what_it_must_be_is_refused(field: str, value: s
 
 def test_names_are_lower_case_for_azure_compares_them_without_case() -> None:
     named = {"group": "Our-Group", "container": "Docs", "account": "Docs"}
-    told = a_spec(region="East US", subscription=SUBSCRIPTION.upper(), tenant=TENANT.upper(), also=a_group("X"), **named)
+    told = a_spec(
+        region="East US",
+        subscription=SUBSCRIPTION.upper(),
+        tenant=TENANT.upper(),
+        also=a_group("X"),
+        **named,
+    )
 
     assert (told.region, told.subscription, told.tenant) == ("eastus", SUBSCRIPTION, TENANT)
     assert (told.group, told.container, told.account) == ("our-group", "docs", "docs")
     assert told.elsewhere == (a_group("x"),)
 
 
-def test_groups_have_ccoctls_names_unless_others_are_given_and_one_goes_only_if_that_is_asked_for() -> None:
+def test_groups_have_ccoctls_names_unless_others_are_given_and_one_goes_only_if_that_is_asked_for() -> (
+    None
+):
     plain, named = a_spec(), a_spec(group="a", installation="b", delete_group=True)
 
-    assert (plain.home(a_cluster()), plain.site(a_cluster()), plain.doomed(a_cluster())) == ("demo-oidc", "demo", "")
-    assert (named.home(a_cluster()), named.site(a_cluster()), named.doomed(a_cluster())) == ("a", "b", "a")
+    assert (plain.home(a_cluster()), plain.site(a_cluster()), plain.doomed(a_cluster())) == (
+        "demo-oidc",
+        "demo",
+        "",
+    )
+    assert (named.home(a_cluster()), named.site(a_cluster()), named.doomed(a_cluster())) == (
+        "a",
+        "b",
+        "a",
+    )
 
 
 # --- requests ---
@@ -103,7 +139,11 @@ def asked(name: str = "a-request", **spec: Any) -> Ask:
 
 
 def test_a_request_asks_for_roles_and_for_what_it_says_in_so_many_words() -> None:
-    found = asked(roleBindings=[{"role": "Contributor"}, {"role": "Contributor"}], permissions=["a.b/c/read"], dataPermissions=["a.b/c/d/action"])
+    found = asked(
+        roleBindings=[{"role": "Contributor"}, {"role": "Contributor"}],
+        permissions=["a.b/c/read"],
+        dataPermissions=["a.b/c/d/action"],
+    )
 
     assert found.roles == (Role("Contributor"),)
     assert found.powers.actions == {"a.b/c/read"}
@@ -123,7 +163,9 @@ def test_a_request_asks_for_roles_and_for_what_it_says_in_so_many_words() -> Non
         ("azure-disk-csi-driver-operator", ()),
     ],
 )
-def test_some_requests_of_openshift_reach_into_groups_of_the_users(name: str, groups: tuple[str, ...]) -> None:
+def test_some_requests_of_openshift_reach_into_groups_of_the_users(
+    name: str, groups: tuple[str, ...]
+) -> None:
     assert asked(name, roleBindings=[{"role": "Reader"}]).groups == groups
 
 
@@ -160,7 +202,10 @@ def test_a_workload_of_cluster_yaml_says_its_roles_and_where_they_hold() -> None
         section(
             roles=["Reader"],
             scopes=[a_group("Vault").upper().replace("SUBSCRIPTIONS", "subscriptions")],
-            roleAssignments=[{"role": "DNS Zone Contributor", "scopes": [f"{elsewhere}/"]}, {"role": "Contributor"}],
+            roleAssignments=[
+                {"role": "DNS Zone Contributor", "scopes": [f"{elsewhere}/"]},
+                {"role": "Contributor"},
+            ],
             permissions=["*/read"],
             notPermissions=["Microsoft.Authorization/*/read"],
             dataPermissions=["Microsoft.KeyVault/vaults/secrets/getSecret/action"],
@@ -168,7 +213,11 @@ def test_a_workload_of_cluster_yaml_says_its_roles_and_where_they_hold() -> None
         )
     )
 
-    assert found.roles == (Role("Reader"), Role("DNS Zone Contributor", (elsewhere,)), Role("Contributor"))
+    assert found.roles == (
+        Role("Reader"),
+        Role("DNS Zone Contributor", (elsewhere,)),
+        Role("Contributor"),
+    )
     assert found.scopes == (a_group("vault"),)
     assert found.powers.not_actions == {"Microsoft.Authorization/*/read"}
     assert found.powers.not_data_actions == {"Microsoft.KeyVault/vaults/secrets/x"}

@@ -37,18 +37,28 @@ DENIED = (
 )
 
 
-def an_error(code: str, status: int = 400, message: str = "some\n  words", **headers: str) -> HttpResponseError:
+def an_error(
+    code: str, status: int = 400, message: str = "some\n  words", **headers: str
+) -> HttpResponseError:
     """As ARM says it."""
     body = json.dumps({"error": {"code": code, "message": message}})
     response: Any = SimpleNamespace(
-        status_code=status, reason="Reason", headers={name.replace("_", "-"): value for name, value in headers.items()}, text=lambda: body
+        status_code=status,
+        reason="Reason",
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+        text=lambda: body,
     )
     return HttpResponseError(response=response)
 
 
 def a_blob_error(code: str, status: int) -> HttpResponseError:
     """As Blob says it: in a header, and in XML."""
-    response: Any = SimpleNamespace(status_code=status, reason="Reason", headers={"x-ms-error-code": code}, text=lambda: "<Error />")
+    response: Any = SimpleNamespace(
+        status_code=status,
+        reason="Reason",
+        headers={"x-ms-error-code": code},
+        text=lambda: "<Error />",
+    )
     return HttpResponseError(message="some words\nRequestId:1\nTime:2", response=response)
 
 
@@ -65,7 +75,10 @@ def a_blob_error(code: str, status: int) -> HttpResponseError:
         (an_error("PrincipalNotFound"), NotYet),
         (an_error("RoleDefinitionDoesNotExist"), NotYet),
         (an_error("RoleDefinitionHasAssignments"), NotYet),
-        (an_error("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", 409), NotYet),
+        (
+            an_error("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", 409),
+            NotYet,
+        ),
         (an_error("ParentResourceNotFound", 404), NotYet),
         (an_error("ResourceGroupBeingDeleted", 409), NotYet),
         (a_blob_error("ConditionNotMet", 412), NotYet),
@@ -83,7 +96,9 @@ def a_blob_error(code: str, status: int) -> HttpResponseError:
         (an_error("BadRequest"), Failed),
     ],
 )
-def test_an_answer_is_told_by_what_one_can_do(error: HttpResponseError, kind: type[Problem]) -> None:
+def test_an_answer_is_told_by_what_one_can_do(
+    error: HttpResponseError, kind: type[Problem]
+) -> None:
     told = answered("Microsoft.Storage", error)
 
     assert type(told) is kind
@@ -102,11 +117,16 @@ def test_a_denied_call_names_the_action_that_lacks() -> None:
 def test_a_provider_that_is_not_registered_is_named() -> None:
     message = "The subscription is not registered to use namespace 'Microsoft.ManagedIdentity'. See https://aka.ms/rps-not-found."
 
-    assert answered("x", an_error("MissingSubscriptionRegistration", 409, message)).remedy.endswith("--namespace Microsoft.ManagedIdentity")
+    assert answered("x", an_error("MissingSubscriptionRegistration", 409, message)).remedy.endswith(
+        "--namespace Microsoft.ManagedIdentity"
+    )
 
 
 def test_a_network_that_is_not_let_in_is_told_where_to_run_from() -> None:
-    assert "from a network that it lets in" in answered("Microsoft.Storage", a_blob_error("AuthorizationFailure", 403)).remedy
+    assert (
+        "from a network that it lets in"
+        in answered("Microsoft.Storage", a_blob_error("AuthorizationFailure", 403)).remedy
+    )
 
 
 def test_the_seconds_that_azure_asks_for_are_handed_on() -> None:
@@ -157,7 +177,10 @@ def a_token(text: str = "x", seconds: float = 3600) -> AccessToken:
 def test_sixteen_threads_ask_once() -> None:
     credential = Asked(a_token())
     tokens, seen = Tokens(credential), list[str]()
-    threads = [threading.Thread(target=lambda: seen.append(tokens.get_token("scope").token)) for _ in range(16)]
+    threads = [
+        threading.Thread(target=lambda: seen.append(tokens.get_token("scope").token))
+        for _ in range(16)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -168,21 +191,37 @@ def test_sixteen_threads_ask_once() -> None:
 
 
 def test_another_scope_a_token_that_ends_soon_and_a_challenge_want_a_token_of_their_own() -> None:
-    credential = Asked(a_token("short", 60), a_token("long"), a_token("other"), a_token("challenged"))
+    credential = Asked(
+        a_token("short", 60), a_token("long"), a_token("other"), a_token("challenged")
+    )
     tokens = Tokens(credential, "tenant")
 
     assert [tokens.get_token("a").token for _ in range(3)] == ["short", "long", "long"]
     assert tokens.get_token("b").token == "other"
     assert tokens.get_token("a", claims="c").token == "challenged"
     assert tokens.get_token("a").token == "challenged"
-    assert [asked for _, asked in credential.calls] == [{"tenant_id": "tenant"}] * 3 + [{"tenant_id": "tenant", "claims": "c"}]
+    assert [asked for _, asked in credential.calls] == [{"tenant_id": "tenant"}] * 3 + [
+        {"tenant_id": "tenant", "claims": "c"}
+    ]
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "said"),
     [
-        (CredentialUnavailableError("EnvironmentCredential authentication unavailable.\nMany lines."), BadInput, "there are no Azure credentials"),
-        (ClientAuthenticationError("x failed: AADSTS7000222: The secret has expired. Trace ID: 1"), BadInput, "AADSTS7000222: The secret has expired."),
+        (
+            CredentialUnavailableError(
+                "EnvironmentCredential authentication unavailable.\nMany lines."
+            ),
+            BadInput,
+            "there are no Azure credentials",
+        ),
+        (
+            ClientAuthenticationError(
+                "x failed: AADSTS7000222: The secret has expired. Trace ID: 1"
+            ),
+            BadInput,
+            "AADSTS7000222: The secret has expired.",
+        ),
         (ServiceRequestError("no such host"), NotYet, "cannot be reached"),
         (ValueError("no tenant"), BadInput, "not whole"),
     ],
@@ -198,8 +237,20 @@ def test_who_gets_no_token_is_told_why(error: Exception, kind: type[Problem], sa
 @pytest.mark.parametrize(
     ("claims", "caller"),
     [
-        ({"oid": "o", "tid": "t", "idtyp": "app", "appid": "a"}, Caller("o", "ServicePrincipal", "a", "t")),
-        ({"oid": "o", "tid": "t", "scp": "user_impersonation", "upn": "me@example.org", "appid": "a"}, Caller("o", "User", "me@example.org", "t")),
+        (
+            {"oid": "o", "tid": "t", "idtyp": "app", "appid": "a"},
+            Caller("o", "ServicePrincipal", "a", "t"),
+        ),
+        (
+            {
+                "oid": "o",
+                "tid": "t",
+                "scp": "user_impersonation",
+                "upn": "me@example.org",
+                "appid": "a",
+            },
+            Caller("o", "User", "me@example.org", "t"),
+        ),
         ({"oid": "o", "tid": "t"}, Caller("o", "ServicePrincipal", "o", "t")),
     ],
 )
@@ -236,7 +287,10 @@ def test_tags_of_others_are_given_back_and_a_mark_is_taken_away() -> None:
     assert tags.retagged(a_group(Name="x"), theirs)
     assert tags.retagged(a_group(Mark("theirs"), Name="x"), theirs)
     assert not tags.retagged(a_group(Mark("theirs"), Name="another"), theirs)
-    assert tags.retagged(a_group(Mark("theirs"), Name="another"), a_group(Mark("theirs", whole=False), Name="another"))
+    assert tags.retagged(
+        a_group(Mark("theirs"), Name="another"),
+        a_group(Mark("theirs", whole=False), Name="another"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,7 +299,13 @@ def test_tags_of_others_are_given_back_and_a_mark_is_taken_away() -> None:
         ([{"actions": ["*"], "notActions": []}], True),
         ([{"actions": ["microsoft.storage/*/WRITE"]}], True),
         ([{"actions": ["*"], "notActions": ["Microsoft.Storage/storageAccounts/*"]}], False),
-        ([{"actions": ["*"], "notActions": ["*/write"]}, {"actions": ["Microsoft.Storage/storageAccounts/write"]}], True),
+        (
+            [
+                {"actions": ["*"], "notActions": ["*/write"]},
+                {"actions": ["Microsoft.Storage/storageAccounts/write"]},
+            ],
+            True,
+        ),
         ([{"actions": ["*/read"]}], False),
         ([], False),
     ],

@@ -31,7 +31,15 @@ from cwiictl.errors import Conflict
 from cwiictl.issuer.documents import DocumentState, Hosting, KeySetState
 from cwiictl.issuer.key import KeyState, SigningKey
 from tests.clock import a_pace
-from tests.cwiictl.clouds.azure.told import ROLES, SUBSCRIPTION, TENANT, TITLES, a_group, a_role, a_spec
+from tests.cwiictl.clouds.azure.told import (
+    ROLES,
+    SUBSCRIPTION,
+    TENANT,
+    TITLES,
+    a_group,
+    a_role,
+    a_spec,
+)
 from tests.examples import a_cluster, a_workload
 
 OURS = Mark("demo")
@@ -44,7 +52,9 @@ class Memory:
 
     bulk, patience = False, 30.0
 
-    def __init__(self, kind: str, wrote: Wrote, shown: Callable[[str, Any], Any] = lambda _name, state: state) -> None:
+    def __init__(
+        self, kind: str, wrote: Wrote, shown: Callable[[str, Any], Any] = lambda _name, state: state
+    ) -> None:
         self.kind, self.wrote, self.shown = kind, wrote, shown
         self.things: dict[str, Any] = {}
 
@@ -55,7 +65,11 @@ class Memory:
     def put(self, name: str, want: Any, have: Any, /) -> Any:
         self.wrote.append(("put", f"{self.kind}/{name}"))
         wish = due(want, have)
-        told = {f.name: getattr(have, f.name, "") or f"{f.name} of {name}" for f in fields(wish) if "assigned" in f.metadata}
+        told = {
+            f.name: getattr(have, f.name, "") or f"{f.name} of {name}"
+            for f in fields(wish)
+            if "assigned" in f.metadata
+        }
         self.things[name] = replace(wish, **told)
         return self.get([name])[name]
 
@@ -65,13 +79,21 @@ class Memory:
 
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """What goes with its parent owns nothing."""
-        return {name: state.owner for name, state in self.things.items() if state.owner and state.owner.cluster == cluster and not state.markless}
+        return {
+            name: state.owner
+            for name, state in self.things.items()
+            if state.owner and state.owner.cluster == cluster and not state.markless
+        }
 
 
 class Assignments(Memory):
     def owned(self, cluster: str, /) -> Mapping[str, Mark]:
         """By what they say of themselves."""
-        return {name: state.owner for name, state in self.things.items() if state.owner.cluster == cluster}
+        return {
+            name: state.owner
+            for name, state in self.things.items()
+            if state.owner.cluster == cluster
+        }
 
 
 class Groups(Memory):
@@ -82,14 +104,18 @@ class Groups(Memory):
 class KeySets(Memory):
     def put(self, name: str, want: Any, have: Any, /) -> Any:
         self.wrote.append(("put", f"{self.kind}/{name}"))
-        self.things[name] = KeySetState.read(want.merged(have), name, want.content_type, want.cache_control)
+        self.things[name] = KeySetState.read(
+            want.merged(have), name, want.content_type, want.cache_control
+        )
         return self.things[name]
 
 
 @cache
 def key() -> oidc.VerificationKey:
     public = rsa.generate_private_key(65537, 2048).public_key()
-    return oidc.public_key(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key")
+    return oidc.public_key(
+        public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), "a key"
+    )
 
 
 class Everywhere(Memory):
@@ -107,17 +133,26 @@ class Azure:
         self.wrote: Wrote = []
         self.groups = Groups("azure/resource-group", self.wrote)
         self.accounts, self.containers, self.documents, self.identities, self.custom_roles = (
-            Memory(f"azure/{kind}", self.wrote) for kind in ("storage-account", "container", "document", "identity", "custom-role")
+            Memory(f"azure/{kind}", self.wrote)
+            for kind in ("storage-account", "container", "document", "identity", "custom-role")
         )
         self.key_sets = KeySets("azure/key-set", self.wrote)
         self.issuers = Memory("issuer", self.wrote)
-        self.lent = Memory("azure/lent-role", self.wrote, lambda _name, state: state or LentRoleState())
+        self.lent = Memory(
+            "azure/lent-role", self.wrote, lambda _name, state: state or LentRoleState()
+        )
         self.assignments = Assignments("azure/role-assignments", self.wrote, self._assigned)
-        self.permissions: Any = Memory("azure/permissions", [], lambda _name, _state: PermissionsState())
+        self.permissions: Any = Memory(
+            "azure/permissions", [], lambda _name, _state: PermissionsState()
+        )
 
     def _assigned(self, name: str, state: AssignmentsState | None) -> AssignmentsState | None:
         identity = self.identities.things.get(name)
-        return state or (AssignmentsState(grants=frozenset(), principal=identity.principal_id) if identity else None)
+        return state or (
+            AssignmentsState(grants=frozenset(), principal=identity.principal_id)
+            if identity
+            else None
+        )
 
     @property
     def stores(self) -> Stores:
@@ -138,14 +173,34 @@ class Azure:
             "exchange": None,
         }
         doomed = self.spec.doomed(a_cluster())
-        return Stores(SUBSCRIPTION, "somebody", TENANT, environment(""), doomed, a_role, TITLES, lambda: None, lambda _grants: self.permissions, **made)
+        return Stores(
+            SUBSCRIPTION,
+            "somebody",
+            TENANT,
+            environment(""),
+            doomed,
+            a_role,
+            TITLES,
+            lambda: None,
+            lambda _grants: self.permissions,
+            **made,
+        )
 
     def planned(self, *asks: tuple[Any, Ask]) -> Plan:
         stores, cluster = self.stores, a_cluster()
         keys: Any = Memory("local/key", [])
         keys.things["signing-key"] = KeyState.of(key())
-        issuer = plan.host(self.spec, cluster, stores, SigningKey("signing-key", keys), Hosting("published"))
-        made = Plan([issuer, *plan.identities(self.spec, cluster, stores, asks or [(a_workload(), ASKED)], issuer.home)])
+        issuer = plan.host(
+            self.spec, cluster, stores, SigningKey("signing-key", keys), Hosting("published")
+        )
+        made = Plan(
+            [
+                issuer,
+                *plan.identities(
+                    self.spec, cluster, stores, asks or [(a_workload(), ASKED)], issuer.home
+                ),
+            ]
+        )
         return Plan([*made.values(), *clearance.permitted(stores, tuple(made.values()))])
 
     def applied(self, *asks: tuple[Any, Ask]) -> Outcome:
@@ -162,7 +217,9 @@ def test_a_second_run_writes_nothing() -> None:
 
     first = azure.applied()
     assert first.whole
-    assert {what for _, what in azure.wrote} == {change.address for change in first.changes if change.verb == "create"}
+    assert {what for _, what in azure.wrote} == {
+        change.address for change in first.changes if change.verb == "create"
+    }
     azure.wrote.clear()
     again = azure.applied()
 
@@ -208,7 +265,11 @@ DRIFT: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("custom_roles", "actions", lambda s: replace(s, actions=frozenset({"*"}))),
     ("custom_roles", "scopes", lambda s: replace(s, scopes=frozenset())),
     ("assignments", "grants", lambda s: replace(s, grants=frozenset())),
-    ("assignments", "grants", lambda s: replace(s, grants=s.grants | {Grant(a_group("theirs"), ROLES["contributor"])})),
+    (
+        "assignments",
+        "grants",
+        lambda s: replace(s, grants=s.grants | {Grant(a_group("theirs"), ROLES["contributor"])}),
+    ),
     ("assignments", "principal", lambda s: replace(s, principal="of somebody who is dead")),
     ("assignments", "mark", lambda s: replace(s, unmarked=s.grants)),
     ("documents", "body", lambda s: replace(s, body={"issuer": "https://another.example.org"})),
@@ -218,7 +279,9 @@ DRIFT: list[tuple[str, str, Callable[[Any], Any]]] = [
 
 
 @pytest.mark.parametrize(("where", "field", "spoil"), DRIFT)
-def test_what_has_drifted_is_found_by_its_name_and_mended(where: str, field: str, spoil: Callable[[Any], Any]) -> None:
+def test_what_has_drifted_is_found_by_its_name_and_mended(
+    where: str, field: str, spoil: Callable[[Any], Any]
+) -> None:
     azure = Azure().made()
     store: Memory = getattr(azure, where)
     for name in store.things or {"demo/demo": None}:
@@ -234,7 +297,11 @@ def test_what_has_drifted_is_found_by_its_name_and_mended(where: str, field: str
 def test_places_of_the_users_own_get_our_mark_and_nothing_else() -> None:
     azure = Azure(group="theirs", account="theirs", container="theirs")
     account = StorageAccountState(
-        id=f"{a_group('theirs')}/providers/Microsoft.Storage/storageAccounts/theirs", region="westus", minimum_tls="TLS1_0", public=None, shared_key=None
+        id=f"{a_group('theirs')}/providers/Microsoft.Storage/storageAccounts/theirs",
+        region="westus",
+        minimum_tls="TLS1_0",
+        public=None,
+        shared_key=None,
     )
     before = {
         "groups": ("theirs", ResourceGroupState(region="westus", tags={"team": "x"})),
@@ -261,20 +328,27 @@ def test_what_is_foreign_under_a_derived_name_stands_against_all_writing() -> No
     outcome = azure.applied()
 
     assert azure.wrote == []
-    assert {address for address, e in outcome.failed.items() if isinstance(e, Conflict)} == {"azure/container/demo/demo", "azure/resource-group/demo-oidc"}
+    assert {address for address, e in outcome.failed.items() if isinstance(e, Conflict)} == {
+        "azure/container/demo/demo",
+        "azure/resource-group/demo-oidc",
+    }
 
 
 def test_another_issuers_document_in_a_container_of_the_users_own_is_left() -> None:
     azure = Azure(container="theirs")
     azure.containers.things["demo/theirs"] = ContainerState(public="Blob")
-    azure.documents.things["demo/theirs/.well-known/openid-configuration"] = DocumentState(body={"issuer": "https://another.example.org"})
+    azure.documents.things["demo/theirs/.well-known/openid-configuration"] = DocumentState(
+        body={"issuer": "https://another.example.org"}
+    )
 
     assert any(isinstance(e, Conflict) for e in azure.applied().failed.values())
     assert azure.wrote == []
 
 
 @pytest.mark.parametrize("doomed", [False, True])
-def test_what_is_ours_goes_from_last_made_to_first_and_the_group_only_if_that_was_asked_for(*, doomed: bool) -> None:
+def test_what_is_ours_goes_from_last_made_to_first_and_the_group_only_if_that_was_asked_for(
+    *, doomed: bool
+) -> None:
     azure = Azure(delete_group=doomed).made()
     pace = a_pace()
 
@@ -282,6 +356,13 @@ def test_what_is_ours_goes_from_last_made_to_first_and_the_group_only_if_that_wa
 
     assert outcome.whole
     kinds = [address.split("/")[1] for verb, address in azure.wrote if verb == "drop"]
-    order = ["role-assignments", "custom-role", "identity", "container", "storage-account", *(["resource-group"] if doomed else [])]
+    order = [
+        "role-assignments",
+        "custom-role",
+        "identity",
+        "container",
+        "storage-account",
+        *(["resource-group"] if doomed else []),
+    ]
     assert list(dict.fromkeys(kinds)) == order
     assert azure.groups.things.keys() == (set[str]() if doomed else {"demo", "demo-oidc"})

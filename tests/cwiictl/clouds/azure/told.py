@@ -15,7 +15,10 @@ from tests.contracts.shelf import Shelf, World
 SUBSCRIPTION = "6e9a3f5c-1d2b-4c3d-8e4f-0a1b2c3d4e5f"
 OTHER = "00000000-0000-4000-8000-000000000001"
 TENANT = "11111111-2222-4333-8444-555555555555"
-ROLES = {"reader": "acdd72a7-3385-48ef-bd42-f606fba81ae7", "contributor": "b24988ac-6180-42a0-ab88-20f7382dd24c"}
+ROLES = {
+    "reader": "acdd72a7-3385-48ef-bd42-f606fba81ae7",
+    "contributor": "b24988ac-6180-42a0-ab88-20f7382dd24c",
+}
 TITLES = {guid: title.capitalize() for title, guid in ROLES.items()}
 
 
@@ -29,10 +32,31 @@ def a_group(name: str = "demo", subscription: str = SUBSCRIPTION) -> str:
 
 
 def the_stores(world: str = "", doomed: str = "") -> Stores:
-    kinds = {f.name for f in fields(Stores)} - {"account", "caller", "tenant", "environment", "doomed", "role", "role_titles", "close", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {
+        "account",
+        "caller",
+        "tenant",
+        "environment",
+        "doomed",
+        "role",
+        "role_titles",
+        "close",
+        "permissions",
+    }
     places: Any = {kind: Shelf(World(), f"azure/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "azure/permissions")
-    return Stores(SUBSCRIPTION, "somebody", TENANT, environment(world), doomed, a_role, TITLES, lambda: None, lambda _grants: asked, **places)
+    return Stores(
+        SUBSCRIPTION,
+        "somebody",
+        TENANT,
+        environment(world),
+        doomed,
+        a_role,
+        TITLES,
+        lambda: None,
+        lambda _grants: asked,
+        **places,
+    )
 
 
 def a_role(title: str) -> str:

@@ -21,9 +21,19 @@ def drawn(asked: Ask) -> Acting:
 
 
 def test_a_role_is_shown_with_its_project_and_with_when_it_holds() -> None:
-    found = drawn(Ask((Role("roles/viewer"), Role("roles/storage.objectViewer", projects=(OTHER,), condition=NIGHTLY))))
+    found = drawn(
+        Ask(
+            (
+                Role("roles/viewer"),
+                Role("roles/storage.objectViewer", projects=(OTHER,), condition=NIGHTLY),
+            )
+        )
+    )
 
-    assert sorted(found.powers) == [f"roles/storage.objectViewer in {OTHER} if nightly", f"roles/viewer in {PROJECT}"]
+    assert sorted(found.powers) == [
+        f"roles/storage.objectViewer in {OTHER} if nightly",
+        f"roles/viewer in {PROJECT}",
+    ]
     assert sorted(found.parts) == sorted(f"gcp/policies/{project}" for project in (OTHER, PROJECT))
 
 

@@ -37,7 +37,10 @@ def test_another_email_is_no_service_accounts(text: str) -> None:
 def test_a_principal_is_a_member_of_its_pool_alone_gone_or_not(pool: str, other: str) -> None:
     member = ids.principal("1", pool, SUBJECT)
 
-    assert member == f"principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/{pool}/subject/{SUBJECT}"
+    assert (
+        member
+        == f"principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/{pool}/subject/{SUBJECT}"
+    )
     assert ids.is_member(member, "1", pool)
     assert ids.is_member(f"deleted:{member}", "1", pool)
     assert not ids.is_member(member, "2", pool)
@@ -48,7 +51,10 @@ def test_a_principal_is_a_member_of_its_pool_alone_gone_or_not(pool: str, other:
 @pytest.mark.parametrize(
     ("member", "was"),
     [
-        ("deleted:serviceAccount:x@y.iam.gserviceaccount.com?uid=123", "serviceAccount:x@y.iam.gserviceaccount.com"),
+        (
+            "deleted:serviceAccount:x@y.iam.gserviceaccount.com?uid=123",
+            "serviceAccount:x@y.iam.gserviceaccount.com",
+        ),
         ("deleted:principal://iam.googleapis.com/x", "principal://iam.googleapis.com/x"),
         ("serviceAccount:x@y.iam.gserviceaccount.com", ""),
         ("allUsers", ""),
@@ -60,7 +66,12 @@ def test_who_is_gone_says_who_it_was(member: str, was: str) -> None:
 
 @pytest.mark.parametrize(
     ("role", "ours"),
-    [("projects/p/roles/cwii_0123456789ab", True), ("projects/p/roles/cwii_0123456789ab_2", True), ("roles/viewer", False), ("projects/p/roles/mine", False)],
+    [
+        ("projects/p/roles/cwii_0123456789ab", True),
+        ("projects/p/roles/cwii_0123456789ab_2", True),
+        ("roles/viewer", False),
+        ("projects/p/roles/mine", False),
+    ],
 )
 def test_only_roles_of_our_naming_are_ours(role: str, *, ours: bool) -> None:
     assert ids.is_ours(role) == ours
@@ -75,6 +86,10 @@ def test_a_universe_has_hosts_of_its_own() -> None:
         "sts.googleapis.com",
         "https://storage.googleapis.com/x",
     )
-    assert (there.elsewhere, there.host("iam"), there.bucket("x")) == (True, "iam.example.goog", "https://storage.example.goog/x")
+    assert (there.elsewhere, there.host("iam"), there.bucket("x")) == (
+        True,
+        "iam.example.goog",
+        "https://storage.example.goog/x",
+    )
     with pytest.raises(BadInput, match="--universe-domain"):
         universe("https://example.goog")

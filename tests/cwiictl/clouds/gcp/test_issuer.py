@@ -31,16 +31,28 @@ def a_key() -> SigningKey:
     return SigningKey("signing-key", store)
 
 
-def hosted(how: Hosting | None = None, cluster: Cluster | None = None, world: str = "", **told: Any) -> Issuer:
-    return plan.host(a_spec(domain=world, **told), cluster or a_cluster(), the_stores(world), a_key(), how or Hosting("published"))
+def hosted(
+    how: Hosting | None = None, cluster: Cluster | None = None, world: str = "", **told: Any
+) -> Issuer:
+    return plan.host(
+        a_spec(domain=world, **told),
+        cluster or a_cluster(),
+        the_stores(world),
+        a_key(),
+        how or Hosting("published"),
+    )
 
 
 def trusted(issuer: Issuer | None = None, askers: Any = (), **told: Any) -> list[Any]:
-    return [thing for thing in _trusted(issuer, askers, **told) if not isinstance(thing, FormerKeys)]
+    return [
+        thing for thing in _trusted(issuer, askers, **told) if not isinstance(thing, FormerKeys)
+    ]
 
 
 def _trusted(issuer: Issuer | None = None, askers: Any = (), **told: Any) -> list[Any]:
-    return list(plan.trusting(a_spec(**told), a_cluster(), the_stores(), issuer or hosted(**told), askers))
+    return list(
+        plan.trusting(a_spec(**told), a_cluster(), the_stores(), issuer or hosted(**told), askers)
+    )
 
 
 def test_the_issuer_is_a_bucket_whose_objects_everybody_may_read_and_nobody_list() -> None:
@@ -49,8 +61,16 @@ def test_the_issuer_is_a_bucket_whose_objects_everybody_may_read_and_nobody_list
 
     assert issuer.home.text == "https://storage.googleapis.com/demo-oidc"
     want = wants["gcp/buckets/demo-oidc"]
-    assert (want.access, want.location, want.project, want.labels) == (READABLE, "us", NUMBER, {"Name": "demo"})
-    assert wants["gcp/documents/demo-oidc/.well-known/openid-configuration"].body["jwks_uri"] == f"{issuer.home.text}/keys.json"
+    assert (want.access, want.location, want.project, want.labels) == (
+        READABLE,
+        "us",
+        NUMBER,
+        {"Name": "demo"},
+    )
+    assert (
+        wants["gcp/documents/demo-oidc/.well-known/openid-configuration"].body["jwks_uri"]
+        == f"{issuer.home.text}/keys.json"
+    )
     assert "gcp/key_sets/demo-oidc/keys.json" in wants
     assert f"gcp/apis/{STORAGE}" in wants
 
@@ -68,7 +88,9 @@ def test_keys_in_the_provider_leave_the_issuer_a_name_whose_bucket_nobody_else_c
     assert issuer.home.text == "https://storage.googleapis.com/demo-oidc"
     assert wanted(only(Bucket, things)).access == CLOSED
     assert not [thing for thing in things.values() if isinstance(thing, KeySet)]
-    elsewhere = hosted(Hosting("published", "https://kubernetes.default.svc"), key_storage="pool-jwk-file")
+    elsewhere = hosted(
+        Hosting("published", "https://kubernetes.default.svc"), key_storage="pool-jwk-file"
+    )
     assert elsewhere.home.text == "https://kubernetes.default.svc"
     assert elsewhere.behind == ()
     with pytest.raises(BadInput, match="aws could not read") as raised:
@@ -85,13 +107,23 @@ def test_who_is_read_by_nobody_is_not_waited_for() -> None:
     assert Nowhere().owned("demo") == {}
 
 
-@pytest.mark.parametrize(("told", "brings"), [({}, False), ({"bucket": "theirs"}, True), ({"key_storage": "pool-jwk-file"}, True)])
-def test_a_place_that_was_named_is_one_for_the_documents_wherever_the_url_leads(told: dict[str, Any], *, brings: bool) -> None:
+@pytest.mark.parametrize(
+    ("told", "brings"),
+    [({}, False), ({"bucket": "theirs"}, True), ({"key_storage": "pool-jwk-file"}, True)],
+)
+def test_a_place_that_was_named_is_one_for_the_documents_wherever_the_url_leads(
+    told: dict[str, Any], *, brings: bool
+) -> None:
     assert plan.brings(a_spec(**told)) == brings
 
 
 def a_bucket(**changes: Any) -> BucketState:
-    state: dict[str, Any] = {"location": "EU", "project": NUMBER, "access": READABLE, "labels": {"Name": "demo", "more": "theirs"}}
+    state: dict[str, Any] = {
+        "location": "EU",
+        "project": NUMBER,
+        "access": READABLE,
+        "labels": {"Name": "demo", "more": "theirs"},
+    }
     return BucketState(**{**state, **changes})
 
 
@@ -113,9 +145,16 @@ def test_where_a_bucket_is_does_not_matter_and_what_others_may_do_with_it_does()
 
 @pytest.mark.parametrize(
     ("changes", "word"),
-    [({"project": ""}, "somebody else"), ({"project": "9"}, "in the project 9"), ({"stranger": HIDDEN}, "may not see"), ({"stranger": "cat.jpg"}, "cat.jpg")],
+    [
+        ({"project": ""}, "somebody else"),
+        ({"project": "9"}, "in the project 9"),
+        ({"stranger": HIDDEN}, "may not see"),
+        ({"stranger": "cat.jpg"}, "cat.jpg"),
+    ],
 )
-def test_a_bucket_that_is_not_ours_to_publish_in_is_refused(changes: dict[str, Any], word: str) -> None:
+def test_a_bucket_that_is_not_ours_to_publish_in_is_refused(
+    changes: dict[str, Any], word: str
+) -> None:
     bucket = only(Bucket, Plan([hosted()]))
 
     problem = judged(bucket, a_bucket(**changes))
@@ -134,7 +173,9 @@ def test_a_bucket_of_the_users_own_must_be_there_and_stays_as_it_is() -> None:
     assert "--gcs-bucket" in judged(bucket, None).remedy
     assert judged(bucket, a_bucket(stranger="cat.jpg", project="9")) is None
     assert "--issuer-url" in judged(bucket, a_bucket(access=CLOSED)).remedy
-    fronted = only(Bucket, Plan([hosted(Hosting("published", "https://issuer.example.org"), bucket="theirs")]))
+    fronted = only(
+        Bucket, Plan([hosted(Hosting("published", "https://issuer.example.org"), bucket="theirs")])
+    )
     assert judged(fronted, a_bucket(access=CLOSED)) is None
 
 
@@ -156,10 +197,18 @@ def test_other_clouds_that_trust_the_issuer_are_written_on_its_bucket() -> None:
 def test_the_provider_believes_the_issuer_for_the_audiences_of_all_who_will_ever_ask() -> None:
     """An identity of another command comes to the same provider, which that does not write."""
     (provider,) = trusted(askers=("request",))
-    want, audiences = wanted(provider), {"openshift", f"//{NAMED}", f"https://{NAMED}", "sts.googleapis.com"}
+    want, audiences = (
+        wanted(provider),
+        {"openshift", f"//{NAMED}", f"https://{NAMED}", "sts.googleapis.com"},
+    )
 
     assert provider.name == "demo/demo"
-    assert (want.issuer, want.audiences, want.mapping, want.condition) == (HOME.text, audiences, {"google.subject": "assertion.sub"}, "")
+    assert (want.issuer, want.audiences, want.mapping, want.condition) == (
+        HOME.text,
+        audiences,
+        {"google.subject": "assertion.sub"},
+        "",
+    )
     (named,) = trusted(pool="pool", provider="provider")
     assert named.name == "pool/provider"
 
@@ -178,15 +227,26 @@ def test_every_field_of_the_provider_and_its_pool_is_kept_right() -> None:
     }
     words: dict[str, Any] = {"title": "x", "description": "x"}
     assert {f.name for f in fields(ProviderState) if f.compare} == {*drifted, *words}
-    assert all([d.field for d in provider.differing(want, replace(want, **{name: value}))] == [name] for name, value in {**drifted, **words}.items())
+    assert all(
+        [d.field for d in provider.differing(want, replace(want, **{name: value}))] == [name]
+        for name, value in {**drifted, **words}.items()
+    )
     drifted = {"disabled": True, "deleted": True, **words}
     assert {f.name for f in fields(PoolState) if f.compare} == drifted.keys()
-    assert all([d.field for d in pool.differing(wanted(pool), replace(wanted(pool), **{name: value}))] == [name] for name, value in drifted.items())
+    assert all(
+        [d.field for d in pool.differing(wanted(pool), replace(wanted(pool), **{name: value}))]
+        == [name]
+        for name, value in drifted.items()
+    )
     assert pool.differing(wanted(pool), replace(wanted(pool), scopes=frozenset({OTHER}))) == ()
 
 
-def test_keys_that_are_uploaded_are_the_providers_and_added_or_replaced_as_published_ones_are() -> None:
-    provider, key_set = trusted(hosted(Hosting("add"), key_storage="pool-jwk-file"), key_storage="pool-jwk-file")
+def test_keys_that_are_uploaded_are_the_providers_and_added_or_replaced_as_published_ones_are() -> (
+    None
+):
+    provider, key_set = trusted(
+        hosted(Hosting("add"), key_storage="pool-jwk-file"), key_storage="pool-jwk-file"
+    )
 
     assert isinstance(key_set, KeySet)
     assert key_set.address == "gcp/provider_keys/demo/demo"
@@ -211,7 +271,9 @@ def test_whoever_changes_where_the_keys_are_does_not_change_the_key_unseen(stora
     assert before.objection(found) is None, "what is there already is judged there"
 
 
-def test_a_pool_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a_given_name_is_ours() -> None:
+def test_a_pool_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a_given_name_is_ours() -> (
+    None
+):
     pool = trusted(pool="theirs")[0].pool
     theirs = PoolState(title="x", description="x")
 
@@ -219,18 +281,38 @@ def test_a_pool_of_the_users_own_stays_as_it_is_and_one_that_we_made_under_a_giv
     assert not trusted()[0].pool.brought
     for owner in (None, LENT, Mark("other")):
         assert pool.differing(wanted(pool), replace(theirs, owner=owner)) == ()
-    assert [d.field for d in pool.differing(wanted(pool), replace(theirs, owner=OWN))] == ["title", "description"]
+    assert [d.field for d in pool.differing(wanted(pool), replace(theirs, owner=OWN))] == [
+        "title",
+        "description",
+    ]
 
 
-def test_apis_that_are_off_are_named_by_one_of_them_and_turned_on_only_if_that_was_asked_for() -> None:
+def test_apis_that_are_off_are_named_by_one_of_them_and_turned_on_only_if_that_was_asked_for() -> (
+    None
+):
     stores = the_stores()
     known, enabling = Known(), Known()
     for name in (*IDENTITIES, STORAGE):
         for enable, where in ((False, known), (True, enabling)):
-            where.learn(Api(name, stores.apis, PROJECT, enable), ApiState(on=name not in {"sts.googleapis.com", STORAGE}))
+            where.learn(
+                Api(name, stores.apis, PROJECT, enable),
+                ApiState(on=name not in {"sts.googleapis.com", STORAGE}),
+            )
 
-    problems = [problem for name in (*IDENTITIES, STORAGE) if (problem := Api(name, stores.apis, PROJECT).objection(known))]
-    assert [problem.problem for problem in problems] == [f"the project {PROJECT} has turned off sts.googleapis.com, {STORAGE}"]
-    assert f"gcloud services enable sts.googleapis.com {STORAGE} --project {PROJECT}" in problems[0].remedy
-    assert not any(Api(name, stores.apis, PROJECT, enable=True).objection(enabling) for name in (*IDENTITIES, STORAGE))
+    problems = [
+        problem
+        for name in (*IDENTITIES, STORAGE)
+        if (problem := Api(name, stores.apis, PROJECT).objection(known))
+    ]
+    assert [problem.problem for problem in problems] == [
+        f"the project {PROJECT} has turned off sts.googleapis.com, {STORAGE}"
+    ]
+    assert (
+        f"gcloud services enable sts.googleapis.com {STORAGE} --project {PROJECT}"
+        in problems[0].remedy
+    )
+    assert not any(
+        Api(name, stores.apis, PROJECT, enable=True).objection(enabling)
+        for name in (*IDENTITIES, STORAGE)
+    )
     assert Api(STORAGE, stores.apis, PROJECT).quiet

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from cwiictl.clouds.gcp.resources import api, bucket, custom_role, policy, pool, principal, provider, reach, service_account
+from cwiictl.clouds.gcp.resources import (
+    api,
+    bucket,
+    custom_role,
+    policy,
+    pool,
+    principal,
+    provider,
+    reach,
+    service_account,
+)
 from cwiictl.clouds.gcp.resources.api import IDENTITIES, STORAGE, Api, ApiState
 from cwiictl.clouds.gcp.resources.bucket import CLOSED, HIDDEN, READABLE, Bucket, BucketState
 from cwiictl.clouds.gcp.resources.custom_role import CustomRole, CustomRoleState, SharedRoleState
@@ -42,12 +52,20 @@ def test_a_bucket_is_wanted_readable_by_everybody_by_its_policy_alone_or_closed(
 
 
 def test_the_documents_and_the_apis_are_these() -> None:
-    assert ("keys.json", frozenset({".well-known/openid-configuration", "keys.json"})) == (JWKS, PATHS)
+    assert ("keys.json", frozenset({".well-known/openid-configuration", "keys.json"})) == (
+        JWKS,
+        PATHS,
+    )
     names = ("cloudresourcemanager", "iam", "iamcredentials", "sts")
-    assert (tuple(f"{name}.googleapis.com" for name in names), "storage.googleapis.com") == (IDENTITIES, STORAGE)
+    assert (tuple(f"{name}.googleapis.com" for name in names), "storage.googleapis.com") == (
+        IDENTITIES,
+        STORAGE,
+    )
 
 
-def test_a_role_is_wanted_launched_and_undeleted_and_bears_a_mark_only_if_it_is_one_workloads() -> None:
+def test_a_role_is_wanted_launched_and_undeleted_and_bears_a_mark_only_if_it_is_one_workloads() -> (
+    None
+):
     shared = CustomRole("cwii_x", STORE, "A title", "A sentence.", frozenset({"a.b.c"}))
 
     assert plain(shared.want(Known())) == {
@@ -63,7 +81,10 @@ def test_a_service_account_says_for_whom_it_is(asker: Any, begin: str) -> None:
 
     assert found.sentence == f"{begin} identity for kube-system/cloud-credentials."
     assert found.member == f"serviceAccount:demo-x@{PROJECT}.iam.gserviceaccount.com"
-    assert found.project.named == f"iam.googleapis.com/projects/{NUMBER}/locations/global/workloadIdentityPools/demo/providers/demo-provider"
+    assert (
+        found.project.named
+        == f"iam.googleapis.com/projects/{NUMBER}/locations/global/workloadIdentityPools/demo/providers/demo-provider"
+    )
     assert found.want(Known()).disabled is False
 
 
@@ -71,7 +92,9 @@ def test_a_service_account_says_for_whom_it_is(asker: Any, begin: str) -> None:
 
 
 def test_of_what_is_found_these_are_no_drift_or_in_no_checksum() -> None:
-    assert apart_of(api, bucket, custom_role, policy, pool, principal, provider, reach, service_account) == {
+    assert apart_of(
+        api, bucket, custom_role, policy, pool, principal, provider, reach, service_account
+    ) == {
         "ApiState": "markless",
         "BucketState.location": "not compared",
         "BucketState.project": "not compared",
@@ -149,7 +172,10 @@ def test_apis_that_are_off_are_told_once_and_by_all_their_names() -> None:
 
     (refusal,) = (problem for each in apis if (problem := each.objection(found)))
 
-    assert refusal.problem == f"the project {PROJECT} has turned off sts.googleapis.com, storage.googleapis.com"
+    assert (
+        refusal.problem
+        == f"the project {PROJECT} has turned off sts.googleapis.com, storage.googleapis.com"
+    )
     turn = f"turn it on with gcloud services enable sts.googleapis.com storage.googleapis.com --project {PROJECT}, or run with --enable-apis"
     assert refusal.remedy == turn
     assert not any(replace(each, enable=True).objection(found) for each in apis)

@@ -27,8 +27,13 @@ def test_a_principal_in_a_pool_of_others_is_refused_in_these_words() -> None:
     for place in (THEIRS, Reach("demo", STORE, THEIRS, frozenset())):
         refusal = a_policy(principals=(who,), reaches=(place,)).objection(found)
         assert isinstance(refusal, BadInput)
-        assert refusal.problem == f"kube-system/cloud-credentials is to have roles without a service account, and {ADDRESS} is not the cluster's own"
-        assert refusal.remedy == "give it a service account, or let the cluster have a pool of its own"
+        assert (
+            refusal.problem
+            == f"kube-system/cloud-credentials is to have roles without a service account, and {ADDRESS} is not the cluster's own"
+        )
+        assert (
+            refusal.remedy == "give it a service account, or let the cluster have a pool of its own"
+        )
     assert a_policy(reaches=(THEIRS,)).objection(found) is None, "nobody is granted anything there"
 
 
@@ -36,21 +41,35 @@ def test_principals_are_granted_nothing_until_every_place_that_they_reach_is_wri
     who, known = Principal(a_workload(), an_account().project), Known()
     (member,) = who.members
     reached = Reach("far", STORE, POOL, frozenset({"one"}))
-    policy = a_policy(granted=(Granted("roles/viewer", member),), principals=(who,), reaches=(POOL, reached))
+    policy = a_policy(
+        granted=(Granted("roles/viewer", member),), principals=(who,), reaches=(POOL, reached)
+    )
     known.learn(POOL, a_pool())
 
     assert (policy.want(known).grants, policy.want(known).of) == (frozenset(), frozenset())
     known.learn(reached, ReachState())
-    assert (policy.want(known).grants, policy.want(known).of) == ({Given("roles/viewer", member)}, {member})
+    assert (policy.want(known).grants, policy.want(known).of) == (
+        {Given("roles/viewer", member)},
+        {member},
+    )
     assert policy.want(known).exact is False
 
 
 def test_what_nobody_asked_for_is_told_in_order_with_its_condition() -> None:
     one, two = "serviceAccount:one", "serviceAccount:two"
     when = Condition("nights", "true", "by night")
-    have = frozenset({Given("roles/b", two), Given("roles/owner", one), Given("roles/a", two, when), Given("roles/x", "user:else")})
+    have = frozenset(
+        {
+            Given("roles/b", two),
+            Given("roles/owner", one),
+            Given("roles/a", two, when),
+            Given("roles/x", "user:else"),
+        }
+    )
 
-    assert a_policy().remarks(PolicyState(grants=frozenset(), of=frozenset({one, two})), PolicyState(grants=have)) == (
+    assert a_policy().remarks(
+        PolicyState(grants=frozenset(), of=frozenset({one, two})), PolicyState(grants=have)
+    ) == (
         "serviceAccount:one has roles/owner too: not asked for, and kept without --exact-roles",
         "serviceAccount:two has roles/a if nights, roles/b too: not asked for, and kept without --exact-roles",
     )

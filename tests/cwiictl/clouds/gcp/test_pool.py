@@ -19,7 +19,13 @@ def test_a_pool_and_a_provider_are_wanted_on_with_a_title_that_fits() -> None:
     want = replace(POOL, cluster=a_cluster("p" * 50)).want(Known())
 
     assert (want.title, want.provider) == ("p" * 32, "demo-provider")
-    assert plain(POOL.want(Known())) == {"title": "demo", "description": "Kubernetes cluster demo.", "disabled": False, "deleted": False, "scopes": []}
+    assert plain(POOL.want(Known())) == {
+        "title": "demo",
+        "description": "Kubernetes cluster demo.",
+        "disabled": False,
+        "deleted": False,
+        "scopes": [],
+    }
     assert plain(ProviderState(title="t", description="d", issuer="i", audiences=frozenset())) == {
         "title": "t", "description": "d", "issuer": "i", "audiences": [], "mapping": {"google.subject": "assertion.sub"}, "condition": "",
         "disabled": False, "deleted": False, "keys": "issuer",
@@ -31,12 +37,17 @@ def test_a_pool_is_one_clusters_and_brought_only_if_it_was_named() -> None:
 
 
 def test_a_provider_beside_the_clusters_own_is_drift_in_a_pool_of_ours() -> None:
-    strange, own = Believed("other", "https://else.example.org"), Believed("demo-provider", "https://x")
+    strange, own = (
+        Believed("other", "https://else.example.org"),
+        Believed("demo-provider", "https://x"),
+    )
     have = replace(POOL.want(Known()), others=frozenset({own}))
 
     assert POOL.differing(POOL.want(Known()), have) == ()
     there = frozenset({"other, which believes https://else.example.org"})
-    assert POOL.differing(POOL.want(Known()), replace(have, others=frozenset({own, strange}))) == (Difference("providers", there, frozenset[str]()),)
+    assert POOL.differing(POOL.want(Known()), replace(have, others=frozenset({own, strange}))) == (
+        Difference("providers", there, frozenset[str]()),
+    )
     assert str(Believed("saml", "")) == "saml"
 
 
@@ -62,7 +73,9 @@ def test_a_provider_beside_the_clusters_own_is_drift_in_a_pool_of_ours() -> None
         ),
     ],
 )  # fmt: skip
-def test_a_pool_of_the_users_own_that_cannot_be_used_is_refused_in_these_words(have: PoolState, problem: str, remedy: str) -> None:
+def test_a_pool_of_the_users_own_that_cannot_be_used_is_refused_in_these_words(
+    have: PoolState, problem: str, remedy: str
+) -> None:
     refusal = told(THEIRS, have)
 
     assert (refusal.problem, refusal.remedy) == (f"{ADDRESS} {problem}", remedy)
@@ -71,7 +84,9 @@ def test_a_pool_of_the_users_own_that_cannot_be_used_is_refused_in_these_words(h
     assert told(THEIRS, replace(have, owner=Mark("another"))) is None, "it is refused as what it is"
 
 
-def test_a_pool_of_the_users_own_with_just_enough_room_is_used_and_its_mark_is_not_put_there_twice() -> None:
+def test_a_pool_of_the_users_own_with_just_enough_room_is_used_and_its_mark_is_not_put_there_twice() -> (
+    None
+):
     left = room.left("demo")
 
     assert told(THEIRS, None) is None

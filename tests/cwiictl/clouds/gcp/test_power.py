@@ -40,8 +40,12 @@ def the_plan(*asks: Ask, **told: Any) -> Plan:
     """All of it: the issuer, who believes it, and who is given power because of that."""
     store: Any = Shelf(World(), "local/key")
     spec, stores = a_spec(**told), the_stores()
-    issuer = plan.host(spec, a_cluster(), stores, SigningKey("signing-key", store), Hosting("replace"))
-    identities = plan.identities(spec, a_cluster(), stores, [(a_workload(), ask) for ask in asks or (VIEWER,)], issuer.home)
+    issuer = plan.host(
+        spec, a_cluster(), stores, SigningKey("signing-key", store), Hosting("replace")
+    )
+    identities = plan.identities(
+        spec, a_cluster(), stores, [(a_workload(), ask) for ask in asks or (VIEWER,)], issuer.home
+    )
     return Plan([*plan.trusting(spec, a_cluster(), stores, issuer, ()), *identities])
 
 
@@ -60,7 +64,10 @@ def found(*pairs: tuple[Any, State]) -> Known:
 def awaited(things: Plan, *pairs: tuple[Any, State]) -> bool:
     """By whoever gives or gets power, and always by both."""
     provider, seen = only(Provider, things), found(*pairs)
-    (one,) = {provider.address in only(kind, things).awaits(things, seen) for kind in (ServiceAccount, Policy)}
+    (one,) = {
+        provider.address in only(kind, things).awaits(things, seen)
+        for kind in (ServiceAccount, Policy)
+    }
     return one
 
 
@@ -70,14 +77,18 @@ def a_provider(things: Plan, **changes: Any) -> ProviderState:
     return ProviderState(title="demo", description="x", audiences=frozenset(), **said)
 
 
-def test_nobody_waits_for_an_issuer_that_nothing_is_yet_believed_of_or_that_is_believed_already() -> None:
+def test_nobody_waits_for_an_issuer_that_nothing_is_yet_believed_of_or_that_is_believed_already() -> (
+    None
+):
     things = the_plan()
 
     assert not awaited(things)
     assert not awaited(things, (only(Provider, things), a_provider(things)))
 
 
-@pytest.mark.parametrize("drifted", [{"issuer": "https://evil.example.org"}, {"keys": "uploaded"}, {"deleted": True}])
+@pytest.mark.parametrize(
+    "drifted", [{"issuer": "https://evil.example.org"}, {"keys": "uploaded"}, {"deleted": True}]
+)
 def test_while_another_is_believed_nobody_is_given_power(drifted: dict[str, Any]) -> None:
     things = the_plan()
 
@@ -90,8 +101,12 @@ def test_while_a_pool_comes_back_with_whom_it_believed_nobody_is_given_power() -
     assert awaited(things, (only(Pool, things), replace(THEIRS, deleted=True, owner=OWN)))
 
 
-@pytest.mark.parametrize(("kids", "waits"), [({"ours"}, False), ({"evil"}, True), ({"ours", "evil"}, True)])
-def test_while_other_keys_are_believed_nobody_is_given_power(kids: set[str], *, waits: bool) -> None:
+@pytest.mark.parametrize(
+    ("kids", "waits"), [({"ours"}, False), ({"evil"}, True), ({"ours", "evil"}, True)]
+)
+def test_while_other_keys_are_believed_nobody_is_given_power(
+    kids: set[str], *, waits: bool
+) -> None:
     things = the_plan(key_storage="pool-jwk-file")
     seen = (
         (only(Provider, things), a_provider(things)),
@@ -130,9 +145,18 @@ class OnePool:
 
 
 @pytest.mark.parametrize(
-    ("owner", "refused"), [(Mark("beta"), True), (Mark("beta", "brought"), True), (Mark("ccoctl/demo", tool="ccoctl"), True), (None, False), (LENT, False)]
+    ("owner", "refused"),
+    [
+        (Mark("beta"), True),
+        (Mark("beta", "brought"), True),
+        (Mark("ccoctl/demo", tool="ccoctl"), True),
+        (None, False),
+        (LENT, False),
+    ],
 )
-def test_a_pool_of_another_cluster_is_refused_though_it_was_named_unless_it_is_taken_over(owner: Mark | None, *, refused: bool) -> None:
+def test_a_pool_of_another_cluster_is_refused_though_it_was_named_unless_it_is_taken_over(
+    owner: Mark | None, *, refused: bool
+) -> None:
     place = OnePool(replace(THEIRS, owner=owner))
     pool = replace(only(Pool, the_plan(pool="theirs")), store=place, apis=())
 
@@ -153,7 +177,9 @@ def test_a_pool_of_another_cluster_is_refused_though_it_was_named_unless_it_is_t
         ({"description": "x" * 200}, "no room"),
     ],
 )
-def test_a_pool_of_the_users_own_is_refused_where_it_would_have_to_be_changed(changes: dict[str, Any], word: str) -> None:
+def test_a_pool_of_the_users_own_is_refused_where_it_would_have_to_be_changed(
+    changes: dict[str, Any], word: str
+) -> None:
     pool = only(Pool, the_plan(pool="theirs"))
 
     problem = pool.objection(found((pool, replace(THEIRS, **changes))))
@@ -172,15 +198,24 @@ def test_in_a_pool_of_the_users_own_the_named_provider_is_expected() -> None:
 
 def test_a_strangers_provider_in_a_pool_of_ours_is_a_difference() -> None:
     pool = only(Pool, the_plan())
-    have = replace(pool.want(Known()), owner=OWN, others=frozenset({GITHUB, Believed("demo", "https://x.example.org")}))
+    have = replace(
+        pool.want(Known()),
+        owner=OWN,
+        others=frozenset({GITHUB, Believed("demo", "https://x.example.org")}),
+    )
 
     (difference,) = pool.differing(pool.want(Known()), have)
 
-    assert (difference.field, difference.have) == ("providers", {"github, which believes https://token.actions.example.org"})
+    assert (difference.field, difference.have) == (
+        "providers",
+        {"github, which believes https://token.actions.example.org"},
+    )
 
 
 @pytest.mark.parametrize("owner", [None, LENT, Mark("beta")])
-def test_nobody_without_a_service_account_is_given_roles_in_a_pool_that_is_not_the_clusters_own(owner: Mark | None) -> None:
+def test_nobody_without_a_service_account_is_given_roles_in_a_pool_that_is_not_the_clusters_own(
+    owner: Mark | None,
+) -> None:
     things = the_plan(replace(VIEWER, direct=True), pool="theirs")
     policy, pool = only(Policy, things), only(Pool, things)
 
@@ -191,27 +226,51 @@ def test_nobody_without_a_service_account_is_given_roles_in_a_pool_that_is_not_t
 # --- room ---
 
 
-@pytest.mark.parametrize("scopes", [frozenset[str](), MANY - {"project-number-0000"}, frozenset({"a-project"})])
-def test_a_sentence_gives_way_to_other_projects_and_the_mark_and_to_nothing_else(scopes: frozenset[str]) -> None:
+@pytest.mark.parametrize(
+    "scopes", [frozenset[str](), MANY - {"project-number-0000"}, frozenset({"a-project"})]
+)
+def test_a_sentence_gives_way_to_other_projects_and_the_mark_and_to_nothing_else(
+    scopes: frozenset[str],
+) -> None:
     few = frozenset(sorted(scopes)[:6])
     for mark in (OWN, Mark("demo", "adopted", "create-identity-provider")):
         text = descriptions.written("long " * 40, mark, few)
         assert len(text.encode()) <= room.LENGTH
-        assert descriptions.read(text, "demo") == (room.fitted("long " * 40, "demo", few), few, mark, "")
+        assert descriptions.read(text, "demo") == (
+            room.fitted("long " * 40, "demo", few),
+            few,
+            mark,
+            "",
+        )
         assert names.described(mark) in text
     assert room.fitted("short", "demo") == "short"
 
 
-def test_where_a_rotation_of_the_providers_keys_stands_shortens_what_people_are_told_and_is_no_drift() -> None:
-    provider, word = only(Provider, the_plan()), Rotation("unpublish", 10**9, "A" * 12, "B" * 12, 10**9).word
+def test_where_a_rotation_of_the_providers_keys_stands_shortens_what_people_are_told_and_is_no_drift() -> (
+    None
+):
+    provider, word = (
+        only(Provider, the_plan()),
+        Rotation("unpublish", 10**9, "A" * 12, "B" * 12, 10**9).word,
+    )
     long = "Issuer " * 30
     text = descriptions.written(long, OWN, word=word)
-    assert descriptions.read(text, "demo") == (room.fitted(long, "demo", word=word), frozenset(), OWN, word)
+    assert descriptions.read(text, "demo") == (
+        room.fitted(long, "demo", word=word),
+        frozenset(),
+        OWN,
+        word,
+    )
     have = a_provider(the_plan(), word=word)
     want = replace(have, word="", description=long)
 
-    assert provider.differing(want, replace(have, description=room.fitted(long, "demo", word=word))) == ()
-    assert [d.field for d in provider.differing(want, replace(have, description="another"))] == ["description"]
+    assert (
+        provider.differing(want, replace(have, description=room.fitted(long, "demo", word=word)))
+        == ()
+    )
+    assert [d.field for d in provider.differing(want, replace(have, description="another"))] == [
+        "description"
+    ]
 
 
 def test_what_was_shortened_is_as_wanted() -> None:
@@ -224,13 +283,17 @@ def test_what_was_shortened_is_as_wanted() -> None:
     assert account.differing(want, have) == ()
 
 
-def test_more_projects_than_can_be_written_down_are_refused_with_those_of_earlier_runs_before_anything_is_written() -> None:
+def test_more_projects_than_can_be_written_down_are_refused_with_those_of_earlier_runs_before_anything_is_written() -> (
+    None
+):
     account = only(ServiceAccount, the_plan(Ask((Role("roles/viewer", tuple(MANY)),))))
     assert "fewer projects" in account.objection(Known()).remedy
 
     account = only(ServiceAccount, the_plan(Ask((Role("roles/viewer", (OTHER,)),))))
     assert account.objection(Known()) is None
-    have = ServiceAccountState(email="x", title="x", description="x", principals=frozenset(), scopes=MANY)
+    have = ServiceAccountState(
+        email="x", title="x", description="x", principals=frozenset(), scopes=MANY
+    )
     assert "earlier runs" in account.objection(found((account, have))).remedy
 
 

@@ -48,9 +48,15 @@ def test_what_does_not_look_like_what_it_must_be_is_refused(field: str, value: s
 
 @pytest.mark.parametrize(
     ("told", "meant"),
-    [("europewest1", "did you mean --region europe-west1?"), ("us-centrl1", "did you mean --region us-central1?"), ("moon", "such as us, eu or europe-west1")],
+    [
+        ("europewest1", "did you mean --region europe-west1?"),
+        ("us-centrl1", "did you mean --region us-central1?"),
+        ("moon", "such as us, eu or europe-west1"),
+    ],
 )
-def test_a_location_that_google_does_not_have_is_told_with_the_one_that_may_be_meant(told: str, meant: str) -> None:
+def test_a_location_that_google_does_not_have_is_told_with_the_one_that_may_be_meant(
+    told: str, meant: str
+) -> None:
     with pytest.raises(BadInput, match=f"has no location '{told}'") as raised:
         a_spec(region=told)
 
@@ -59,15 +65,29 @@ def test_a_location_that_google_does_not_have_is_told_with_the_one_that_may_be_m
     with pytest.raises(BadInput, match="has no location"):
         a_spec(region=told, key_storage="pool-jwk-file")  # a bucket has the documents all the same
     assert a_spec(region=told, bucket="mine").region == told  # which is there
-    assert a_spec(region=told, domain="universe.example").region == told  # elsewhere they are called otherwise
+    assert (
+        a_spec(region=told, domain="universe.example").region == told
+    )  # elsewhere they are called otherwise
 
 
 def test_what_is_not_said_has_ccoctls_defaults() -> None:
-    told, named = a_spec(), a_spec(pool="pool", provider="provider", region="EU", also=f"{OTHER}, {PROJECT}")
+    told, named = (
+        a_spec(),
+        a_spec(pool="pool", provider="provider", region="EU", also=f"{OTHER}, {PROJECT}"),
+    )
 
-    assert (told.region, told.domain, told.uploaded, told.elsewhere) == ("us", "googleapis.com", False, ())
+    assert (told.region, told.domain, told.uploaded, told.elsewhere) == (
+        "us",
+        "googleapis.com",
+        False,
+        (),
+    )
     assert (told.pool_of(a_cluster()), told.provider_of(a_cluster())) == ("demo", "demo")
-    assert (named.pool_of(a_cluster()), named.provider_of(a_cluster()), named.region) == ("pool", "provider", "eu")
+    assert (named.pool_of(a_cluster()), named.provider_of(a_cluster()), named.region) == (
+        "pool",
+        "provider",
+        "eu",
+    )
     assert named.elsewhere == (OTHER, PROJECT)
     assert a_spec(key_storage="pool-jwk-file").uploaded
 
@@ -92,31 +112,64 @@ def asked(**spec: Any) -> Ask:
 
 
 def test_a_request_asks_for_roles_and_for_what_it_says_in_so_many_words() -> None:
-    found = asked(predefinedRoles=["roles/viewer", "roles/viewer"], permissions=["storage.buckets.get"], skipServiceCheck=True)
+    found = asked(
+        predefinedRoles=["roles/viewer", "roles/viewer"],
+        permissions=["storage.buckets.get"],
+        skipServiceCheck=True,
+    )
 
-    assert found == Ask((Role("roles/viewer"),), frozenset({"storage.buckets.get"}), request="a-request")
+    assert found == Ask(
+        (Role("roles/viewer"),), frozenset({"storage.buckets.get"}), request="a-request"
+    )
 
 
-@pytest.mark.parametrize("spec", [{}, {"predefinedRoles": []}, {"predefinedRoles": "roles/viewer"}, {"permissions": [1]}])
+@pytest.mark.parametrize(
+    "spec", [{}, {"predefinedRoles": []}, {"predefinedRoles": "roles/viewer"}, {"permissions": [1]}]
+)
 def test_a_request_that_asks_for_nothing_is_a_mistake(spec: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="a-request") as raised:
         asked(**spec)
     assert "predefinedRoles" in raised.value.remedy
 
 
-@pytest.mark.parametrize(("name", "remedy"), [("viewer", "did you mean roles/viewer?"), ("roles/a b", "write it like"), ("", "write it like")])
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("viewer", "did you mean roles/viewer?"),
+        ("roles/a b", "write it like"),
+        ("", "write it like"),
+    ],
+)
 def test_a_role_that_is_no_role_is_refused(name: str, remedy: str) -> None:
     with pytest.raises(BadInput) as raised:
         asked(predefinedRoles=[name])
     assert remedy in raised.value.remedy
 
 
-@pytest.mark.parametrize("name", ["storage.buckets.get", "iam.googleapis.com/workloadIdentityPools.create", "compute.instances.setTags", "a-b.c.d"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "storage.buckets.get",
+        "iam.googleapis.com/workloadIdentityPools.create",
+        "compute.instances.setTags",
+        "a-b.c.d",
+    ],
+)
 def test_a_permission_is_a_service_a_thing_and_a_verb(name: str) -> None:
     assert asked(permissions=[name]).permissions == {name}
 
 
-@pytest.mark.parametrize("name", ["storage.*", "storage.buckets.*", "storage", "storage.get", "Storage.buckets.get", "storage.buckets.get "])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "storage.*",
+        "storage.buckets.*",
+        "storage",
+        "storage.get",
+        "Storage.buckets.get",
+        "storage.buckets.get ",
+    ],
+)
 def test_nothing_else_is_a_permission(name: str) -> None:
     with pytest.raises(BadInput, match="is not a permission"):
         asked(permissions=[name])
@@ -136,14 +189,25 @@ def test_a_workload_may_ask_for_nothing_for_it_may_be_known_elsewhere() -> None:
 
 def test_a_workload_says_which_roles_where_and_when() -> None:
     when = {"title": "short", "expression": "request.time < timestamp('2030-01-01T00:00:00Z')"}
-    found = told(predefinedRoles=["roles/viewer", {"role": "roles/storage.objectViewer", "projects": [OTHER], "condition": when}])
+    found = told(
+        predefinedRoles=[
+            "roles/viewer",
+            {"role": "roles/storage.objectViewer", "projects": [OTHER], "condition": when},
+        ]
+    )
 
     condition = Condition("short", when["expression"])
-    assert found.roles == (Role("roles/viewer"), Role("roles/storage.objectViewer", (OTHER,), condition))
+    assert found.roles == (
+        Role("roles/viewer"),
+        Role("roles/storage.objectViewer", (OTHER,), condition),
+    )
 
 
 def test_projects_of_a_workload_are_those_of_its_roles_that_name_none() -> None:
-    found = told(predefinedRoles=["roles/viewer", {"role": "roles/viewer", "projects": [PROJECT]}], projects=[OTHER])
+    found = told(
+        predefinedRoles=["roles/viewer", {"role": "roles/viewer", "projects": [PROJECT]}],
+        projects=[OTHER],
+    )
 
     assert [role.projects for role in found.roles] == [(OTHER,), (PROJECT,)]
     with pytest.raises(BadInput, match="no role is to hold there"):
@@ -156,7 +220,10 @@ def test_a_workload_has_a_service_account_of_ours_or_of_its_own_naming_or_none()
     assert (told().direct, told().account) == (False, "")
     assert (told(serviceAccount=True).direct, told(serviceAccount=True).account) == (False, "")
     assert (told(serviceAccount=False).direct, told(serviceAccount=False).account) == (True, "")
-    assert (told(serviceAccount="their-own").direct, told(serviceAccount="their-own").account) == (False, "their-own")
+    assert (told(serviceAccount="their-own").direct, told(serviceAccount="their-own").account) == (
+        False,
+        "their-own",
+    )
     for name in ("", "short", "Upper-case", "a" * 31, "ends-"):
         with pytest.raises(BadInput, match="no id of a service account"):
             told(serviceAccount=name)

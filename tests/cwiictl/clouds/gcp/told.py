@@ -24,11 +24,30 @@ def a_spec(**told: Any) -> Spec:
 
 def the_stores(world: str = "", made: dict[str, str] | None = None) -> Stores:
     """`made` are the ids of service accounts that are there, by title."""
-    kinds = {f.name for f in fields(Stores)} - {"account", "number", "caller", "universe", "role", "entitled", "close", "permissions"}
+    kinds = {f.name for f in fields(Stores)} - {
+        "account",
+        "number",
+        "caller",
+        "universe",
+        "role",
+        "entitled",
+        "close",
+        "permissions",
+    }
     places: Any = {kind: Shelf(World(), f"gcp/{kind}") for kind in kinds}
     asked: Any = Shelf(World(), "gcp/permissions")
     entitled = (made or {}).get
-    return Stores(PROJECT, NUMBER, "somebody", universe(world), a_role, lambda own, title: entitled(title, own), lambda: None, lambda _grants: asked, **places)
+    return Stores(
+        PROJECT,
+        NUMBER,
+        "somebody",
+        universe(world),
+        a_role,
+        lambda own, title: entitled(title, own),
+        lambda: None,
+        lambda _grants: asked,
+        **places,
+    )
 
 
 def a_role(name: str) -> str:

@@ -18,14 +18,18 @@ AUTH = base64.b64encode(b"me:my:word").decode()
 
 
 def found(folder: Path, settings: Any, registry: str = REGISTRY) -> Credentials | None:
-    (folder / "config.json").write_text(settings if isinstance(settings, str) else json.dumps(settings))
+    (folder / "config.json").write_text(
+        settings if isinstance(settings, str) else json.dumps(settings)
+    )
     return credentials(registry, {"DOCKER_CONFIG": str(folder)})
 
 
 def with_helper(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It tells what it was asked."""
     helper = folder / "docker-credential-test"
-    helper.write_text('#!/bin/sh\nread -r registry\nprintf \'{"Username": "%s", "Secret": "%s"}\' "$1" "$registry"\n')
+    helper.write_text(
+        '#!/bin/sh\nread -r registry\nprintf \'{"Username": "%s", "Secret": "%s"}\' "$1" "$registry"\n'
+    )
     helper.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
 
@@ -53,14 +57,18 @@ def test_a_token_of_identity_is_asked_with_and_not_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"credsStore": "test"}, {"credHelpers": {REGISTRY: "test"}}])
-def test_a_helper_is_asked_by_docker_s_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_helper_is_asked_by_docker_s_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     with_helper(tmp_path, monkeypatch)
 
     assert found(tmp_path, settings) == Credentials("get", REGISTRY)
 
 
 @pytest.mark.parametrize("name", ["docker.io", "index.docker.io", "registry-1.docker.io"])
-def test_docker_s_own_registry_has_one_entry_under_all_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_docker_s_own_registry_has_one_entry_under_all_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     with_helper(tmp_path, monkeypatch)
 
     assert found(tmp_path, {"auths": {HUB: {"auth": AUTH}}}, name) == Credentials("me", "my:word")
@@ -75,7 +83,10 @@ def test_docker_s_own_registry_has_one_entry_under_all_its_names(tmp_path: Path,
     [
         ("{", "docker's settings .* cannot be read"),
         ({"auths": {REGISTRY: {"auth": "!"}}}, "is no password in its form"),
-        ({"credsStore": "nobody-has-this"}, "docker-credential-nobody-has-this, which is not on the PATH"),
+        (
+            {"credsStore": "nobody-has-this"},
+            "docker-credential-nobody-has-this, which is not on the PATH",
+        ),
     ],
 )
 def test_settings_that_cannot_be_meant_are_told(tmp_path: Path, settings: Any, told: str) -> None:

@@ -11,7 +11,9 @@ from cwiictl.image.stores.indexes import fetched
 from tests.cwiictl.image.parts import LOCK
 
 
-def test_a_pip_that_does_not_end_is_given_up_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pip_that_does_not_end_is_given_up_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pip = tmp_path / "pip3"
     pip.write_text("#!/bin/sh\nexec sleep 60\n")
     pip.chmod(0o755)

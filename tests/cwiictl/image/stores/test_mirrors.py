@@ -29,7 +29,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def serving(folder: Path) -> Generator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=folder)
+    ) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -46,24 +48,34 @@ def mirror(tmp_path: Path) -> Iterator[str]:
 
 
 def test_the_first_that_has_these_bytes_is_believed(mirror: str) -> None:
-    assert Mirrors([f"{mirror}/none", f"{mirror}/other", f"{mirror}/last/"], SNAPSHOT).get(PACKAGE) == b"right"
+    assert (
+        Mirrors([f"{mirror}/none", f"{mirror}/other", f"{mirror}/last/"], SNAPSHOT).get(PACKAGE)
+        == b"right"
+    )
 
 
 def test_what_nobody_has_is_told_with_each_reason_and_the_snapshot_that_has_it(mirror: str) -> None:
     with pytest.raises(Failed) as told:
         Mirrors([f"{mirror}/none", f"{mirror}/other"], SNAPSHOT).get(PACKAGE)
 
-    assert str(told.value) == f"libc6 2.41 cannot be had: {mirror}/none: answers 404; {mirror}/other: has other bytes under this name"
+    assert (
+        str(told.value)
+        == f"libc6 2.41 cannot be had: {mirror}/none: answers 404; {mirror}/other: has other bytes under this name"
+    )
     assert SNAPSHOT in told.value.remedy
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+def test_a_proxy_that_lets_nothing_through_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
     """As the sandbox's door is one."""
     with Sandbox() as sandbox:
         door = sandbox.proxy.removeprefix("http://")
         monkeypatch.setenv(f"{scheme}_proxy", f"http://somebody:secret@{door}")
-        monkeypatch.setattr(urllib.request, "_opener", None)  # made once in a process, with the proxies of then
+        monkeypatch.setattr(
+            urllib.request, "_opener", None
+        )  # made once in a process, with the proxies of then
 
         with pytest.raises(Failed) as told:
             Mirrors([f"{scheme}://debian.example.org"], SNAPSHOT).get(PACKAGE)
@@ -91,7 +103,11 @@ def test_apt_is_read_in_both_its_forms(tmp_path: Path) -> None:
         "Types: deb\nURIs: http://other.test/\nSuites: x\nComponents: extra\n"
     )
 
-    assert configured(tmp_path) == ["http://old.test/debian", "http://new.test/debian", "https://second.test/debian"]
+    assert configured(tmp_path) == [
+        "http://old.test/debian",
+        "http://new.test/debian",
+        "https://second.test/debian",
+    ]
 
 
 def test_without_apt_no_mirror_is_known(tmp_path: Path) -> None:

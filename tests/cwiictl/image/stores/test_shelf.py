@@ -41,6 +41,12 @@ def test_it_is_where_caches_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_installed_webhook_comes_without_what_a_run_left_and_with_its_name() -> None:
     package = installed.package()
 
-    assert {"cwii_webhook/__main__.py", "cwii_webhook/py.typed", "cwii_webhook/mutators/aws.py"} <= set(package)
+    assert {
+        "cwii_webhook/__main__.py",
+        "cwii_webhook/py.typed",
+        "cwii_webhook/mutators/aws.py",
+    } <= set(package)
     assert not [path for path in package if path.endswith((".pyc", ".so")) or "__pycache__" in path]
-    assert [path for path in package if path.endswith("METADATA")] == [f"cwii_webhook-{installed.version()}.dist-info/METADATA"]
+    assert [path for path in package if path.endswith("METADATA")] == [
+        f"cwii_webhook-{installed.version()}.dist-info/METADATA"
+    ]

@@ -81,7 +81,10 @@ def test_who_takes_an_upload_for_a_registry_is_not_told_who_we_are() -> None:
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with serving(always(200, b"elsewhere")) as (other, visited), serving(always(307, Location=f"http://{other}/")) as (address, _):
+    with (
+        serving(always(200, b"elsewhere")) as (other, visited),
+        serving(always(307, Location=f"http://{other}/")) as (address, _),
+    ):
         assert wire(address).ask("GET", "/v2/").code == 307
 
     assert not visited
@@ -110,7 +113,11 @@ def test_a_token_for_renewal_is_exchanged_and_never_sent_to_the_registry() -> No
         if path.startswith("/token"):
             return 200, {}, json.dumps({"access_token": "short"}).encode()
         if who != "Bearer short":
-            return 401, {"WWW-Authenticate": f'Bearer realm="http://{reached[0]}/token",service="here"'}, b""
+            return (
+                401,
+                {"WWW-Authenticate": f'Bearer realm="http://{reached[0]}/token",service="here"'},
+                b"",
+            )
         return 200, {}, b""
 
     reached: list[str] = []
@@ -121,17 +128,27 @@ def test_a_token_for_renewal_is_exchanged_and_never_sent_to_the_registry() -> No
     assert seen == [("GET", "/v2/", ""), ("POST", "/token", ""), ("GET", "/v2/", "Bearer short")]
 
 
-@pytest.mark.parametrize("host", ["tokens.example.org", "127.0.0.1@tokens.example.org", "127.0.0.1.example.org"])
-def test_a_registry_on_loopback_does_not_have_our_password_sent_elsewhere_in_clear(host: str) -> None:
+@pytest.mark.parametrize(
+    "host", ["tokens.example.org", "127.0.0.1@tokens.example.org", "127.0.0.1.example.org"]
+)
+def test_a_registry_on_loopback_does_not_have_our_password_sent_elsewhere_in_clear(
+    host: str,
+) -> None:
     asks = always(401, WWW_Authenticate=f'Bearer realm="http://{host}/token",service="here"')
 
-    with serving(asks) as (address, _), pytest.raises(Denied, match=f"without encryption, at http://{host}/token"):
+    with (
+        serving(asks) as (address, _),
+        pytest.raises(Denied, match=f"without encryption, at http://{host}/token"),
+    ):
         wire(address).ask("GET", "/v2/")
 
 
 def test_who_is_refused_is_told_in_the_registry_s_words() -> None:
     denied = json.dumps({"errors": [{"code": "DENIED", "message": "not \x1b[31myours"}]}).encode()
-    with serving(always(403, denied)) as (address, _), pytest.raises(Denied, match=r"does not let us look in webhook: not \[31myours") as error:
+    with (
+        serving(always(403, denied)) as (address, _),
+        pytest.raises(Denied, match=r"does not let us look in webhook: not \[31myours") as error,
+    ):
         wire(address).ask("GET", "/v2/")
 
     assert "as somebody who may push there" in error.value.remedy
@@ -147,10 +164,16 @@ def test_who_is_refused_is_told_in_the_registry_s_words() -> None:
         ("POST", 500, "run again"),
     ],
 )
-def test_a_refusal_says_what_would_change_it_and_a_failure_to_run_again(refused: str, code: int, remedy: str) -> None:
+def test_a_refusal_says_what_would_change_it_and_a_failure_to_run_again(
+    refused: str, code: int, remedy: str
+) -> None:
     def reply(method: str, path: str, _who: str) -> Reply:
         if method == "POST":
-            return (code, {"Retry-After": "0"}, b"") if refused == method else (202, {"Location": "/upload"}, b"")
+            return (
+                (code, {"Retry-After": "0"}, b"")
+                if refused == method
+                else (202, {"Location": "/upload"}, b"")
+            )
         if method == "HEAD":
             return 404, {}, b""
         return (code, {"Retry-After": "0"}, b"") if refused in path else (201, {}, b"")
@@ -161,6 +184,8 @@ def test_a_refusal_says_what_would_change_it_and_a_failure_to_run_again(refused:
     assert remedy in error.value.remedy
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'"x"', b'{"errors": "x"}', b'{"errors": [1]}', b"\xff"])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'"x"', b'{"errors": "x"}', b'{"errors": [1]}', b"\xff"]
+)
 def test_an_answer_that_says_nothing_is_told_by_its_number(body: bytes) -> None:
     assert told(Answer(418, {}, body)) == "it answers 418"

@@ -30,4 +30,8 @@ def refused(call: Callable[[], Any]) -> tuple[int | None, str]:
 
 
 def bearer(tenant: Tenant, **headers: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tenant.operator.get_token(STORAGE).token}", "x-ms-version": VERSION, **headers}
+    return {
+        "Authorization": f"Bearer {tenant.operator.get_token(STORAGE).token}",
+        "x-ms-version": VERSION,
+        **headers,
+    }

@@ -30,5 +30,13 @@ def manager(begin: Begin) -> Manager:
 @pytest.fixture(autouse=True)
 def nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No SDK must look at who runs the tests."""
-    for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "AZURE_AUTHORITY_HOST", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_TOKEN_CREDENTIALS"):
+    for name in (
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NO_PROXY",
+        "no_proxy",
+        "AZURE_AUTHORITY_HOST",
+        "AZURE_FEDERATED_TOKEN_FILE",
+        "AZURE_TOKEN_CREDENTIALS",
+    ):
         monkeypatch.delenv(name, raising=False)

@@ -56,9 +56,23 @@ def running(folder: Path, account: str) -> Generator[Emulator]:
     (folder / "ca.pem").write_bytes(authority.pem)
     program = ["node", str(HOME / "node_modules/azurite/dist/src/blob/main.js")]
     secure = ["--oauth", "basic", "--cert", "chain.pem", "--key", "chain.pem"]
-    options = ["--inMemoryPersistence", "--blobPort", "0", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
+    options = [
+        "--inMemoryPersistence",
+        "--blobPort",
+        "0",
+        "--skipApiVersionCheck",
+        "--disableTelemetry",
+        "--silent",
+    ]
     environment = {"PATH": _path(), "AZURITE_ACCOUNTS": f"{account}:{KEY}"}
-    with subprocess.Popen([*program, *options, *secure], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        [*program, *options, *secure],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         try:
             yield Emulator(_port(process), account, folder / "ca.pem")
         finally:

@@ -36,7 +36,13 @@ class Manager:
     def client(self, kind: Callable[..., Any]) -> Any:
         host = self.tenant.cloud.management
         options = {**self.tenant.options, "polling_interval": 0}
-        return kind(self.tenant.operator, self.subscription, base_url=f"https://{host}", credential_scopes=[f"https://{host}/.default"], **options)
+        return kind(
+            self.tenant.operator,
+            self.subscription,
+            base_url=f"https://{host}",
+            credential_scopes=[f"https://{host}/.default"],
+            **options,
+        )
 
     @cached_property
     def resources(self) -> Any:
@@ -81,27 +87,67 @@ class Manager:
         return self.identities.create_or_update(group, name, {"location": WEST, **more})
 
     def trust(self, name: str = "fic", identity: str = "one", **changes: Any) -> Any:
-        own = {"issuer": "https://issuer.example.org", "subject": f"system:serviceaccount:n:{name}", "audiences": ["openshift"], **changes}
+        own = {
+            "issuer": "https://issuer.example.org",
+            "subject": f"system:serviceaccount:n:{name}",
+            "audiences": ["openshift"],
+            **changes,
+        }
         return self.credentials.create_or_update("g", identity, name, {"properties": own})
 
-    def account(self, name: str = "cwiioidc", group: str = "g", location: str = WEST, **properties: Any) -> Any:
-        wanted = {"location": location, "sku": {"name": "Standard_LRS"}, "kind": "StorageV2", "properties": properties}
+    def account(
+        self, name: str = "cwiioidc", group: str = "g", location: str = WEST, **properties: Any
+    ) -> Any:
+        wanted = {
+            "location": location,
+            "sku": {"name": "Standard_LRS"},
+            "kind": "StorageV2",
+            "properties": properties,
+        }
         return self.storage.storage_accounts.begin_create(group, name, wanted).result()
 
-    def assign(self, scope: str, principal: str, role: str = READER, name: str = "", **more: Any) -> Any:
-        own = {"roleDefinitionId": definition(role), "principalId": principal, "principalType": "ServicePrincipal", **more}
+    def assign(
+        self, scope: str, principal: str, role: str = READER, name: str = "", **more: Any
+    ) -> Any:
+        own = {
+            "roleDefinitionId": definition(role),
+            "principalId": principal,
+            "principalType": "ServicePrincipal",
+            **more,
+        }
         return self.assignments.create(scope, name or str(uuid.uuid4()), {"properties": own})
 
-    def define(self, name: str, guid: str = "", scopes: tuple[str, ...] = (HERE,), **permission: list[str]) -> Any:
-        own = {"roleName": name, "type": "CustomRole", "assignableScopes": list(scopes), "permissions": [permission or {"actions": ["*/read"]}]}
-        return self.definitions.create_or_update(HERE, guid or str(uuid.uuid4()), {"properties": own})
+    def define(
+        self, name: str, guid: str = "", scopes: tuple[str, ...] = (HERE,), **permission: list[str]
+    ) -> Any:
+        own = {
+            "roleName": name,
+            "type": "CustomRole",
+            "assignableScopes": list(scopes),
+            "permissions": [permission or {"actions": ["*/read"]}],
+        }
+        return self.definitions.create_or_update(
+            HERE, guid or str(uuid.uuid4()), {"properties": own}
+        )
 
-    def ask(self, method: str, path: str, body: object = None, version: str = "2022-09-01", **headers: str) -> Answer:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        version: str = "2022-09-01",
+        **headers: str,
+    ) -> Answer:
         """To the letter, with the operator's token."""
         bearer = {"Authorization": f"Bearer {self.tenant.operator.get_token(MANAGEMENT).token}"}
         sent = json.dumps(body).encode() if body is not None else b""
         query = f"{'&' if '?' in path else '?'}api-version={version}" if version else ""
-        return self.tenant.ask(method, f"https://{self.tenant.cloud.management}{path}{query}", {**bearer, **headers}, sent)
+        return self.tenant.ask(
+            method,
+            f"https://{self.tenant.cloud.management}{path}{query}",
+            {**bearer, **headers},
+            sent,
+        )
 
 
 def definition(role: str) -> str:

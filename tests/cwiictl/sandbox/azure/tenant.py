@@ -20,7 +20,20 @@ from cwiictl.sandbox import Sandbox
 from cwiictl.sandbox.azure import Azure, Realm
 from cwiictl.sandbox.azure.clouds import CLOUDS, Cloud
 from cwiictl.sandbox.azure.entra import Entra, Tokens
-from cwiictl.sandbox.azure.world import CLIENT, OPERATOR, SECRET, SUBSCRIPTION, TENANT, Account, Assignment, Container, Credential, Identity, Public, World
+from cwiictl.sandbox.azure.world import (
+    CLIENT,
+    OPERATOR,
+    SECRET,
+    SUBSCRIPTION,
+    TENANT,
+    Account,
+    Assignment,
+    Container,
+    Credential,
+    Identity,
+    Public,
+    World,
+)
 from tests.cwiictl.sandbox.visitor import Answer, Visitor, token
 
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/cwii"
@@ -64,39 +77,73 @@ class Tenant:
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"connection_verify": str(self.sandbox.ca_file), "proxies": {"https": self.sandbox.proxy}, "retry_total": 0}
+        return {
+            "connection_verify": str(self.sandbox.ca_file),
+            "proxies": {"https": self.sandbox.proxy},
+            "retry_total": 0,
+        }
 
     @cached_property
     def operator(self) -> ClientSecretCredential:
-        return ClientSecretCredential(TENANT, CLIENT, SECRET, authority=self.cloud.authority, **self.options)
+        return ClientSecretCredential(
+            TENANT, CLIENT, SECRET, authority=self.cloud.authority, **self.options
+        )
 
     def account(self, name: str = ACCOUNT, **properties: Any) -> Account:
         known = {"allowBlobPublicAccess": True, **properties}
-        one = Account(f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{name}", name, self.cloud.suffix, known, KEYS, LONG_AGO)
+        one = Account(
+            f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{name}",
+            name,
+            self.cloud.suffix,
+            known,
+            KEYS,
+            LONG_AGO,
+        )
         self.world.accounts[name] = one
         return one
 
     def container(self, public: Public = "None", name: str = CONTAINER) -> Container:
         if ACCOUNT not in self.world.accounts:
             self.account()
-        one = self.world.accounts[ACCOUNT].containers[name] = Container(name, public, etag='"0x8"', modified=1_700_000_000.0)
+        one = self.world.accounts[ACCOUNT].containers[name] = Container(
+            name, public, etag='"0x8"', modified=1_700_000_000.0
+        )
         return one
 
     def identity(self, **changes: Any) -> Identity:
         """It trusts one subject of our issuer."""
         path = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/csi"
-        one = Identity(path, "csi", WORKLOAD, "dddddddd-0000-4000-8000-000000000001", TENANT, LONG_AGO)
-        trust: dict[str, Any] = {"name": "csi", "issuer": ISSUER, "subject": SUBJECT, "audiences": (AUDIENCE,), "born": LONG_AGO, **changes}
+        one = Identity(
+            path, "csi", WORKLOAD, "dddddddd-0000-4000-8000-000000000001", TENANT, LONG_AGO
+        )
+        trust: dict[str, Any] = {
+            "name": "csi",
+            "issuer": ISSUER,
+            "subject": SUBJECT,
+            "audiences": (AUDIENCE,),
+            "born": LONG_AGO,
+            **changes,
+        }
         one.credentials["csi"] = Credential(**trust)
         self.world.identities[path.lower()] = one
         return one
 
-    def assign(self, role: str = DATA_CONTRIBUTOR, scope: str = "", principal: str = OPERATOR, born: float = LONG_AGO) -> None:
+    def assign(
+        self,
+        role: str = DATA_CONTRIBUTOR,
+        scope: str = "",
+        principal: str = OPERATOR,
+        born: float = LONG_AGO,
+    ) -> None:
         name = f"{scope}/providers/Microsoft.Authorization/roleAssignments/{len(self.world.assignments)}"
-        self.world.assignments[name.lower()] = Assignment(name, scope or GROUP, role, principal, born)
+        self.world.assignments[name.lower()] = Assignment(
+            name, scope or GROUP, role, principal, born
+        )
 
     def blobs(self, credential: Any = None, account: str = ACCOUNT, **more: Any) -> Any:
-        return BlobServiceClient(f"https://{account}.blob.{self.cloud.suffix}", credential, **{**self.options, **more})
+        return BlobServiceClient(
+            f"https://{account}.blob.{self.cloud.suffix}", credential, **{**self.options, **more}
+        )
 
     def files(self, credential: Any = None) -> ContainerClient:
         return self.blobs(credential).get_container_client(CONTAINER)
@@ -108,14 +155,25 @@ class Tenant:
         files.upload_blob(".well-known/openid-configuration", discovery(issuer), overwrite=True)
         files.upload_blob("keys.json", key_set, overwrite=True)
 
-    def ask(self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b"") -> Answer:
+    def ask(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> Answer:
         """One request, to the letter."""
         parts = urlsplit(url)
         connection = Visitor(self.sandbox).connection(parts.netloc)
         try:
-            connection.request(method, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body or None, dict(headers or {}))
+            connection.request(
+                method,
+                (parts.path or "/") + (f"?{parts.query}" if parts.query else ""),
+                body or None,
+                dict(headers or {}),
+            )
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Answer(
+                answer.status,
+                {name.lower(): value for name, value in answer.getheaders()},
+                answer.read(),
+            )
         finally:
             connection.close()
 

@@ -40,9 +40,16 @@ def test_an_account_is_made_in_the_background(begin: Begin) -> None:
     manager.group()
     answer = put(manager)
     assert (answer.status, answer.headers["retry-after"], answer.body) == (202, "5", b"")
-    where = answer.headers["location"].removeprefix("https://management.azure.com").partition("?")[0]
+    where = (
+        answer.headers["location"].removeprefix("https://management.azure.com").partition("?")[0]
+    )
     assert manager.ask("GET", where, version=VERSION).status == 202
-    assert manager.storage.storage_accounts.get_properties("g", "cwiioidc").properties.provisioning_state == "Creating"
+    assert (
+        manager.storage.storage_accounts.get_properties(
+            "g", "cwiioidc"
+        ).properties.provisioning_state
+        == "Creating"
+    )
     clock.now += 5
     made = json.loads(manager.ask("GET", where, version=VERSION).body)
     assert (made["name"], made["properties"]["provisioningState"]) == ("cwiioidc", "Succeeded")
@@ -52,9 +59,16 @@ def test_an_account_is_made_in_the_background(begin: Begin) -> None:
 
 def test_what_is_set_is_kept_and_what_is_not_has_its_default(ready: Manager) -> None:
     ready.account(minimumTlsVersion="TLS1_2", allowSharedKeyAccess=False)
-    found = ready.storage.storage_accounts.update("g", "cwiioidc", {"tags": {"a": "b"}, "properties": {"allowBlobPublicAccess": True}})
+    found = ready.storage.storage_accounts.update(
+        "g", "cwiioidc", {"tags": {"a": "b"}, "properties": {"allowBlobPublicAccess": True}}
+    )
     own = found.properties
-    assert (own.minimum_tls_version, own.allow_shared_key_access, own.allow_blob_public_access, own.enable_https_traffic_only) == ("TLS1_2", False, True, True)
+    assert (
+        own.minimum_tls_version,
+        own.allow_shared_key_access,
+        own.allow_blob_public_access,
+        own.enable_https_traffic_only,
+    ) == ("TLS1_2", False, True, True)
     assert (found.tags, found.kind, found.sku.name) == ({"a": "b"}, "StorageV2", "Standard_LRS")
     assert (own.public_network_access, own.network_rule_set.default_action) == ("Enabled", "Allow")
     assert own.primary_endpoints.blob == "https://cwiioidc.blob.core.windows.net/"
@@ -99,22 +113,35 @@ def test_names_are_the_worlds(begin: Begin) -> None:
     manager.group()
     manager.group("h")
     manager.account()
-    assert heard(lambda: manager.account("theirs")) == (409, "StorageAccountAlreadyTaken", "The storage account named theirs is already taken.")
+    assert heard(lambda: manager.account("theirs")) == (
+        409,
+        "StorageAccountAlreadyTaken",
+        "The storage account named theirs is already taken.",
+    )
     assert told(lambda: manager.account(group="h")) == (409, "StorageAccountInAnotherResourceGroup")
     second = Manager(manager.tenant, SECOND)
     second.group()
     assert told(second.account) == (409, "StorageAccountAlreadyTaken")
-    assert told(lambda: manager.storage.storage_accounts.get_properties("g", "theirs")) == (404, "ResourceNotFound")
+    assert told(lambda: manager.storage.storage_accounts.get_properties("g", "theirs")) == (
+        404,
+        "ResourceNotFound",
+    )
 
 
 def test_one_can_ask_for_a_name_first(begin: Begin) -> None:
     manager = Manager(begin(deploy=0, strangers=frozenset({"theirs"})))
 
     def asked(name: str) -> tuple[bool, str | None]:
-        found = manager.storage.storage_accounts.check_name_availability({"name": name, "type": "Microsoft.Storage/storageAccounts"})
+        found = manager.storage.storage_accounts.check_name_availability(
+            {"name": name, "type": "Microsoft.Storage/storageAccounts"}
+        )
         return found.name_available, found.reason
 
-    assert [asked(name) for name in ("cwiioidc", "theirs", "A")] == [(True, None), (False, "AlreadyExists"), (False, "AccountNameInvalid")]
+    assert [asked(name) for name in ("cwiioidc", "theirs", "A")] == [
+        (True, None),
+        (False, "AlreadyExists"),
+        (False, "AccountNameInvalid"),
+    ]
 
 
 def test_an_account_stays_where_it_is(ready: Manager) -> None:
@@ -129,14 +156,28 @@ def test_an_account_that_is_gone_is_gone_for_everybody(ready: Manager) -> None:
     assert ready.ask("DELETE", PATH, version=VERSION).status == 200
     assert ready.ask("DELETE", PATH, version=VERSION).status == 204
     assert list(ready.storage.storage_accounts.list_by_resource_group("g")) == []
-    assert list(ready.assignments.list_for_subscription(filter="principalId eq 'eeeeeeee-0000-4000-8000-000000000001'")) == []
+    assert (
+        list(
+            ready.assignments.list_for_subscription(
+                filter="principalId eq 'eeeeeeee-0000-4000-8000-000000000001'"
+            )
+        )
+        == []
+    )
 
 
 def test_keys_are_two_and_can_be_made_new(ready: Manager) -> None:
     ready.account()
-    first = [one.value for one in ready.storage.storage_accounts.list_keys("g", "cwiioidc").keys_property]
+    first = [
+        one.value for one in ready.storage.storage_accounts.list_keys("g", "cwiioidc").keys_property
+    ]
     assert [len(base64.b64decode(one)) for one in first] == [64, 64]
-    second = [one.value for one in ready.storage.storage_accounts.regenerate_key("g", "cwiioidc", {"keyName": "key2"}).keys_property]
+    second = [
+        one.value
+        for one in ready.storage.storage_accounts.regenerate_key(
+            "g", "cwiioidc", {"keyName": "key2"}
+        ).keys_property
+    ]
     assert second[0] == first[0]
     assert second[1] != first[1]
 
@@ -148,14 +189,19 @@ def test_a_container_is_made_found_changed_and_deleted(ready: Manager) -> None:
     assert ready.ask("PUT", path, {"properties": {}}, VERSION).status == 200
     before = ready.storage.blob_containers.get("g", "cwiioidc", "oidc")
     assert (before.public_access, before.metadata) == ("Blob", None)
-    ready.storage.blob_containers.update("g", "cwiioidc", "oidc", {"properties": {"publicAccess": "None", "metadata": {"a": "b"}}})
+    ready.storage.blob_containers.update(
+        "g", "cwiioidc", "oidc", {"properties": {"publicAccess": "None", "metadata": {"a": "b"}}}
+    )
     after = ready.storage.blob_containers.get("g", "cwiioidc", "oidc")
     assert (after.public_access, after.metadata) == ("None", {"a": "b"})
     assert before.etag != after.etag
     assert [one.name for one in ready.storage.blob_containers.list("g", "cwiioidc")] == ["oidc"]
     assert ready.ask("DELETE", path, version=VERSION).status == 200
     assert ready.ask("DELETE", path, version=VERSION).status == 204
-    assert told(lambda: ready.storage.blob_containers.get("g", "cwiioidc", "oidc")) == (404, "ContainerNotFound")
+    assert told(lambda: ready.storage.blob_containers.get("g", "cwiioidc", "oidc")) == (
+        404,
+        "ContainerNotFound",
+    )
 
 
 def test_the_name_of_a_container_is_not_free_at_once(begin: Begin) -> None:
@@ -173,15 +219,24 @@ def test_the_name_of_a_container_is_not_free_at_once(begin: Begin) -> None:
 def test_no_container_is_open_in_an_account_that_forbids_it(ready: Manager) -> None:
     ready.account()
     words = "Public access is not permitted on this storage account."
-    assert heard(lambda: contain(ready, publicAccess="Blob")) == (409, "PublicAccessNotPermitted", words)
+    assert heard(lambda: contain(ready, publicAccess="Blob")) == (
+        409,
+        "PublicAccessNotPermitted",
+        words,
+    )
     assert contain(ready).public_access == "None"
-    assert told(lambda: contain(ready, publicAccess="World")) == (400, "InvalidValuesForRequestParameters")
+    assert told(lambda: contain(ready, publicAccess="World")) == (
+        400,
+        "InvalidValuesForRequestParameters",
+    )
 
 
 @pytest.mark.parametrize("name", ["ab", "Oidc", "a--b", "-ab", "x" * 64])
 def test_names_that_are_no_containers(ready: Manager, name: str) -> None:
     ready.account()
-    assert error(ready.ask("PUT", f"{PATH}/blobServices/default/containers/{name}", {}, VERSION))[:2] == (400, "ContainerOperationFailure")
+    assert error(ready.ask("PUT", f"{PATH}/blobServices/default/containers/{name}", {}, VERSION))[
+        :2
+    ] == (400, "ContainerOperationFailure")
 
 
 def test_the_blob_service_can_be_set(ready: Manager) -> None:

@@ -27,10 +27,27 @@ from tests.cwiictl.sandbox.azure import emulator
 from tests.cwiictl.sandbox.azure.tenant import ACCOUNT, DATA_OWNER, HOST, KEYS, VERSION, Tenant
 from tests.cwiictl.sandbox.visitor import Answer, Visitor
 
-pytestmark = pytest.mark.skipif(not (shutil.which("npm") and shutil.which("node")), reason="Azurite is a program of Node's, and here is no npm")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("npm") and shutil.which("node")),
+    reason="Azurite is a program of Node's, and here is no npm",
+)
 
-TOLD = ("content-type", "cache-control", "content-range", "content-md5", "x-ms-blob-public-access", "x-ms-tag-count", "x-ms-meta-who", "x-ms-blob-type")
-MADE = {"x-ms-blob-type": "BlockBlob", "x-ms-blob-content-type": "application/json", "x-ms-blob-cache-control": "max-age=60", "x-ms-meta-who": "me"}
+TOLD = (
+    "content-type",
+    "cache-control",
+    "content-range",
+    "content-md5",
+    "x-ms-blob-public-access",
+    "x-ms-tag-count",
+    "x-ms-meta-who",
+    "x-ms-blob-type",
+)
+MADE = {
+    "x-ms-blob-type": "BlockBlob",
+    "x-ms-blob-content-type": "application/json",
+    "x-ms-blob-cache-control": "max-age=60",
+    "x-ms-meta-who": "me",
+}
 STRANGE = base64.b64encode(b"nobodys" * 9).decode()
 Headers = Mapping[str, str]
 Seen = tuple[int, str, dict[str, str]]
@@ -45,23 +62,53 @@ class Service:
     connect: Callable[[], HTTPSConnection]
     tokens: Tokens
 
-    def ask(self, method: str, path: str, headers: Headers | None = None, body: bytes = b"") -> Answer:
+    def ask(
+        self, method: str, path: str, headers: Headers | None = None, body: bytes = b""
+    ) -> Answer:
         connection = self.connect()
         try:
-            connection.request(method, self.root + path, body or None, {"Content-Length": str(len(body)), **(headers or {})})
+            connection.request(
+                method,
+                self.root + path,
+                body or None,
+                {"Content-Length": str(len(body)), **(headers or {})},
+            )
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Answer(
+                answer.status,
+                {name.lower(): value for name, value in answer.getheaders()},
+                answer.read(),
+            )
         finally:
             connection.close()
 
-    def signed(self, method: str, path: str, headers: Headers | None = None, body: bytes = b"") -> Answer:
-        own = {"x-ms-date": formatdate(time.time(), usegmt=True), "x-ms-version": VERSION, "Content-Length": str(len(body)), **(headers or {})}
+    def signed(
+        self, method: str, path: str, headers: Headers | None = None, body: bytes = b""
+    ) -> Answer:
+        own = {
+            "x-ms-date": formatdate(time.time(), usegmt=True),
+            "x-ms-version": VERSION,
+            "Content-Length": str(len(body)),
+            **(headers or {}),
+        }
         where, _, query = (self.root + path).partition("?")
         text = to_sign(Request(method, "", where, query, tuple(own.items())), ACCOUNT)
-        return self.ask(method, path, {**own, "Authorization": f"SharedKey {ACCOUNT}:{signature(self.key, text)}"}, body)
+        return self.ask(
+            method,
+            path,
+            {**own, "Authorization": f"SharedKey {ACCOUNT}:{signature(self.key, text)}"},
+            body,
+        )
 
-    def borne(self, token: str, method: str, path: str, headers: Headers | None = None, body: bytes = b"") -> Answer:
-        return self.ask(method, path, {"x-ms-version": VERSION, "Authorization": f"Bearer {token}", **(headers or {})}, body)
+    def borne(
+        self, token: str, method: str, path: str, headers: Headers | None = None, body: bytes = b""
+    ) -> Answer:
+        return self.ask(
+            method,
+            path,
+            {"x-ms-version": VERSION, "Authorization": f"Bearer {token}", **(headers or {})},
+            body,
+        )
 
     def token(self, audience: str = "https://storage.azure.com") -> str:
         return self.tokens.issue(OPERATOR, CLIENT, audience, TENANT)
@@ -72,7 +119,12 @@ def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     emulator.install()
     with emulator.running(tmp_path_factory.mktemp("azurite"), ACCOUNT) as running:
         context = ssl.create_default_context(cafile=str(running.authority))
-        yield Service(f"/{ACCOUNT}", emulator.KEY, lambda: HTTPSConnection("127.0.0.1", running.port, timeout=10, context=context), Tokens(time.time))
+        yield Service(
+            f"/{ACCOUNT}",
+            emulator.KEY,
+            lambda: HTTPSConnection("127.0.0.1", running.port, timeout=10, context=context),
+            Tokens(time.time),
+        )
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +139,11 @@ def ours() -> Iterator[Service]:
 def told(answer: Answer) -> Seen:
     """What a client goes by."""
     code = answer.headers.get("x-ms-error-code", "")
-    return answer.status, code, {} if code else {name: answer.headers[name] for name in TOLD if name in answer.headers}
+    return (
+        answer.status,
+        code,
+        {} if code else {name: answer.headers[name] for name in TOLD if name in answer.headers},
+    )
 
 
 def roughly(answer: Answer) -> int:
@@ -144,9 +200,18 @@ def requests_that_are_not_right(service: Service) -> list[object]:
     return [
         told(ask("PUT", "/wrong/a", {**MADE, "Content-MD5": "AAAAAAAAAAAAAAAAAAAAAA=="}, b"x")),
         roughly(ask("PUT", "/wrong/a?comp=blocklist", {}, b"no xml")),
-        told(ask("PUT", "/wrong/a?comp=blocklist", {}, b"<BlockList><Latest>AAAA</Latest></BlockList>")),
+        told(
+            ask(
+                "PUT",
+                "/wrong/a?comp=blocklist",
+                {},
+                b"<BlockList><Latest>AAAA</Latest></BlockList>",
+            )
+        ),
         roughly(ask("GET", "/wrong?restype=container&comp=list&maxresults=0")),
-        told(service.ask("GET", "/wrong/a", {"Authorization": "Nonsense x", "x-ms-version": VERSION})),
+        told(
+            service.ask("GET", "/wrong/a", {"Authorization": "Nonsense x", "x-ms-version": VERSION})
+        ),
     ]
 
 
@@ -162,13 +227,18 @@ def conditions(service: Service) -> list[object]:
         told(ask("GET", "/cond/a", {"If-None-Match": etag})),
         told(ask("GET", "/cond/a", {"If-Match": '"0x8D0"'})),
         told(ask("GET", "/cond/a", {"If-Match": etag})),
-        told(ask("HEAD", "/cond/a", {"If-Modified-Since": formatdate(time.time() + 60, usegmt=True)})),
+        told(
+            ask("HEAD", "/cond/a", {"If-Modified-Since": formatdate(time.time() + 60, usegmt=True)})
+        ),
         told(ask("GET", "/cond/a", {"If-Unmodified-Since": "Mon, 01 Jan 2024 00:00:00 GMT"})),
         told(ask("PUT", "/cond/a", {**MADE, "If-Match": etag}, b"2")),
         told(ask("PUT", "/cond/a", {**MADE, "If-Match": etag}, b"3")),
         told(ask("DELETE", "/cond/a", {"If-Match": etag})),
     ]
-    return [*seen, told(ask("DELETE", "/cond/a", {"If-Match": ask("HEAD", "/cond/a").headers["etag"]}))]
+    return [
+        *seen,
+        told(ask("DELETE", "/cond/a", {"If-Match": ask("HEAD", "/cond/a").headers["etag"]})),
+    ]
 
 
 def changes(service: Service) -> list[object]:
@@ -205,7 +275,14 @@ def blocks(service: Service) -> list[object]:
         ),
         told(ask("GET", "/blocks/a"))[:2],
         ask("GET", "/blocks/a").body,
-        told(ask("PUT", "/blocks/a?comp=blocklist", {}, b"<BlockList><Committed>AAAB</Committed></BlockList>"))[:2],
+        told(
+            ask(
+                "PUT",
+                "/blocks/a?comp=blocklist",
+                {},
+                b"<BlockList><Committed>AAAB</Committed></BlockList>",
+            )
+        )[:2],
         ask("GET", "/blocks/a").body,
     ]
 
@@ -232,11 +309,19 @@ def anybody(service: Service) -> list[object]:
     ask, signed = service.ask, service.signed
     signed("PUT", "/open?restype=container")
     signed("PUT", "/open/a", MADE, b"{}")
-    seen: list[object] = [roughly(ask("GET", "/open/a")), roughly(ask("HEAD", "/open/a")), roughly(ask("GET", "/open?restype=container&comp=list"))]
+    seen: list[object] = [
+        roughly(ask("GET", "/open/a")),
+        roughly(ask("HEAD", "/open/a")),
+        roughly(ask("GET", "/open?restype=container&comp=list")),
+    ]
     for public in ("blob", "container"):
         known = told if public == "container" else roughly
         seen += [
-            told(signed("PUT", "/open?restype=container&comp=acl", {"x-ms-blob-public-access": public})),
+            told(
+                signed(
+                    "PUT", "/open?restype=container&comp=acl", {"x-ms-blob-public-access": public}
+                )
+            ),
             told(signed("GET", "/open?restype=container&comp=acl"))[:2],
             told(ask("GET", "/open/a")),
             told(ask("HEAD", "/open/a", {"x-ms-version": VERSION})),
@@ -254,7 +339,9 @@ def keys(service: Service) -> list[object]:
     odd = {**MADE, "Content-Language": "de", "x-ms-meta-Capitals": "x", "x-ms-meta-a_1": "y"}
     return [
         roughly(stranger.signed("PUT", "/keys/a", MADE, b"x")),
-        told(service.signed("GET", "/keys?restype=container&comp=list&include=metadata&prefix=a%20b"))[0],
+        told(
+            service.signed("GET", "/keys?restype=container&comp=list&include=metadata&prefix=a%20b")
+        )[0],
         told(service.signed("PUT", "/keys/a%2Fb%20c", odd, b"x")),
         told(service.signed("GET", "/keys/a/b%20c"))[0],
     ]
@@ -272,7 +359,22 @@ def bearers(service: Service) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    "story", [containers, blobs, requests_that_are_not_right, conditions, changes, blocks, lists, anybody, keys, bearers], ids=lambda story: story.__name__
+    "story",
+    [
+        containers,
+        blobs,
+        requests_that_are_not_right,
+        conditions,
+        changes,
+        blocks,
+        lists,
+        anybody,
+        keys,
+        bearers,
+    ],
+    ids=lambda story: story.__name__,
 )
-def test_both_answer_alike(story: Callable[[Service], list[object]], ours: Service, azurite: Service) -> None:
+def test_both_answer_alike(
+    story: Callable[[Service], list[object]], ours: Service, azurite: Service
+) -> None:
     assert story(ours) == story(azurite)

@@ -35,7 +35,11 @@ def test_a_data_role_writes_and_reads_with_a_token(tenant: Tenant) -> None:
     files.upload_blob("a/b.json", b"{}", content_settings=settings, metadata={"who": "me"})
     found = files.get_blob_client("a/b.json").get_blob_properties()
     assert files.download_blob("a/b.json").readall() == b"{}"
-    assert (found.size, found.metadata, found.content_settings.content_type) == (2, {"who": "me"}, "application/json")
+    assert (found.size, found.metadata, found.content_settings.content_type) == (
+        2,
+        {"who": "me"},
+        "application/json",
+    )
     assert found.content_settings.cache_control == "max-age=300"
     assert [one.name for one in files.list_blobs()] == ["a/b.json"]
 
@@ -47,7 +51,9 @@ def test_an_owner_has_no_data_role_and_may_not_write_blobs(tenant: Tenant) -> No
     assert refused(lambda: list(files.list_blobs())) == (403, "AuthorizationPermissionMismatch")
     answer = tenant.ask("PUT", f"{URL}/a", {**bearer(tenant), "x-ms-blob-type": "BlockBlob"}, b"x")
     pattern = rb"""<\?xml version="1.0" encoding="utf-8"\?><Error><Code>AuthorizationPermissionMismatch</Code><Message>This request is not authorized to perform
- this operation using this permission.\nRequestId:\S+\nTime:\d{4}-\d\d-\d\dT[\d:.]+Z</Message></Error>""".replace(b"\n ", b" ", 1)
+ this operation using this permission.\nRequestId:\S+\nTime:\d{4}-\d\d-\d\dT[\d:.]+Z</Message></Error>""".replace(
+        b"\n ", b" ", 1
+    )
     assert re.fullmatch(pattern, answer.body)
 
 
@@ -67,22 +73,39 @@ def test_an_owner_may_make_and_open_containers(tenant: Tenant) -> None:
     ("role", "scope", "expected"),
     [
         (DATA_CONTRIBUTOR, f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}", None),
-        (DATA_CONTRIBUTOR, f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}/blobServices/default/containers/{CONTAINER}", None),
-        (DATA_CONTRIBUTOR, f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}/blobServices/default/containers/other", 403),
-        (DATA_CONTRIBUTOR, f"/subscriptions/{SUBSCRIPTION}".upper().replace("/SUBSCRIPTIONS", "/subscriptions"), None),
+        (
+            DATA_CONTRIBUTOR,
+            f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}/blobServices/default/containers/{CONTAINER}",
+            None,
+        ),
+        (
+            DATA_CONTRIBUTOR,
+            f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{ACCOUNT}/blobServices/default/containers/other",
+            403,
+        ),
+        (
+            DATA_CONTRIBUTOR,
+            f"/subscriptions/{SUBSCRIPTION}".upper().replace("/SUBSCRIPTIONS", "/subscriptions"),
+            None,
+        ),
         (DATA_OWNER, GROUP, None),
         (DATA_READER, GROUP, 403),
         (CONTRIBUTOR, GROUP, 403),
     ],
 )
-def test_what_counts_is_the_role_and_where_it_was_given(tenant: Tenant, role: str, scope: str, expected: int | None) -> None:
+def test_what_counts_is_the_role_and_where_it_was_given(
+    tenant: Tenant, role: str, scope: str, expected: int | None
+) -> None:
     tenant.container()
     tenant.assign(role, scope)
     files = tenant.files(tenant.operator)
     if expected is None:
         files.upload_blob("a", b"x")
     else:
-        assert refused(lambda: files.upload_blob("a", b"x")) == (expected, "AuthorizationPermissionMismatch")
+        assert refused(lambda: files.upload_blob("a", b"x")) == (
+            expected,
+            "AuthorizationPermissionMismatch",
+        )
 
 
 def test_a_reader_reads(tenant: Tenant) -> None:
@@ -111,7 +134,10 @@ def test_what_is_denied_is_denied_whatever_the_role(begin: Begin) -> None:
     tenant.assign(DATA_OWNER)
     files = tenant.files(tenant.operator)
     files.upload_blob("a", b"x")  # with blobs/add/action, which is enough for what is not there yet
-    assert refused(lambda: files.upload_blob("a", b"y", overwrite=True)) == (403, "AuthorizationPermissionMismatch")
+    assert refused(lambda: files.upload_blob("a", b"y", overwrite=True)) == (
+        403,
+        "AuthorizationPermissionMismatch",
+    )
     assert files.download_blob("a").readall() == b"x"
 
 
@@ -119,7 +145,10 @@ def test_tags_that_come_with_a_blob_need_their_own_right(tenant: Tenant) -> None
     tenant.container()
     tenant.assign(DATA_CONTRIBUTOR)
     files = tenant.files(tenant.operator)
-    assert refused(lambda: files.upload_blob("a", b"x", tags={"k": "v"})) == (403, "AuthorizationPermissionMismatch")
+    assert refused(lambda: files.upload_blob("a", b"x", tags={"k": "v"})) == (
+        403,
+        "AuthorizationPermissionMismatch",
+    )
     tenant.assign(DATA_OWNER)
     files.upload_blob("a", b"x", tags={"k": "v"})
     assert files.get_blob_client("a").get_blob_tags() == {"k": "v"}
@@ -127,9 +156,14 @@ def test_tags_that_come_with_a_blob_need_their_own_right(tenant: Tenant) -> None
 
 @pytest.mark.parametrize(
     ("audience", "detail"),
-    [("https://management.azure.com", "Audience validation failed"), ("https://other.blob.core.windows.net", "Audience validation failed")],
+    [
+        ("https://management.azure.com", "Audience validation failed"),
+        ("https://other.blob.core.windows.net", "Audience validation failed"),
+    ],
 )
-def test_a_token_for_somebody_else_is_not_believed(tenant: Tenant, audience: str, detail: str) -> None:
+def test_a_token_for_somebody_else_is_not_believed(
+    tenant: Tenant, audience: str, detail: str
+) -> None:
     tenant.container()
     token = tenant.tokens.issue(OPERATOR, CLIENT, audience, TENANT)
     answer = tenant.ask("GET", f"{URL}/a", {"Authorization": f"Bearer {token}", **NEW})
@@ -139,21 +173,32 @@ def test_a_token_for_somebody_else_is_not_believed(tenant: Tenant, audience: str
         f"Bearer authorization_uri=https://login.microsoftonline.com/{TENANT}/oauth2/authorize resource_id=https://storage.azure.com"
     )
     older = tenant.ask("GET", f"{URL}/a", {"Authorization": f"Bearer {token}", **OLD})
-    assert (older.status, older.headers["x-ms-error-code"], "www-authenticate" in older.headers) == (403, "AuthenticationFailed", False)
+    assert (
+        older.status,
+        older.headers["x-ms-error-code"],
+        "www-authenticate" in older.headers,
+    ) == (403, "AuthenticationFailed", False)
 
 
 def test_a_token_for_this_account_is_believed_here(tenant: Tenant) -> None:
     tenant.container()
     tenant.assign()
     token = tenant.tokens.issue(OPERATOR, CLIENT, f"https://{HOST}/", TENANT)
-    answer = tenant.ask("PUT", f"{URL}/a", {"Authorization": f"Bearer {token}", "x-ms-blob-type": "BlockBlob", **NEW}, b"x")
+    answer = tenant.ask(
+        "PUT",
+        f"{URL}/a",
+        {"Authorization": f"Bearer {token}", "x-ms-blob-type": "BlockBlob", **NEW},
+        b"x",
+    )
     assert answer.status == 201
 
 
 def test_a_forged_token_is_not_believed(tenant: Tenant) -> None:
     tenant.container()
     head, body, _ = tenant.operator.get_token(STORAGE).token.split(".")
-    answer = tenant.ask("GET", f"{URL}/a", {"Authorization": f"Bearer {head}.{body}.{'A' * 342}", **NEW})
+    answer = tenant.ask(
+        "GET", f"{URL}/a", {"Authorization": f"Bearer {head}.{body}.{'A' * 342}", **NEW}
+    )
     assert (answer.status, answer.headers["x-ms-error-code"]) == (401, "InvalidAuthenticationInfo")
 
 

@@ -22,7 +22,11 @@ from tests.cwiictl.sandbox.azure.tenant import MANAGEMENT, Tenant
 Begin = Callable[..., Tenant]
 VERSION = "2024-11-30"
 PATH = f"{IDENTITIES}/one/federatedIdentityCredentials"
-TRUST: dict[str, Any] = {"issuer": "https://issuer.example.org", "subject": "system:serviceaccount:n:s", "audiences": ["openshift"]}
+TRUST: dict[str, Any] = {
+    "issuer": "https://issuer.example.org",
+    "subject": "system:serviceaccount:n:s",
+    "audiences": ["openshift"],
+}
 
 
 @pytest.fixture
@@ -39,7 +43,11 @@ def put(manager: Manager, name: str = "fic", **changes: Any) -> Any:
 def test_a_credential_is_kept_as_it_was_written(ready: Manager) -> None:
     assert put(ready, issuer="https://Issuer.example.org/", subject="Some:Subject").status == 201
     found = ready.credentials.get("g", "one", "fic")
-    assert (found.issuer, found.subject, found.audiences) == ("https://Issuer.example.org/", "Some:Subject", ["openshift"])
+    assert (found.issuer, found.subject, found.audiences) == (
+        "https://Issuer.example.org/",
+        "Some:Subject",
+        ["openshift"],
+    )
     assert put(ready).status == 200
     assert [one.subject for one in ready.credentials.list("g", "one")] == [TRUST["subject"]]
     assert ready.ask("DELETE", f"{PATH}/fic", version=VERSION).status == 200
@@ -66,14 +74,20 @@ def test_names_that_are_none(ready: Manager, name: str) -> None:
     assert error(put(ready, name))[:2] == (400, "BadRequest")
 
 
-@pytest.mark.parametrize("changes", [{"issuer": ""}, {"subject": None}, {"issuer": "no-url"}, {"subject": "x" * 601}])
+@pytest.mark.parametrize(
+    "changes", [{"issuer": ""}, {"subject": None}, {"issuer": "no-url"}, {"subject": "x" * 601}]
+)
 def test_what_cannot_be_a_workload(ready: Manager, changes: dict[str, Any]) -> None:
     assert error(put(ready, **changes))[:2] == (400, "BadRequest")
 
 
 def test_issuer_and_subject_are_one_in_an_identity(ready: Manager) -> None:
     put(ready)
-    assert error(put(ready, "other")) == (409, "Conflict", "Issuer and subject combination already exists for this Managed Identity.")
+    assert error(put(ready, "other")) == (
+        409,
+        "Conflict",
+        "Issuer and subject combination already exists for this Managed Identity.",
+    )
     assert put(ready, "other", subject="System:ServiceAccount:n:s").status == 201
     ready.identity("two")
     ready.trust("fic", "two", subject=TRUST["subject"])
@@ -110,11 +124,19 @@ def test_of_those_written_at_once_one_is_taken(begin: Begin) -> None:
     assert len(taken) == 1
     words = f"Too many Federated Identity Credentials are written concurrently for the managed identity '{IDENTITIES.lower()}/one'."
     refused = [one for one in found if one not in taken]
-    assert all(one.startswith(f"409 (ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity) {words}") for one in refused)
+    assert all(
+        one.startswith(
+            f"409 (ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity) {words}"
+        )
+        for one in refused
+    )
 
 
 def test_a_write_that_comes_while_another_is_at_work_is_refused() -> None:
-    writers, call = Writers(Faults()), Call(Request("PUT", "", f"{PATH}/fic"), address.read(f"{PATH}/fic"), Caller("", "", ""))
+    writers, call = (
+        Writers(Faults()),
+        Call(Request("PUT", "", f"{PATH}/fic"), address.read(f"{PATH}/fic"), Caller("", "", "")),
+    )
     with writers.turn(call), pytest.raises(Refusal) as caught, writers.turn(call):
         pass
     assert caught.value.status == 409
@@ -123,7 +145,9 @@ def test_a_write_that_comes_while_another_is_at_work_is_refused() -> None:
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.1])
-def test_one_after_another_is_well_and_so_are_several_identities(begin: Begin, latency: float) -> None:
+def test_one_after_another_is_well_and_so_are_several_identities(
+    begin: Begin, latency: float
+) -> None:
     manager = Manager(begin(latency=latency))
     manager.group()
     names = [f"id{number}" for number in range(4)]

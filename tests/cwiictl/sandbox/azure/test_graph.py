@@ -17,9 +17,13 @@ Begin = Callable[..., Tenant]
 GRAPH = "https://graph.microsoft.com"
 
 
-def ask(tenant: Tenant, method: str, path: str, body: object = None, scope: str = f"{GRAPH}/.default") -> Answer:
+def ask(
+    tenant: Tenant, method: str, path: str, body: object = None, scope: str = f"{GRAPH}/.default"
+) -> Answer:
     bearer = {"Authorization": f"Bearer {tenant.operator.get_token(scope).token}"}
-    return tenant.ask(method, f"{GRAPH}/v1.0{path}", bearer, json.dumps(body).encode() if body else b"")
+    return tenant.ask(
+        method, f"{GRAPH}/v1.0{path}", bearer, json.dumps(body).encode() if body else b""
+    )
 
 
 def found(answer: Answer) -> list[Any]:
@@ -29,7 +33,9 @@ def found(answer: Answer) -> list[Any]:
 
 def test_a_service_principal_is_found_by_the_name_that_az_asks_for(tenant: Tenant) -> None:
     asked = quote(f"servicePrincipalNames/any(c:c eq '{CLIENT}')")
-    assert [one["id"] for one in found(ask(tenant, "GET", f"/servicePrincipals?$filter={asked}"))] == [OPERATOR]
+    assert [
+        one["id"] for one in found(ask(tenant, "GET", f"/servicePrincipals?$filter={asked}"))
+    ] == [OPERATOR]
     other = quote(f"appId eq '{PERSON}'")
     assert found(ask(tenant, "GET", f"/servicePrincipals?$filter={other}")) == []
 
@@ -37,11 +43,23 @@ def test_a_service_principal_is_found_by_the_name_that_az_asks_for(tenant: Tenan
 def test_ids_have_names(manager: Manager) -> None:
     manager.group()
     one = manager.identity("csi")
-    rows = found(ask(manager.tenant, "POST", "/directoryObjects/getByIds", {"ids": [one.principal_id, PERSON], "types": ["user"]}))
-    assert [(row["@odata.type"], row["displayName"]) for row in rows] == [("#microsoft.graph.user", PERSON), ("#microsoft.graph.servicePrincipal", "csi")]
+    rows = found(
+        ask(
+            manager.tenant,
+            "POST",
+            "/directoryObjects/getByIds",
+            {"ids": [one.principal_id, PERSON], "types": ["user"]},
+        )
+    )
+    assert [(row["@odata.type"], row["displayName"]) for row in rows] == [
+        ("#microsoft.graph.user", PERSON),
+        ("#microsoft.graph.servicePrincipal", "csi"),
+    ]
     shown = json.loads(ask(manager.tenant, "GET", f"/servicePrincipals/{one.principal_id}").body)
     assert (shown["appId"], shown["servicePrincipalType"]) == (one.client_id, "ManagedIdentity")
-    shown = json.loads(ask(manager.tenant, "GET", f"/servicePrincipals(appId='{one.client_id}')").body)
+    shown = json.loads(
+        ask(manager.tenant, "GET", f"/servicePrincipals(appId='{one.client_id}')").body
+    )
     assert shown["id"] == one.principal_id
 
 

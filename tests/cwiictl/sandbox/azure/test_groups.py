@@ -22,18 +22,31 @@ def test_a_group_is_made_found_changed_and_listed(manager: Manager) -> None:
     assert not manager.groups.check_existence("h")
     manager.groups.update("g", {"tags": {"c": "d"}})
     found = manager.groups.get("g")
-    assert (found.id, found.location, found.tags, found.properties.provisioning_state) == (GROUP, "westeurope", {"c": "d"}, "Succeeded")
+    assert (found.id, found.location, found.tags, found.properties.provisioning_state) == (
+        GROUP,
+        "westeurope",
+        {"c": "d"},
+        "Succeeded",
+    )
     assert [one.name for one in manager.groups.list()] == ["g"]
 
 
 def test_a_group_stays_where_it_is(manager: Manager) -> None:
     manager.group()
     words = "Invalid resource group location 'eastus'. The Resource group already exists in location 'westeurope'."
-    assert heard(lambda: manager.group(location="eastus")) == (409, "InvalidResourceGroupLocation", words)
+    assert heard(lambda: manager.group(location="eastus")) == (
+        409,
+        "InvalidResourceGroupLocation",
+        words,
+    )
 
 
 def test_what_is_not_there_has_its_own_code(manager: Manager) -> None:
-    assert heard(lambda: manager.groups.get("g")) == (404, "ResourceGroupNotFound", "Resource group 'g' could not be found.")
+    assert heard(lambda: manager.groups.get("g")) == (
+        404,
+        "ResourceGroupNotFound",
+        "Resource group 'g' could not be found.",
+    )
     assert told(lambda: manager.groups.begin_delete("g")) == (404, "ResourceGroupNotFound")
     assert told(manager.identity) == (404, "ResourceGroupNotFound")
 
@@ -45,7 +58,16 @@ def test_a_group_is_somewhere(manager: Manager, body: object) -> None:
 
 @pytest.mark.parametrize("name", ["ends.", "a b", "x" * 91])
 def test_names_that_are_none(manager: Manager, name: str) -> None:
-    assert error(manager.ask("PUT", f"{HERE}/resourceGroups/{name.replace(' ', '%20')}", {"location": "westeurope"}))[0] == 400
+    assert (
+        error(
+            manager.ask(
+                "PUT",
+                f"{HERE}/resourceGroups/{name.replace(' ', '%20')}",
+                {"location": "westeurope"},
+            )
+        )[0]
+        == 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,14 +81,22 @@ def test_names_that_are_none(manager: Manager, name: str) -> None:
     ],
 )
 def test_tags_that_are_too_many_or_too_long(manager: Manager, tags: object, code: str) -> None:
-    assert error(manager.ask("PUT", GROUP, {"location": "westeurope", "tags": tags}))[:2] == (400, code)
+    assert error(manager.ask("PUT", GROUP, {"location": "westeurope", "tags": tags}))[:2] == (
+        400,
+        code,
+    )
 
 
 def test_groups_are_filtered_by_their_tags(manager: Manager) -> None:
     manager.group("one", tags={"owner": "cwii"})
     manager.group("two", tags={"owner": "others"})
-    assert [one.name for one in manager.groups.list(filter="tagName eq 'owner' and tagValue eq 'cwii'")] == ["one"]
-    assert told(lambda: manager.groups.list(filter="colour eq 'blue'")) == (400, "InvalidFilterInQueryString")
+    assert [
+        one.name for one in manager.groups.list(filter="tagName eq 'owner' and tagValue eq 'cwii'")
+    ] == ["one"]
+    assert told(lambda: manager.groups.list(filter="colour eq 'blue'")) == (
+        400,
+        "InvalidFilterInQueryString",
+    )
 
 
 def test_lists_have_pages(manager: Manager) -> None:
@@ -82,7 +112,11 @@ def test_a_deletion_takes_its_time_and_says_where_to_ask(begin: Begin) -> None:
     manager.group()
     answer = manager.ask("DELETE", GROUP)
     assert (answer.status, answer.headers["retry-after"]) == (202, "15")
-    where = answer.headers["location"].removeprefix("https://management.azure.com").replace("?api-version=2022-09-01", "")
+    where = (
+        answer.headers["location"]
+        .removeprefix("https://management.azure.com")
+        .replace("?api-version=2022-09-01", "")
+    )
     assert manager.ask("GET", where).status == 202
     assert manager.groups.get("g").properties.provisioning_state == "Deleting"
     assert told(manager.identity) == (409, "ResourceGroupBeingDeleted")
@@ -103,7 +137,12 @@ def test_what_is_in_a_group_goes_with_it(begin: Begin) -> None:
     manager.groups.begin_delete("g").result()
     assert list(manager.identities.list_by_subscription()) == []
     assert list(manager.storage.storage_accounts.list()) == []
-    left = [one.id for one in manager.assignments.list_for_subscription(filter=f"principalId eq '{identity.principal_id}'")]
+    left = [
+        one.id
+        for one in manager.assignments.list_for_subscription(
+            filter=f"principalId eq '{identity.principal_id}'"
+        )
+    ]
     assert left == [stays.id]
 
 
@@ -132,15 +171,22 @@ def test_tags_can_be_set_by_themselves(manager: Manager) -> None:
     path = f"{GROUP}/providers/Microsoft.Resources/tags/default"
 
     def patched(operation: str, **tags: str) -> Any:
-        answer = manager.ask("PATCH", path, {"operation": operation, "properties": {"tags": tags}}, "2021-04-01")
+        answer = manager.ask(
+            "PATCH", path, {"operation": operation, "properties": {"tags": tags}}, "2021-04-01"
+        )
         return json.loads(answer.body)["properties"]["tags"]
 
     assert patched("Merge", e="f") == {"a": "b", "e": "f"}
     assert patched("Delete", a="b") == {"e": "f"}
     assert patched("Replace", g="h") == manager.groups.get("g").tags == {"g": "h"}
-    own = manager.ask("GET", f"{IDENTITIES}/one/providers/Microsoft.Resources/tags/default", version="2021-04-01")
+    own = manager.ask(
+        "GET", f"{IDENTITIES}/one/providers/Microsoft.Resources/tags/default", version="2021-04-01"
+    )
     assert json.loads(own.body)["properties"]["tags"] == {"c": "d"}
-    assert error(manager.ask("PATCH", path, {"operation": "Shuffle"}, "2021-04-01"))[:2] == (400, "InvalidTagsPatchOperation")
+    assert error(manager.ask("PATCH", path, {"operation": "Shuffle"}, "2021-04-01"))[:2] == (
+        400,
+        "InvalidTagsPatchOperation",
+    )
 
 
 def test_others_may_be_there_in_numbers(manager: Manager) -> None:

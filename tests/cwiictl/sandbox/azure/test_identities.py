@@ -14,7 +14,12 @@ VERSION = "2024-11-30"
 
 def test_an_identity_is_made_found_changed_and_deleted(manager: Manager) -> None:
     manager.group()
-    assert manager.ask("PUT", f"{IDENTITIES}/one", {"location": WEST, "tags": {"a": "b"}}, VERSION).status == 201
+    assert (
+        manager.ask(
+            "PUT", f"{IDENTITIES}/one", {"location": WEST, "tags": {"a": "b"}}, VERSION
+        ).status
+        == 201
+    )
     assert manager.ask("PUT", f"{IDENTITIES}/one", {"location": WEST}, VERSION).status == 200
     manager.identities.update("g", "one", {"tags": {"c": "d"}})
     found = manager.identities.get("G", "ONE")
@@ -36,7 +41,11 @@ def test_an_identity_keeps_its_ids_and_its_place(manager: Manager) -> None:
         "The resource 'one' already exists in location 'westeurope' in resource group 'g'. A resource with the same name cannot be created in location"
         " 'eastus'. Please select a new resource name."
     )
-    assert heard(lambda: manager.identity(location="eastus")) == (409, "InvalidResourceLocation", words)
+    assert heard(lambda: manager.identity(location="eastus")) == (
+        409,
+        "InvalidResourceLocation",
+        words,
+    )
 
 
 def test_its_id_spells_groups_in_its_own_way(manager: Manager) -> None:
@@ -47,7 +56,9 @@ def test_its_id_spells_groups_in_its_own_way(manager: Manager) -> None:
     assert found.id.lower() == f"{IDENTITIES}/one".lower()
 
 
-@pytest.mark.parametrize("name", ["ab", "-abc", "a.b.c", "x" * 129, "demo-windows-one", "Login-one"])
+@pytest.mark.parametrize(
+    "name", ["ab", "-abc", "a.b.c", "x" * 129, "demo-windows-one", "Login-one"]
+)
 def test_names_that_are_none(manager: Manager, name: str) -> None:
     manager.group()
     assert error(manager.ask("PUT", f"{IDENTITIES}/{name}", {"location": WEST}, VERSION))[0] == 400
@@ -59,7 +70,9 @@ def test_lists_have_pages_of_a_hundred(manager: Manager) -> None:
     for number in range(101):
         manager.identity(f"i{number:03}")
     manager.identity("other", "h")
-    pages = [[one.name for one in page] for page in manager.identities.list_by_subscription().by_page()]
+    pages = [
+        [one.name for one in page] for page in manager.identities.list_by_subscription().by_page()
+    ]
     assert [len(page) for page in pages] == [100, 2]
     assert pages[1] == ["i100", "other"]
     assert len(list(manager.identities.list_by_resource_group("h"))) == 1
@@ -72,6 +85,11 @@ def test_a_new_identity_of_an_old_name_is_somebody_else(manager: Manager) -> Non
     manager.identities.delete("g", "one")
     after = manager.identity()
     assert before.principal_id != after.principal_id
-    left = list(manager.assignments.list_for_scope(GROUP, filter=f"principalId eq '{before.principal_id}'"))
+    left = list(
+        manager.assignments.list_for_scope(GROUP, filter=f"principalId eq '{before.principal_id}'")
+    )
     assert len(left) == 1
-    assert told(lambda: manager.assign(GROUP, before.principal_id, principalType=None)) == (400, "PrincipalNotFound")
+    assert told(lambda: manager.assign(GROUP, before.principal_id, principalType=None)) == (
+        400,
+        "PrincipalNotFound",
+    )

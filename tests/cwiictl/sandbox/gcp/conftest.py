@@ -24,5 +24,13 @@ def owner(begin: Begin) -> Owner:
 @pytest.fixture(autouse=True)
 def nobodys_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No SDK must look at who runs the tests."""
-    for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "STORAGE_EMULATOR_HOST"):
+    for name in (
+        "HTTPS_PROXY",
+        "https_proxy",
+        "NO_PROXY",
+        "no_proxy",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "GOOGLE_CLOUD_PROJECT",
+        "STORAGE_EMULATOR_HOST",
+    ):
         monkeypatch.delenv(name, raising=False)

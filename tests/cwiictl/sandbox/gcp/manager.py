@@ -43,32 +43,50 @@ class Manager:
         return status, told["error"]["status"], told["error"]["message"]
 
     def account(self, name: str = "cwii-one", **more: str) -> Body:
-        return self.done("POST", f"{IAM}/{HERE}/serviceAccounts", {"accountId": name, "serviceAccount": more})
+        return self.done(
+            "POST", f"{IAM}/{HERE}/serviceAccounts", {"accountId": name, "serviceAccount": more}
+        )
 
     def role(self, name: str = "cwii_one", *permissions: str, **more: str) -> Body:
-        own = {"title": "cwii", "includedPermissions": list(permissions or ("compute.disks.get",)), **more}
+        own = {
+            "title": "cwii",
+            "includedPermissions": list(permissions or ("compute.disks.get",)),
+            **more,
+        }
         return self.done("POST", f"{IAM}/{HERE}/roles", {"roleId": name, "role": own})
 
     def pool(self, name: str = "cluster", **more: Any) -> Body:
         return self.done("POST", f"{IAM}/{POOLS}?workloadIdentityPoolId={name}", more)
 
     def provider(self, name: str = "oidc", pool: str = "cluster", **more: Any) -> Body:
-        return self.done("POST", f"{IAM}/{POOLS}/{pool}/providers?workloadIdentityPoolProviderId={name}", trust(**more))
+        return self.done(
+            "POST",
+            f"{IAM}/{POOLS}/{pool}/providers?workloadIdentityPoolProviderId={name}",
+            trust(**more),
+        )
 
     def policy(self, where: str = f"{MANAGER}/{HERE}", version: int = 3) -> Body:
         if where.startswith("iam."):
-            return self.done("POST", f"{where}:getIamPolicy?options.requestedPolicyVersion={version}")
-        return self.done("POST", f"{where}:getIamPolicy", {"options": {"requestedPolicyVersion": version}})
+            return self.done(
+                "POST", f"{where}:getIamPolicy?options.requestedPolicyVersion={version}"
+            )
+        return self.done(
+            "POST", f"{where}:getIamPolicy", {"options": {"requestedPolicyVersion": version}}
+        )
 
     def set(self, *bindings: Body, where: str = f"{MANAGER}/{HERE}", **more: Any) -> Body:
         return self.done("POST", f"{where}:setIamPolicy", wish(*bindings, **more))
 
-    def unset(self, *bindings: Body, where: str = f"{MANAGER}/{HERE}", **more: Any) -> tuple[int, str, str]:
+    def unset(
+        self, *bindings: Body, where: str = f"{MANAGER}/{HERE}", **more: Any
+    ) -> tuple[int, str, str]:
         """What is heard instead."""
         return self.refused("POST", f"{where}:setIamPolicy", wish(*bindings, **more))
 
     def tested(self, *permissions: str, where: str = f"{MANAGER}/{HERE}") -> list[str]:
-        return self.done("POST", f"{where}:testIamPermissions", {"permissions": list(permissions)}).get("permissions", [])
+        return self.done(
+            "POST", f"{where}:testIamPermissions", {"permissions": list(permissions)}
+        ).get("permissions", [])
 
     def other(self, email: str) -> Manager:
         return Manager(self.owner, self.owner.issue(email))
@@ -90,4 +108,8 @@ def binding(role: str, *members: str, condition: str = "") -> Body:
 
 
 def trust(**more: Any) -> Body:
-    return {"oidc": {"issuerUri": "https://issuer.example.org"}, "attributeMapping": {"google.subject": "assertion.sub"}, **more}
+    return {
+        "oidc": {"issuerUri": "https://issuer.example.org"},
+        "attributeMapping": {"google.subject": "assertion.sub"},
+        **more,
+    }

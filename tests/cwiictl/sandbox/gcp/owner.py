@@ -90,7 +90,11 @@ class Owner:
     def session_of(self, credentials: Credentials) -> requests.Session:
         untyped: Any = google.auth.transport.requests
         session = untyped.AuthorizedSession(credentials, auth_request=untyped.Request(self.plain))
-        session.trust_env, session.proxies, session.verify = False, self.plain.proxies, self.plain.verify
+        session.trust_env, session.proxies, session.verify = (
+            False,
+            self.plain.proxies,
+            self.plain.verify,
+        )
         return session
 
     @property
@@ -106,18 +110,39 @@ class Owner:
         tls = grpc.ssl_channel_credentials(self.sandbox.ca_file.read_bytes())
         options = [("grpc.http_proxy", self.sandbox.proxy), ("grpc.enable_retries", 0)]
         asked: Any = google.auth.transport.requests
-        channel = untyped.secure_authorized_channel(self.credentials, asked.Request(self.plain), "iam.googleapis.com:443", ssl_credentials=tls, options=options)
+        channel = untyped.secure_authorized_channel(
+            self.credentials,
+            asked.Request(self.plain),
+            "iam.googleapis.com:443",
+            ssl_credentials=tls,
+            options=options,
+        )
         return IAMClient(transport=IAMGrpcTransport(channel=channel))
 
-    def ask(self, method: str, url: str, body: bytes | Mapping[str, Any] = b"", headers: Mapping[str, str] | None = None) -> Answer:
+    def ask(
+        self,
+        method: str,
+        url: str,
+        body: bytes | Mapping[str, Any] = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """One request of nobody, to the letter."""
         parts = urlsplit(url)
         connection = Visitor(self.sandbox).connection(parts.netloc)
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         try:
-            connection.request(method, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), sent or None, dict(headers or {}))
+            connection.request(
+                method,
+                (parts.path or "/") + (f"?{parts.query}" if parts.query else ""),
+                sent or None,
+                dict(headers or {}),
+            )
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Answer(
+                answer.status,
+                {name.lower(): value for name, value in answer.getheaders()},
+                answer.read(),
+            )
         finally:
             connection.close()
 
@@ -134,7 +159,9 @@ class Owner:
 
     def allow(self, email: str, role: str, *members: str) -> None:
         policy = {"bindings": [{"role": role, "members": list(members)}]}
-        done = self.session.post(f"{IAM}/serviceAccounts/{email}:setIamPolicy", json={"policy": policy})
+        done = self.session.post(
+            f"{IAM}/serviceAccounts/{email}:setIamPolicy", json={"policy": policy}
+        )
         assert done.status_code == 200, done.text
 
     def grant(self, role: str, *members: str) -> None:
@@ -153,15 +180,29 @@ class Owner:
         policy = bucket.get_iam_policy(requested_policy_version=3)
         policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"allUsers"}})
         bucket.set_iam_policy(policy)
-        bucket.blob(".well-known/openid-configuration").upload_from_string(discovery(ISSUER), "application/json")
-        bucket.blob("keys.json").upload_from_string(key_set(**(keys or {"k1": 0})), "application/json")
+        bucket.blob(".well-known/openid-configuration").upload_from_string(
+            discovery(ISSUER), "application/json"
+        )
+        bucket.blob("keys.json").upload_from_string(
+            key_set(**(keys or {"k1": 0})), "application/json"
+        )
 
     def trust(self, **changes: Any) -> None:
         """A pool, and a provider in it that believes our issuer."""
-        made = self.session.post(f"{IAM}/locations/global/workloadIdentityPools?workloadIdentityPoolId=cluster", json={"displayName": "cluster"})
+        made = self.session.post(
+            f"{IAM}/locations/global/workloadIdentityPools?workloadIdentityPoolId=cluster",
+            json={"displayName": "cluster"},
+        )
         assert made.status_code == 200, made.text
-        wish = {"oidc": {"issuerUri": ISSUER}, "attributeMapping": {"google.subject": "assertion.sub"}, **changes}
-        made = self.session.post(f"{IAM}/locations/global/workloadIdentityPools/cluster/providers?workloadIdentityPoolProviderId=oidc", json=wish)
+        wish = {
+            "oidc": {"issuerUri": ISSUER},
+            "attributeMapping": {"google.subject": "assertion.sub"},
+            **changes,
+        }
+        made = self.session.post(
+            f"{IAM}/locations/global/workloadIdentityPools/cluster/providers?workloadIdentityPoolProviderId=oidc",
+            json=wish,
+        )
         assert made.status_code == 200, made.text
 
     def exchange(self, assertion: str, **changes: str) -> tuple[int, dict[str, Any]]:
@@ -204,7 +245,9 @@ Begin = Callable[..., Owner]
 
 def claimed(key: int = 0, kid: str = "k1", **claims: Any) -> str:
     """A token of the cluster's."""
-    return token(key, kid, **{"iss": ISSUER, "sub": SUBJECT, "aud": [f"https:{AUDIENCE}"], **claims})
+    return token(
+        key, kid, **{"iss": ISSUER, "sub": SUBJECT, "aud": [f"https:{AUDIENCE}"], **claims}
+    )
 
 
 def bearer(tokens: Tokens, caller: Caller) -> dict[str, str]:

@@ -17,14 +17,20 @@ def bucket(owner: Owner, name: str = BUCKET, *, uniform: bool = True) -> Any:
     return made
 
 
-def let(where: Any, role: str, member: str = "allUsers", condition: dict[str, str] | None = None) -> None:
+def let(
+    where: Any, role: str, member: str = "allUsers", condition: dict[str, str] | None = None
+) -> None:
     policy = where.get_iam_policy(requested_policy_version=3)
     policy.version = 3
-    policy.bindings.append({"role": role, "members": {member}, **({"condition": condition} if condition else {})})
+    policy.bindings.append(
+        {"role": role, "members": {member}, **({"condition": condition} if condition else {})}
+    )
     where.set_iam_policy(policy)
 
 
-def put(where: Any, name: str = "keys.json", body: bytes | str = b'{"keys":[]}', **conditions: Any) -> Any:
+def put(
+    where: Any, name: str = "keys.json", body: bytes | str = b'{"keys":[]}', **conditions: Any
+) -> Any:
     blob = where.blob(name)
     blob.upload_from_string(body, "application/json", **conditions)
     return blob

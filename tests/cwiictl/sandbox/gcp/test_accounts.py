@@ -24,11 +24,17 @@ def manager(owner: Owner) -> Manager:
 
 def test_an_account_is_made_found_changed_and_listed(manager: Manager) -> None:
     made = manager.account(displayName="one", description="first")
-    assert (made["name"], made["email"], made["projectId"]) == (f"{HERE}/serviceAccounts/{EMAIL}", EMAIL, "cwii-sandbox")
+    assert (made["name"], made["email"], made["projectId"]) == (
+        f"{HERE}/serviceAccounts/{EMAIL}",
+        EMAIL,
+        "cwii-sandbox",
+    )
     assert len(made["uniqueId"]) == 21
     assert manager.done("GET", ONE) == made
     assert manager.done("GET", f"{IAM}/projects/-/serviceAccounts/{made['uniqueId']}") == made
-    manager.done("PATCH", ONE, {"serviceAccount": {"description": "other"}, "updateMask": "description"})
+    manager.done(
+        "PATCH", ONE, {"serviceAccount": {"description": "other"}, "updateMask": "description"}
+    )
     assert manager.done("GET", ONE) == {**made, "description": "other"}
     assert manager.done("GET", ACCOUNTS)["accounts"][0]["email"] == EMAIL
 
@@ -46,8 +52,14 @@ def test_a_list_comes_in_pages(manager: Manager) -> None:
     ("body", "words"),
     [
         ({"accountId": "short"}, 'The account ID "short" does not have a length between 6 and 30.'),
-        ({"accountId": "x" * 31}, f'The account ID "{"x" * 31}" does not have a length between 6 and 30.'),
-        ({"accountId": "cwii-one-"}, 'The account ID "cwii-one-" does not match "[a-z]([-a-z0-9]*[a-z0-9])".'),
+        (
+            {"accountId": "x" * 31},
+            f'The account ID "{"x" * 31}" does not have a length between 6 and 30.',
+        ),
+        (
+            {"accountId": "cwii-one-"},
+            'The account ID "cwii-one-" does not match "[a-z]([-a-z0-9]*[a-z0-9])".',
+        ),
         ({"accountId": "cwii-one", "serviceAccount": {"displayName": "x" * 101}}, None),
         ({"accountId": "cwii-one", "serviceAccount": {"description": "x" * 257}}, None),
         ({"accountId": "cwii-one", "serviceAccount": {"labels": {}}}, None),
@@ -62,7 +74,11 @@ def test_what_is_no_account(manager: Manager, body: dict[str, Any], words: str |
 def test_a_name_is_taken_once(manager: Manager) -> None:
     manager.account()
     words = "Service account cwii-one already exists within project projects/cwii-sandbox."
-    assert manager.refused("POST", ACCOUNTS, {"accountId": "cwii-one"}) == (409, "ALREADY_EXISTS", words)
+    assert manager.refused("POST", ACCOUNTS, {"accountId": "cwii-one"}) == (
+        409,
+        "ALREADY_EXISTS",
+        words,
+    )
 
 
 def test_a_project_has_a_hundred(manager: Manager) -> None:
@@ -70,7 +86,11 @@ def test_a_project_has_a_hundred(manager: Manager) -> None:
         one = ServiceAccount(PROJECT, f"cwii-{number:02}", str(number))
         manager.owner.world.accounts[one.email] = one
     words = "Maximum number of service accounts on project reached."
-    assert manager.refused("POST", ACCOUNTS, {"accountId": "cwii-more"}) == (429, "RESOURCE_EXHAUSTED", words)
+    assert manager.refused("POST", ACCOUNTS, {"accountId": "cwii-more"}) == (
+        429,
+        "RESOURCE_EXHAUSTED",
+        words,
+    )
 
 
 def test_what_is_deleted_is_a_ghost_in_policies_and_its_successor_another(manager: Manager) -> None:
@@ -79,25 +99,37 @@ def test_what_is_deleted_is_a_ghost_in_policies_and_its_successor_another(manage
     member = f"serviceAccount:{EMAIL}"
     manager.set(binding("roles/viewer", member))
     two = f"{ACCOUNTS}/cwii-two@cwii-sandbox.iam.gserviceaccount.com"
-    manager.done("POST", f"{two}:setIamPolicy", {"policy": {"bindings": [binding("roles/iam.workloadIdentityUser", member)]}})
+    manager.done(
+        "POST",
+        f"{two}:setIamPolicy",
+        {"policy": {"bindings": [binding("roles/iam.workloadIdentityUser", member)]}},
+    )
     manager.done("DELETE", ONE)
     ghost = f"deleted:{member}?uid={first['uniqueId']}"
-    assert [one["members"] for one in manager.policy()["bindings"] if one["role"] == "roles/viewer"] == [[ghost]]
+    assert [
+        one["members"] for one in manager.policy()["bindings"] if one["role"] == "roles/viewer"
+    ] == [[ghost]]
     assert manager.policy(two)["bindings"][0]["members"] == [ghost]
     assert manager.refused("GET", ONE) == (404, "NOT_FOUND", "Unknown service account")
     second = manager.account()
     assert second["uniqueId"] != first["uniqueId"]
     assert manager.other(EMAIL).tested("resourcemanager.projects.get") == []
     manager.set(binding("roles/viewer", ghost, member))
-    assert manager.other(EMAIL).tested("resourcemanager.projects.get") == ["resourcemanager.projects.get"]
+    assert manager.other(EMAIL).tested("resourcemanager.projects.get") == [
+        "resourcemanager.projects.get"
+    ]
 
 
 def test_what_is_undeleted_is_itself_again(manager: Manager) -> None:
     made = manager.account()
     manager.set(binding("roles/viewer", f"serviceAccount:{EMAIL}"))
     manager.done("DELETE", ONE)
-    assert manager.done("POST", f"{ACCOUNTS}/{made['uniqueId']}:undelete") == {"restoredAccount": made}
-    assert manager.other(EMAIL).tested("resourcemanager.projects.get") == ["resourcemanager.projects.get"]
+    assert manager.done("POST", f"{ACCOUNTS}/{made['uniqueId']}:undelete") == {
+        "restoredAccount": made
+    }
+    assert manager.other(EMAIL).tested("resourcemanager.projects.get") == [
+        "resourcemanager.projects.get"
+    ]
 
 
 def test_nothing_is_undeleted_after_thirty_days_or_over_a_successor(begin: Begin) -> None:
@@ -106,7 +138,10 @@ def test_nothing_is_undeleted_after_thirty_days_or_over_a_successor(begin: Begin
     first = manager.account()["uniqueId"]
     manager.done("DELETE", ONE)
     manager.account()
-    assert manager.refused("POST", f"{ACCOUNTS}/{first}:undelete")[:2] == (400, "FAILED_PRECONDITION")
+    assert manager.refused("POST", f"{ACCOUNTS}/{first}:undelete")[:2] == (
+        400,
+        "FAILED_PRECONDITION",
+    )
     manager.done("DELETE", ONE)
     clock.now += 30 * DAY
     assert manager.refused("POST", f"{ACCOUNTS}/{first}:undelete")[0] == 404
@@ -118,7 +153,11 @@ def test_what_is_new_is_not_seen_everywhere_at_once(begin: Begin) -> None:
     manager.account()
     assert manager.refused("GET", ONE)[0] == 404
     assert len(manager.done("GET", ACCOUNTS)["accounts"]) == 1
-    assert manager.unset(binding("roles/viewer", f"serviceAccount:{EMAIL}")) == (400, "INVALID_ARGUMENT", f"Service account {EMAIL} does not exist.")
+    assert manager.unset(binding("roles/viewer", f"serviceAccount:{EMAIL}")) == (
+        400,
+        "INVALID_ARGUMENT",
+        f"Service account {EMAIL} does not exist.",
+    )
     assert manager.refused("POST", ACCOUNTS, {"accountId": "cwii-one"})[0] == 409
     clock.now += 5
     manager.set(binding("roles/viewer", f"serviceAccount:{EMAIL}"))

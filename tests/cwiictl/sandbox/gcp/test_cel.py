@@ -7,7 +7,12 @@ import pytest
 from cwiictl.sandbox.gcp.sts import cel
 
 KNOWN = {
-    "assertion": {"sub": "system:serviceaccount:ns:sa", "kubernetes.io": {"namespace": "ns"}, "aud": ["one", "two"], "level": 3},
+    "assertion": {
+        "sub": "system:serviceaccount:ns:sa",
+        "kubernetes.io": {"namespace": "ns"},
+        "aud": ["one", "two"],
+        "level": 3,
+    },
     "google": {"subject": "ns/sa"},
     "attribute": {"kind": "serviceaccount"},
 }
@@ -28,7 +33,10 @@ KNOWN = {
         ("assertion.level >= 3 && assertion.level < 4", True),
         ("(false || true) && false", False),
         ("false || true && false", False),
-        ("has(assertion.email) ? assertion.email : assertion.sub.endsWith(':sa') ? 'sa' : 'none'", "sa"),
+        (
+            "has(assertion.email) ? assertion.email : assertion.sub.endsWith(':sa') ? 'sa' : 'none'",
+            "sa",
+        ),
         ("assertion.email == 'x' || true", True),
         ("assertion.email == 'x' && false", False),
         ("['a', 'b'].join('-')", "a-b"),
@@ -42,7 +50,19 @@ def test_an_expression_has_its_value(expression: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["", "assertion.email", "assertion.email == 'x'", "assertion.sub ==", "sub", "assertion.sub $", "a b", "assertion.sub.fly()", "f(1)", "(true"]
+    "expression",
+    [
+        "",
+        "assertion.email",
+        "assertion.email == 'x'",
+        "assertion.sub ==",
+        "sub",
+        "assertion.sub $",
+        "a b",
+        "assertion.sub.fly()",
+        "f(1)",
+        "(true",
+    ],
 )
 def test_what_has_no_value_is_unusable(expression: str) -> None:
     with pytest.raises(cel.Unusable):

@@ -22,7 +22,10 @@ NAME = f"{WHERE}/serviceAccounts/{ACCOUNT}"
 
 
 def create(owner: Owner, name: str = "csi-driver") -> Any:
-    return owner.iam.create_service_account(request={"name": WHERE, "account_id": name, "service_account": {"display_name": "CSI"}}, retry=None)
+    return owner.iam.create_service_account(
+        request={"name": WHERE, "account_id": name, "service_account": {"display_name": "CSI"}},
+        retry=None,
+    )
 
 
 def test_a_service_account_is_the_same_over_grpc_and_over_rest(owner: Owner) -> None:
@@ -30,12 +33,17 @@ def test_a_service_account_is_the_same_over_grpc_and_over_rest(owner: Owner) -> 
     assert (made.email, made.display_name) == (ACCOUNT, "CSI")
     told = owner.session.get(f"{IAM}/serviceAccounts/{ACCOUNT}").json()
     assert (told["uniqueId"], told["displayName"]) == (made.unique_id, "CSI")
-    assert ACCOUNT in [one.email for one in owner.iam.list_service_accounts(request={"name": WHERE})]
+    assert ACCOUNT in [
+        one.email for one in owner.iam.list_service_accounts(request={"name": WHERE})
+    ]
 
 
 def test_what_is_changed_is_what_the_mask_names(owner: Owner) -> None:
     create(owner)
-    wish = {"service_account": {"name": NAME, "description": "drives", "display_name": "other"}, "update_mask": {"paths": ["description"]}}
+    wish = {
+        "service_account": {"name": NAME, "description": "drives", "display_name": "other"},
+        "update_mask": {"paths": ["description"]},
+    }
     owner.iam.patch_service_account(request=wish)
     found = owner.iam.get_service_account(request={"name": NAME})
     assert (found.description, found.display_name) == ("drives", "CSI")
@@ -46,14 +54,20 @@ def test_a_policy_is_read_and_written_with_its_etag_and_conditions(owner: Owner)
     asked: Any = {"resource": NAME, "options": {"requested_policy_version": 3}}
     policy = owner.iam.get_iam_policy(request=asked)
     stale = owner.iam.get_iam_policy(request=asked)
-    binding: Any = policy_pb2.Binding(role="roles/iam.workloadIdentityUser", members=[f"serviceAccount:{OPERATOR}"])
+    binding: Any = policy_pb2.Binding(
+        role="roles/iam.workloadIdentityUser", members=[f"serviceAccount:{OPERATOR}"]
+    )
     binding.condition.title, binding.condition.expression = "always", "true"
     policy.bindings.append(binding)
     policy.version = 3
     owner.iam.set_iam_policy(request={"resource": NAME, "policy": policy})
     found = owner.iam.get_iam_policy(request=asked)
     assert (found.version, found.bindings[0].condition.title) == (3, "always")
-    assert owner.iam.get_iam_policy(request={"resource": NAME}).bindings[0].role.startswith("roles/iam.workloadIdentityUser_withcond_")
+    assert (
+        owner.iam.get_iam_policy(request={"resource": NAME})
+        .bindings[0]
+        .role.startswith("roles/iam.workloadIdentityUser_withcond_")
+    )
     stale.version = 3
     with pytest.raises(exceptions.Aborted, match="There were concurrent policy changes"):
         owner.iam.set_iam_policy(request={"resource": NAME, "policy": stale}, retry=None)
@@ -61,14 +75,22 @@ def test_a_policy_is_read_and_written_with_its_etag_and_conditions(owner: Owner)
 
 def test_a_role_lives_and_dies(owner: Owner) -> None:
     role = f"{WHERE}/roles/cwii_csi"
-    wish = {"title": "CSI", "included_permissions": ["storage.buckets.get"], "stage": iam_admin_v1.Role.RoleLaunchStage.GA}
+    wish = {
+        "title": "CSI",
+        "included_permissions": ["storage.buckets.get"],
+        "stage": iam_admin_v1.Role.RoleLaunchStage.GA,
+    }
     owner.iam.create_role(request={"parent": WHERE, "role_id": "cwii_csi", "role": wish})
-    owner.iam.update_role(request={"name": role, "role": {"title": "New"}, "update_mask": {"paths": ["title"]}})
+    owner.iam.update_role(
+        request={"name": role, "role": {"title": "New"}, "update_mask": {"paths": ["title"]}}
+    )
     found = owner.iam.get_role(request={"name": role})
     assert (found.title, list(found.included_permissions)) == ("New", ["storage.buckets.get"])
     assert owner.iam.delete_role(request={"name": role}).deleted
     assert [one.name for one in owner.iam.list_roles(request={"parent": WHERE})] == []
-    assert [one.name for one in owner.iam.list_roles(request={"parent": WHERE, "show_deleted": True})] == [role]
+    assert [
+        one.name for one in owner.iam.list_roles(request={"parent": WHERE, "show_deleted": True})
+    ] == [role]
     assert not owner.iam.undelete_role(request={"name": role}).deleted
 
 
@@ -76,7 +98,14 @@ def test_permissions_are_tested(begin: Begin) -> None:
     owner = begin(deny=frozenset({"iam.serviceAccounts.delete"}))
     create(owner)
     asked = ["iam.serviceAccounts.get", "iam.serviceAccounts.delete"]
-    assert list(owner.iam.test_iam_permissions(request={"resource": NAME, "permissions": asked}).permissions) == asked[:1]
+    assert (
+        list(
+            owner.iam.test_iam_permissions(
+                request={"resource": NAME, "permissions": asked}
+            ).permissions
+        )
+        == asked[:1]
+    )
 
 
 def _twice(owner: Owner) -> None:
@@ -115,11 +144,17 @@ def _expired(owner: Owner) -> None:
         (_invalid, exceptions.InvalidArgument, "X"),
         (_missing, exceptions.NotFound, "nknown service account"),
         (_off, exceptions.PermissionDenied, "has not been used in project"),
-        (_denied, exceptions.PermissionDenied, r"Permission 'iam\.serviceAccounts\.create' denied on resource"),
+        (
+            _denied,
+            exceptions.PermissionDenied,
+            r"Permission 'iam\.serviceAccounts\.create' denied on resource",
+        ),
         (_expired, exceptions.Unauthenticated, "Request had invalid authentication credentials"),
     ],
 )
-def test_a_refusal_has_its_code(owner: Owner, act: Callable[[Owner], None], error: type[Exception], words: str) -> None:
+def test_a_refusal_has_its_code(
+    owner: Owner, act: Callable[[Owner], None], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         act(owner)
 
@@ -128,7 +163,11 @@ def test_a_refusal_tells_programs_why(owner: Owner) -> None:
     with pytest.raises(exceptions.PermissionDenied) as caught:
         _off(owner)
     told: Any = caught.value
-    assert (told.reason, told.domain, told.metadata["service"]) == ("SERVICE_DISABLED", "googleapis.com", "iam.googleapis.com")
+    assert (told.reason, told.domain, told.metadata["service"]) == (
+        "SERVICE_DISABLED",
+        "googleapis.com",
+        "iam.googleapis.com",
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -136,7 +175,13 @@ def test_faults_come_over_grpc_too(begin: Begin, seed: int) -> None:
     owner = begin(seed=seed)
     owner.refresh(owner.credentials)
     owner.sandbox.faults.rate = 1.0
-    with pytest.raises((exceptions.ResourceExhausted, exceptions.ServiceUnavailable, exceptions.InternalServerError)):
+    with pytest.raises(
+        (
+            exceptions.ResourceExhausted,
+            exceptions.ServiceUnavailable,
+            exceptions.InternalServerError,
+        )
+    ):
         create(owner)
     assert ACCOUNT not in owner.world.accounts
 
@@ -144,7 +189,11 @@ def test_faults_come_over_grpc_too(begin: Begin, seed: int) -> None:
 def test_calls_are_recorded_as_what_they_are(owner: Owner) -> None:
     create(owner)
     owner.iam.get_iam_policy(request={"resource": NAME})
-    seen = [(one.host, one.action, one.status, one.mutating) for one in owner.sandbox.record if one.host == "iam.googleapis.com"]
+    seen = [
+        (one.host, one.action, one.status, one.mutating)
+        for one in owner.sandbox.record
+        if one.host == "iam.googleapis.com"
+    ]
     assert seen == [
         ("iam.googleapis.com", "iam.serviceAccounts.create", 200, True),
         ("iam.googleapis.com", "iam.serviceAccounts.getIamPolicy", 200, False),
@@ -160,7 +209,11 @@ def test_the_nth_write_is_the_last_that_is_carried_out(owner: Owner) -> None:
         with pytest.raises(exceptions.ServiceUnavailable):
             create(owner, name)
     assert ended.is_set()
-    assert set(owner.world.accounts) == {OPERATOR, ACCOUNT, f"second-one@{PROJECT}.iam.gserviceaccount.com"}
+    assert set(owner.world.accounts) == {
+        OPERATOR,
+        ACCOUNT,
+        f"second-one@{PROJECT}.iam.gserviceaccount.com",
+    }
 
 
 def test_what_iam_does_not_have_is_unimplemented(owner: Owner) -> None:
@@ -176,7 +229,9 @@ def test_many_call_at_once(owner: Owner) -> None:
         thread.start()
     for thread in threads:
         thread.join(5)
-    assert {f"{name}@{PROJECT}.iam.gserviceaccount.com" for name in names} < set(owner.world.accounts)
+    assert {f"{name}@{PROJECT}.iam.gserviceaccount.com" for name in names} < set(
+        owner.world.accounts
+    )
 
 
 CHILD = """
@@ -188,7 +243,14 @@ print(made.email)
 
 
 def test_the_sdk_finds_its_way_by_the_environment_alone(owner: Owner) -> None:
-    done = subprocess.run([sys.executable, "-c", CHILD], env=owner.sandbox.environment(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        env=owner.sandbox.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.stdout.strip() == ACCOUNT, done.stderr
 
 
@@ -196,7 +258,10 @@ def test_large_messages_go_both_ways(owner: Owner) -> None:
     create(owner)
     owner.world.accounts[ACCOUNT].description = "x" * 2_000_000
     assert len(owner.iam.get_service_account(request={"name": NAME}).description) == 2_000_000
-    wish = {"service_account": {"name": NAME, "description": "y" * 2_000_000}, "update_mask": {"paths": ["description"]}}
+    wish = {
+        "service_account": {"name": NAME, "description": "y" * 2_000_000},
+        "update_mask": {"paths": ["description"]},
+    }
     with pytest.raises(exceptions.InvalidArgument):
         owner.iam.patch_service_account(request=wish)
 

@@ -32,16 +32,31 @@ def signed(owner: Owner, **claims: Any) -> str:
     now = int(time.time())
     told = {"iss": OPERATOR, "aud": TOKEN, "scope": "x", "iat": now, "exp": now + 3600, **claims}
     kept = {name: value for name, value in told.items() if value is not None}
-    return jwt.encode(kept, owner.key["private_key"], algorithm="RS256", headers={"kid": owner.key["private_key_id"]})
+    return jwt.encode(
+        kept,
+        owner.key["private_key"],
+        algorithm="RS256",
+        headers={"kid": owner.key["private_key_id"]},
+    )
 
 
 def ask(owner: Owner, assertion: str) -> tuple[int, dict[str, Any]]:
-    answer = owner.plain.post(TOKEN, data={"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion})
+    answer = owner.plain.post(
+        TOKEN,
+        data={"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion},
+    )
     return answer.status_code, answer.json()
 
 
 def test_a_child_is_the_operator(owner: Owner) -> None:
-    done = subprocess.run([sys.executable, "-c", CHILD], env=owner.sandbox.environment(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        env=owner.sandbox.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.stdout.strip() == f"{PROJECT} {OPERATOR} ['cwii-oidc']", done.stderr
 
 
@@ -61,14 +76,28 @@ def test_the_key_opens_google_cloud(owner: Owner) -> None:
 @pytest.mark.parametrize(
     ("claims", "error", "words"),
     [
-        ({"iss": f"nobody@{PROJECT}.iam.gserviceaccount.com"}, "invalid_grant", "Invalid grant: account not found"),
-        ({"exp": 1}, "invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes)"),
-        ({"exp": int(time.time()) + 7200}, "invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes)"),
+        (
+            {"iss": f"nobody@{PROJECT}.iam.gserviceaccount.com"},
+            "invalid_grant",
+            "Invalid grant: account not found",
+        ),
+        (
+            {"exp": 1},
+            "invalid_grant",
+            "Invalid JWT: Token must be a short-lived token (60 minutes)",
+        ),
+        (
+            {"exp": int(time.time()) + 7200},
+            "invalid_grant",
+            "Invalid JWT: Token must be a short-lived token (60 minutes)",
+        ),
         ({"aud": "https://elsewhere"}, "invalid_grant", "Invalid JWT: Failed audience check."),
         ({"scope": None}, "invalid_scope", "Invalid OAuth scope or ID token audience provided."),
     ],
 )
-def test_a_wish_that_is_signed_but_wrong_is_refused(owner: Owner, claims: dict[str, Any], error: str, words: str) -> None:
+def test_a_wish_that_is_signed_but_wrong_is_refused(
+    owner: Owner, claims: dict[str, Any], error: str, words: str
+) -> None:
     status, told = ask(owner, signed(owner, **claims))
     assert (status, told["error"]) == (400, error)
     assert told["error_description"].startswith(words)
@@ -80,8 +109,13 @@ def test_another_key_is_none(begin: Begin, owner: Owner) -> None:
     from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - for this test alone
 
     owner.key  # noqa: B018 - it is there
-    token = jwt.encode({"iss": OPERATOR, "aud": TOKEN}, rsa.generate_private_key(65537, 2048), algorithm="RS256")
-    assert ask(owner, token) == (400, {"error": "invalid_grant", "error_description": "Invalid JWT Signature."})
+    token = jwt.encode(
+        {"iss": OPERATOR, "aud": TOKEN}, rsa.generate_private_key(65537, 2048), algorithm="RS256"
+    )
+    assert ask(owner, token) == (
+        400,
+        {"error": "invalid_grant", "error_description": "Invalid JWT Signature."},
+    )
 
 
 def test_a_token_that_the_client_signs_itself_is_good_for_every_api(owner: Owner) -> None:
@@ -115,10 +149,18 @@ def test_a_token_outlives_what_is_emptied(owner: Owner) -> None:
         ({"Authorization": "Basic eDp5"}, "CREDENTIALS_MISSING"),
     ],
 )
-def test_who_does_not_say_who_they_are_is_asked(owner: Owner, headers: dict[str, str], reason: str) -> None:
-    answer = owner.ask("GET", f"https://cloudresourcemanager.googleapis.com/v3/projects/{PROJECT}", headers=headers)
+def test_who_does_not_say_who_they_are_is_asked(
+    owner: Owner, headers: dict[str, str], reason: str
+) -> None:
+    answer = owner.ask(
+        "GET", f"https://cloudresourcemanager.googleapis.com/v3/projects/{PROJECT}", headers=headers
+    )
     error = json.loads(answer.body)["error"]
-    assert (answer.status, error["status"], error["details"][0]["reason"]) == (401, "UNAUTHENTICATED", reason)
+    assert (answer.status, error["status"], error["details"][0]["reason"]) == (
+        401,
+        "UNAUTHENTICATED",
+        reason,
+    )
 
 
 def test_expired_credentials_get_no_token(owner: Owner) -> None:

@@ -30,7 +30,9 @@ def test_who_writes_after_somebody_else_is_told(manager: Manager) -> None:
     manager.set(binding("roles/viewer", MEMBER))
     status, code, message = manager.unset(etag=read["etag"])
     assert (status, code) == (409, "ABORTED")
-    assert message.startswith("There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.")
+    assert message.startswith(
+        "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff."
+    )
     assert len(manager.policy()["bindings"]) == 2
     manager.set(etag=manager.policy()["etag"])
     assert manager.policy()["bindings"] == [OPERATORS]
@@ -45,7 +47,10 @@ def test_without_an_etag_everything_is_overwritten(manager: Manager) -> None:
 def test_conditions_are_hidden_from_who_does_not_know_them(manager: Manager) -> None:
     manager.set(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=3)
     known, unknown = manager.policy(), manager.policy(version=1)
-    assert (known["version"], known["bindings"][1]["condition"]) == (3, {"title": "some", "expression": CONDITION})
+    assert (known["version"], known["bindings"][1]["condition"]) == (
+        3,
+        {"title": "some", "expression": CONDITION},
+    )
     assert unknown["version"] == 1
     assert unknown["bindings"][1]["role"].startswith("roles/storage.admin_withcond_")
     assert "condition" not in unknown["bindings"][1]
@@ -60,7 +65,10 @@ def test_who_does_not_know_conditions_does_not_remove_them(manager: Manager) -> 
     )
     assert manager.unset(etag=read["etag"], version=1) == (400, "INVALID_ARGUMENT", words)
     assert manager.unset(*read["bindings"][1:])[:2] == (400, "INVALID_ARGUMENT")
-    assert manager.unset(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=1)[0] == 400
+    assert (
+        manager.unset(binding("roles/storage.admin", MEMBER, condition=CONDITION), version=1)[0]
+        == 400
+    )
     assert len(manager.policy()["bindings"]) == 2
 
 
@@ -75,7 +83,9 @@ def test_who_does_not_know_conditions_does_not_remove_them(manager: Manager) -> 
         ("nonsense(", False),
     ],
 )
-def test_a_binding_holds_under_its_condition(manager: Manager, condition: str, *, holds: bool) -> None:
+def test_a_binding_holds_under_its_condition(
+    manager: Manager, condition: str, *, holds: bool
+) -> None:
     manager.set(binding("roles/browser", MEMBER, condition=condition), version=3)
     assert manager.other(EMAIL).tested(GET) == [GET] * holds
 
@@ -95,36 +105,60 @@ def test_a_binding_holds_under_its_condition(manager: Manager, condition: str, *
          "The number of members in the policy (1,501) is larger than the maximum allowed size 1,500."),
     ],
 )  # fmt: skip
-def test_whom_and_what_a_policy_cannot_name(manager: Manager, given: dict[str, Any], words: str) -> None:
+def test_whom_and_what_a_policy_cannot_name(
+    manager: Manager, given: dict[str, Any], words: str
+) -> None:
     assert manager.unset(given, version=3) == (400, "INVALID_ARGUMENT", words)
     assert manager.policy()["bindings"] == [OPERATORS]
 
 
 def test_a_policy_is_never_missing(manager: Manager) -> None:
-    assert manager.refused("POST", f"{MANAGER}/{HERE}:setIamPolicy", {})[:2] == (400, "INVALID_ARGUMENT")
-    assert manager.refused("POST", f"{MANAGER}/{HERE}:setIamPolicy", {"policy": {"binding": []}})[0] == 400
+    assert manager.refused("POST", f"{MANAGER}/{HERE}:setIamPolicy", {})[:2] == (
+        400,
+        "INVALID_ARGUMENT",
+    )
+    assert (
+        manager.refused("POST", f"{MANAGER}/{HERE}:setIamPolicy", {"policy": {"binding": []}})[0]
+        == 400
+    )
     assert manager.policy()["bindings"] == [OPERATORS]
 
 
 def test_googles_own_agents_and_strangers_may_be_named(manager: Manager) -> None:
-    members = ["group:a@example.org", f"serviceAccount:{NUMBER}-compute@developer.gserviceaccount.com", "user:a@example.org"]
+    members = [
+        "group:a@example.org",
+        f"serviceAccount:{NUMBER}-compute@developer.gserviceaccount.com",
+        "user:a@example.org",
+    ]
     manager.set(binding("roles/viewer", *reversed(members)))
     assert manager.policy()["bindings"][1]["members"] == members
 
 
 def test_the_principals_of_a_pool_that_is_not_there_cannot_be_named(manager: Manager) -> None:
     pool = f"projects/{NUMBER}/locations/global/workloadIdentityPools/cluster"
-    user = binding("roles/iam.workloadIdentityUser", f"principal://iam.googleapis.com/{pool}/subject/system:serviceaccount:n:s")
+    user = binding(
+        "roles/iam.workloadIdentityUser",
+        f"principal://iam.googleapis.com/{pool}/subject/system:serviceaccount:n:s",
+    )
     code, message = manager.unset(user, where=ACCOUNT)[1:]
-    assert (code, message.startswith(f"Identity Pool does not exist ({pool}).")) == ("INVALID_ARGUMENT", True)
+    assert (code, message.startswith(f"Identity Pool does not exist ({pool}).")) == (
+        "INVALID_ARGUMENT",
+        True,
+    )
     manager.pool()
     manager.set(user, where=ACCOUNT)
     assert user in manager.policy(ACCOUNT)["bindings"]
 
 
 def test_bindings_of_the_same_role_are_one_and_empty_ones_none(manager: Manager) -> None:
-    manager.set(binding("roles/viewer", "user:a@example.org"), binding("roles/browser"), binding("roles/viewer", MEMBER))
-    assert manager.policy()["bindings"][1:] == [binding("roles/viewer", MEMBER, "user:a@example.org")]
+    manager.set(
+        binding("roles/viewer", "user:a@example.org"),
+        binding("roles/browser"),
+        binding("roles/viewer", MEMBER),
+    )
+    assert manager.policy()["bindings"][1:] == [
+        binding("roles/viewer", MEMBER, "user:a@example.org")
+    ]
 
 
 def test_a_grant_and_its_end_take_effect_after_the_lag(begin: Begin) -> None:

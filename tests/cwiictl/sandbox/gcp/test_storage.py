@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 import requests
-from google.api_core.exceptions import BadRequest, Conflict, Forbidden, GoogleAPICallError, NotFound, PreconditionFailed
+from google.api_core.exceptions import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    GoogleAPICallError,
+    NotFound,
+    PreconditionFailed,
+)
 
 from cwiictl.sandbox.gcp.world import OPERATOR, PROJECT
 from tests.cwiictl.sandbox.gcp.owner import BUCKET, STORAGE, Begin, Owner
@@ -31,7 +38,10 @@ def test_a_bucket_is_what_it_was_asked_to_be(owner: Owner) -> None:
     found = owner.storage.get_bucket(BUCKET)
     configuration: Any = found.iam_configuration
     assert (found.labels, found.location, found.metageneration) == ({"cwiictl": "mine"}, "EU", 3)
-    assert (configuration.uniform_bucket_level_access_enabled, configuration.public_access_prevention) == (True, "inherited")
+    assert (
+        configuration.uniform_bucket_level_access_enabled,
+        configuration.public_access_prevention,
+    ) == (True, "inherited")
     assert [one.name for one in owner.storage.list_buckets()] == [BUCKET]
 
 
@@ -43,7 +53,17 @@ def test_a_change_of_what_was_changed_since_is_refused(owner: Owner) -> None:
     made.patch(if_metageneration_match=1)
 
 
-@pytest.mark.parametrize("labels", [{"A": "b"}, {"a": "B"}, {"1a": "b"}, {"a" * 64: "b"}, {"a": "b" * 64}, {f"a{n}": "b" for n in range(65)}])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"A": "b"},
+        {"a": "B"},
+        {"1a": "b"},
+        {"a" * 64: "b"},
+        {"a": "b" * 64},
+        {f"a{n}": "b" for n in range(65)},
+    ],
+)
 def test_labels_have_their_grammar(owner: Owner, labels: dict[str, str]) -> None:
     made = bucket(owner)
     made.labels = labels
@@ -51,7 +71,9 @@ def test_labels_have_their_grammar(owner: Owner, labels: dict[str, str]) -> None
         made.patch()
 
 
-@pytest.mark.parametrize("name", ["ab", "Abc", "-abc", "abc-", "google-x", "goog-x", "1.2.3.4", "a" * 64, "a..b"])
+@pytest.mark.parametrize(
+    "name", ["ab", "Abc", "-abc", "abc-", "google-x", "goog-x", "1.2.3.4", "a" * 64, "a..b"]
+)
 def test_a_name_that_no_bucket_can_have_is_refused(owner: Owner, name: str) -> None:
     answer = owner.session.post(f"{STORAGE}?project={PROJECT}", json={"name": name})
     assert told(answer) == (400, "invalid", f"Invalid bucket name: '{name}'")
@@ -69,7 +91,10 @@ def test_names_are_the_worlds(begin: Begin) -> None:
         bucket(owner)
     with pytest.raises(Conflict, match="The bucket namespace is shared by all users of the system"):
         bucket(owner, "taken")
-    with pytest.raises(Forbidden, match=f"{OPERATOR} does not have storage.buckets.get access to the Google Cloud Storage bucket"):
+    with pytest.raises(
+        Forbidden,
+        match=f"{OPERATOR} does not have storage.buckets.get access to the Google Cloud Storage bucket",
+    ):
         owner.storage.get_bucket("taken")
     assert owner.ask("GET", "https://storage.googleapis.com/taken/keys.json").status == 403
 
@@ -90,18 +115,29 @@ def test_an_object_keeps_what_was_said_of_it(owner: Owner) -> None:
     blob.cache_control, blob.metadata = "max-age=60", {"cwiictl": "mine"}
     blob.upload_from_string(b"\r\n--x\x00\xff\n", "application/json")
     found: Any = owner.storage.bucket(BUCKET).get_blob("a/b c.json")
-    assert (found.cache_control, found.metadata, found.content_type, found.size) == ("max-age=60", {"cwiictl": "mine"}, "application/json", 8)
+    assert (found.cache_control, found.metadata, found.content_type, found.size) == (
+        "max-age=60",
+        {"cwiictl": "mine"},
+        "application/json",
+        8,
+    )
     assert found.download_as_bytes() == b"\r\n--x\x00\xff\n"
     found.metadata, found.cache_control = {"other": "x"}, "no-store"
     found.patch()
     found.reload()
-    assert (found.metadata, found.cache_control, found.metageneration) == ({"other": "x", "cwiictl": "mine"}, "no-store", 2)
+    assert (found.metadata, found.cache_control, found.metageneration) == (
+        {"other": "x", "cwiictl": "mine"},
+        "no-store",
+        2,
+    )
 
 
 def test_an_object_is_written_only_in_place_of_what_one_has_seen(owner: Owner) -> None:
     made = bucket(owner)
     first = put(made, if_generation_match=0)
-    with pytest.raises(PreconditionFailed, match="At least one of the pre-conditions you specified did not hold"):
+    with pytest.raises(
+        PreconditionFailed, match="At least one of the pre-conditions you specified did not hold"
+    ):
         put(made, if_generation_match=0)
     second = put(made, body="{}", if_generation_match=first.generation)
     assert second.generation > first.generation
@@ -135,7 +171,9 @@ def test_content_that_is_not_what_it_was_said_to_be_is_refused(owner: Owner) -> 
     bucket(owner)
     body = b'--x\r\nContent-Type: application/json\r\n\r\n{"name": "a", "md5Hash": "AAAA"}\r\n--x\r\nContent-Type: text/plain\r\n\r\nhi\r\n--x--'
     where = f"https://storage.googleapis.com/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart"
-    answer = owner.session.post(where, data=body, headers={"Content-Type": "multipart/related; boundary=x"})
+    answer = owner.session.post(
+        where, data=body, headers={"Content-Type": "multipart/related; boundary=x"}
+    )
     assert told(answer)[2].startswith('Provided MD5 hash "AAAA" doesn\'t match calculated MD5 hash')
 
 
@@ -156,7 +194,11 @@ def test_the_public_reads_what_everybody_may_read_and_keeps_it_for_an_hour(owner
     let(made, READER)
     for url in (KEYS, f"https://{BUCKET}.storage.googleapis.com/keys.json"):
         answer = owner.ask("GET", url)
-        assert (answer.status, answer.body, answer.headers["content-type"]) == (200, b'{"keys":[]}', "application/json")
+        assert (answer.status, answer.body, answer.headers["content-type"]) == (
+            200,
+            b'{"keys":[]}',
+            "application/json",
+        )
         assert answer.headers["cache-control"] == "public, max-age=3600"
     assert owner.ask("HEAD", KEYS).headers["content-length"] == "11"
 
@@ -179,18 +221,29 @@ def test_nobody_is_asked_who_they_are_over_json(owner: Owner) -> None:
 
 
 def test_a_project_that_is_not_there_has_no_buckets(owner: Owner) -> None:
-    assert told(owner.session.get(f"{STORAGE}?project=nowhere")) == (400, "invalid", "Unknown project id: nowhere")
+    assert told(owner.session.get(f"{STORAGE}?project=nowhere")) == (
+        400,
+        "invalid",
+        "Unknown project id: nowhere",
+    )
     assert told(owner.session.get(STORAGE))[:2] == (400, "required")
 
 
 def test_an_api_that_is_off_is_told(owner: Owner) -> None:
     owner.project.services.pop("storage.googleapis.com")
     status, reason, words = told(owner.session.get(f"{STORAGE}?project={PROJECT}"))
-    assert (status, reason, "has not been used in project" in words) == (403, "accessNotConfigured", True)
+    assert (status, reason, "has not been used in project" in words) == (
+        403,
+        "accessNotConfigured",
+        True,
+    )
 
 
 def test_an_acl_has_no_place_where_access_is_uniform(owner: Owner) -> None:
-    with pytest.raises(BadRequest, match="Cannot insert legacy ACL for an object when uniform bucket-level access is enabled"):
+    with pytest.raises(
+        BadRequest,
+        match="Cannot insert legacy ACL for an object when uniform bucket-level access is enabled",
+    ):
         put(bucket(owner), predefined_acl="publicRead")
 
 
@@ -199,7 +252,11 @@ def test_faults_are_told_in_the_words_of_who_is_asked(begin: Begin, seed: int) -
     owner = begin(failures=1.0, seed=seed)
     answer = owner.ask("GET", f"{STORAGE}/{BUCKET}")
     reason = json.loads(answer.body)["error"]["errors"][0]["reason"]
-    assert (answer.status, reason) in {(429, "rateLimitExceeded"), (503, "backendError"), (500, "internalError")}
+    assert (answer.status, reason) in {
+        (429, "rateLimitExceeded"),
+        (503, "backendError"),
+        (500, "internalError"),
+    }
     assert b"<Error><Code>" in owner.ask("GET", KEYS).body
 
 
@@ -219,13 +276,19 @@ def test_expired_credentials_are_told_and_the_public_needs_none(owner: Owner) ->
     owner.sandbox.faults.expired = True
     assert owner.ask("GET", KEYS).status == 200
     answer = owner.ask("GET", f"{STORAGE}/{BUCKET}", headers={"Authorization": "Bearer ya29.x"})
-    assert (answer.status, json.loads(answer.body)["error"]["message"]) == (401, "Invalid Credentials")
+    assert (answer.status, json.loads(answer.body)["error"]["message"]) == (
+        401,
+        "Invalid Credentials",
+    )
 
 
 def test_the_record_tells_who_needs_what_and_what_writes(owner: Owner) -> None:
     put(bucket(owner))
     seen = [(one.action, one.permissions) for one in owner.sandbox.record if one.mutating]
-    assert seen == [("storage.buckets.create", ("storage.buckets.create",)), ("storage.objects.create", ("storage.objects.create",))]
+    assert seen == [
+        ("storage.buckets.create", ("storage.buckets.create",)),
+        ("storage.objects.create", ("storage.objects.create",)),
+    ]
 
 
 def test_what_is_not_here_is_not_found(owner: Owner) -> None:

@@ -12,8 +12,13 @@ from tests.cwiictl.sandbox.gcp.shelf import KEYS, READER, bucket, let, put
 GETTER = "roles/storage.legacyObjectReader"
 
 
-@pytest.mark.parametrize(("role", "status", "code"), [(READER, 404, b"<Code>NoSuchKey</Code>"), (GETTER, 403, b"<Code>AccessDenied</Code>")])
-def test_only_who_may_list_hears_that_an_object_is_not_there(owner: Owner, role: str, status: int, code: bytes) -> None:
+@pytest.mark.parametrize(
+    ("role", "status", "code"),
+    [(READER, 404, b"<Code>NoSuchKey</Code>"), (GETTER, 403, b"<Code>AccessDenied</Code>")],
+)
+def test_only_who_may_list_hears_that_an_object_is_not_there(
+    owner: Owner, role: str, status: int, code: bytes
+) -> None:
     let(bucket(owner), role)
     answer = owner.ask("GET", KEYS)
     assert answer.status == status
@@ -25,7 +30,9 @@ def test_the_public_hears_of_a_bucket_that_is_not_there(owner: Owner) -> None:
     assert (answer.status, b"<Code>NoSuchBucket</Code>" in answer.body) == (404, True)
 
 
-def test_prevention_of_public_access_refuses_the_public_in_policies_and_at_the_door(owner: Owner) -> None:
+def test_prevention_of_public_access_refuses_the_public_in_policies_and_at_the_door(
+    owner: Owner,
+) -> None:
     made = bucket(owner)
     put(made)
     let(made, READER)
@@ -33,7 +40,8 @@ def test_prevention_of_public_access_refuses_the_public_in_policies_and_at_the_d
     made.patch()
     assert owner.ask("GET", KEYS).status == 403
     with pytest.raises(
-        PreconditionFailed, match="The member bindings allUsers and allAuthenticatedUsers are not allowed since public access prevention is enforced"
+        PreconditionFailed,
+        match="The member bindings allUsers and allAuthenticatedUsers are not allowed since public access prevention is enforced",
     ):
         let(made, GETTER)
     made.iam_configuration.public_access_prevention = "inherited"
@@ -51,17 +59,25 @@ def test_an_organisation_may_prevent_public_access(owner: Owner) -> None:
 
 def test_an_organisation_may_let_only_its_own_people_in(owner: Owner) -> None:
     owner.project.domains_only = True
-    with pytest.raises(PreconditionFailed, match="One or more users named in the policy do not belong to a permitted customer"):
+    with pytest.raises(
+        PreconditionFailed,
+        match="One or more users named in the policy do not belong to a permitted customer",
+    ):
         let(bucket(owner), READER)
 
 
 def test_a_policy_is_written_only_over_the_one_that_was_read(owner: Owner) -> None:
     made = bucket(owner)
-    mine, theirs = made.get_iam_policy(requested_policy_version=3), made.get_iam_policy(requested_policy_version=3)
+    mine, theirs = (
+        made.get_iam_policy(requested_policy_version=3),
+        made.get_iam_policy(requested_policy_version=3),
+    )
     theirs.bindings.append({"role": READER, "members": {f"serviceAccount:{OPERATOR}"}})
     made.set_iam_policy(theirs)
     mine.bindings.append({"role": READER, "members": {"allUsers"}})
-    with pytest.raises(PreconditionFailed, match="At least one of the pre-conditions you specified did not hold"):
+    with pytest.raises(
+        PreconditionFailed, match="At least one of the pre-conditions you specified did not hold"
+    ):
         made.set_iam_policy(mine)
 
 
@@ -76,14 +92,29 @@ def test_a_new_bucket_is_its_projects(owner: Owner) -> None:
 
 
 def test_conditions_need_uniform_access_and_who_reads_version_3(owner: Owner) -> None:
-    condition = {"title": "docs", "expression": f"resource.name.startsWith('projects/_/buckets/{BUCKET}/objects/keys')"}
+    condition = {
+        "title": "docs",
+        "expression": f"resource.name.startsWith('projects/_/buckets/{BUCKET}/objects/keys')",
+    }
     with pytest.raises(PreconditionFailed, match="uniform bucket-level access"):
-        let(bucket(owner, "not-uniform", uniform=False), READER, f"serviceAccount:{OPERATOR}", condition)
+        let(
+            bucket(owner, "not-uniform", uniform=False),
+            READER,
+            f"serviceAccount:{OPERATOR}",
+            condition,
+        )
     made = bucket(owner)
     let(made, READER, f"serviceAccount:{OPERATOR}", condition)
-    shown = [one for one in made.get_iam_policy(requested_policy_version=3).bindings if "condition" in one]
+    shown = [
+        one
+        for one in made.get_iam_policy(requested_policy_version=3).bindings
+        if "condition" in one
+    ]
     assert [one["condition"]["title"] for one in shown] == ["docs"]
-    assert any(role.startswith(f"{READER}_withcond_") for role in made.get_iam_policy(requested_policy_version=1))
+    assert any(
+        role.startswith(f"{READER}_withcond_")
+        for role in made.get_iam_policy(requested_policy_version=1)
+    )
 
 
 def test_a_member_who_is_not_there_is_refused(owner: Owner) -> None:
@@ -97,9 +128,13 @@ def test_permissions_that_are_lacking_are_not_among_those_one_has(begin: Begin) 
     made = bucket(owner)
     asked = ["storage.buckets.get", "storage.buckets.delete", "storage.objects.create"]
     assert made.test_iam_permissions(asked) == ["storage.buckets.get"]
-    with pytest.raises(Forbidden, match=r"Permission 'storage\.buckets\.delete' denied on resource"):
+    with pytest.raises(
+        Forbidden, match=r"Permission 'storage\.buckets\.delete' denied on resource"
+    ):
         made.delete()
-    with pytest.raises(Forbidden, match=r"Permission 'storage\.objects\.create' denied on resource"):
+    with pytest.raises(
+        Forbidden, match=r"Permission 'storage\.objects\.create' denied on resource"
+    ):
         put(made)
 
 
