@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cwii_webhook import pki
-from cwii_webhook.faults import fault, unfit
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates import pki
+from cwii_webhook.certificates.checks import fault, unfit
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl import files
 from cwiictl.errors import BadInput
@@ -17,7 +17,7 @@ from cwiictl.install.sidecar.secrets import Certified, pair, read
 from cwiictl.install.sidecar.sidecar import Sidecar
 from cwiictl.kubernetes import Place
 
-LIFE = pki.Life(
+LIFE = pki.Lifetime(
     timedelta(days=365), timedelta(days=30)
 )  # as HyperShift makes them, and makes them anew
 
@@ -35,10 +35,10 @@ class Source:
         return str(self.file) if self.file else f"the Secret {self.secret}"
 
 
-def signer(source: Source, place: Place | None, namespace: str) -> Pair:
+def signer(source: Source, place: Place | None, namespace: str) -> KeyPair:
     """HyperShift's Secrets have it as ca.crt and ca.key, and most others as tls.crt and tls.key."""
     if source.file:
-        found = Pair(
+        found = KeyPair(
             files.read(source.file, "the CA"),
             files.read(source.file.with_suffix(".key"), "the CA's key"),
         )
@@ -51,7 +51,7 @@ def signer(source: Source, place: Place | None, namespace: str) -> Pair:
             )
         held = read(live)
         found = (
-            Pair(held["ca.crt"], held["ca.key"])
+            KeyPair(held["ca.crt"], held["ca.key"])
             if held.keys() >= {"ca.crt", "ca.key"}
             else pair(held)
         )
@@ -64,7 +64,7 @@ def signer(source: Source, place: Place | None, namespace: str) -> Pair:
 
 
 def certified(
-    sidecar: Sidecar, root: Pair, client: Pair, lying: Mapping[str, Files]
+    sidecar: Sidecar, root: KeyPair, client: KeyPair, lying: Mapping[str, Files]
 ) -> tuple[Certified, tuple[str, ...]]:
     """With what there is to tell of it. `lying`: what is there of either, by the name of its Secret."""
     now, (user, groups) = datetime.now(UTC), sidecar.user
@@ -78,7 +78,9 @@ def certified(
     return Certified(serving[0], asking[0], pki.bundle(root.certificate)), told
 
 
-def _kept(there: Files, wish: pki.Wish, by: Pair, now: datetime) -> tuple[Pair, str]:
+def _kept(
+    there: Files, wish: pki.CertificateSpec, by: KeyPair, now: datetime
+) -> tuple[KeyPair, str]:
     """The pair that is there while nothing is wrong with it; else another, and why. It would not last longer than its CA."""
     old, last = pair(there), pki.ends(by.certificate)
     if last and last - now <= LIFE.early:

@@ -8,10 +8,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cwii_webhook.dialects import ALL, Version, service
-from cwii_webhook.picture import space
+from cwii_webhook.admission.cluster_view import namespace_ref
+from cwii_webhook.dialects.common.external_config import (
+    ConfigMapKey,
+    ExternalConfig,
+    InstanceMetadata,
+    LocalFile,
+)
+from cwii_webhook.dialects.registry import ALL, Version, service
 from cwii_webhook.settings.flags import BadFlag
-from cwii_webhook.source import File, Key, Machine, Source
 
 from cwiictl import files
 from cwiictl.actions.cluster import version
@@ -112,7 +117,7 @@ def _answer(those: Found, texts: Mapping[str, bytes], objects: Objects) -> Answe
 
 def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Explanation]:
     """One after another, as API servers ask: what one has given, the next one sees."""
-    around = objects.body(space(pod.namespace)) if isinstance(objects, Live) else None
+    around = objects.body(namespace_ref(pod.namespace)) if isinstance(objects, Live) else None
     for way in ways:
         why = way.unasked(around, pod.body)
         told = (
@@ -124,17 +129,17 @@ def _explained(pod: Pod, ways: Iterable[Way], objects: Objects) -> Iterator[Expl
         yield told
 
 
-def heed(source: Source, objects: Objects) -> str:
+def heed(source: ExternalConfig, objects: Objects) -> str:
     """What a dialect heeds besides annotations, from where it is at hand. What the webhook's own machine is told of itself is not.
 
     Gives why something is passed over: as in the webhook, pods are decided on all the same.
     """
-    match source.place:
-        case Key(ref, key):
-            return source.take(seen.annotations.get(key)) if (seen := objects.seen(ref)) else ""
-        case File(path):
-            return source.take(_text(Path(path)))
-        case Machine():
+    match source.location:
+        case ConfigMapKey(ref, key):
+            return source.update(seen.annotations.get(key)) if (seen := objects.get(ref)) else ""
+        case LocalFile(path):
+            return source.update(_text(Path(path)))
+        case InstanceMetadata():
             return ""
 
 

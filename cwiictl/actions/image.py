@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
 
 from cwiictl import files
 from cwiictl.errors import Problem

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cwii_webhook.dialects import Kind as Titled
-from cwii_webhook.picture import Ref, Seen
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
+from cwii_webhook.dialects.registry import Kind as Titled
 
 from cwiictl.errors import BadInput, Denied, Failed
 from cwiictl.explain.objects import Objects
@@ -25,12 +25,12 @@ class Live(Objects):
     """What it does not hold is asked for when it is needed, unless all of that kind have been listed."""
 
     place: Place = field(kw_only=True)
-    bodies: dict[Ref, Body] = field(
-        default_factory=dict[Ref, Body], kw_only=True
+    bodies: dict[ObjectRef, Body] = field(
+        default_factory=dict[ObjectRef, Body], kw_only=True
     )  # of what was listed
     listed: set[Titled] = field(default_factory=set[Titled], kw_only=True)
 
-    def seen(self, ref: Ref) -> Seen | None:
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         if (
             ref not in self.held
             and ref not in self.missed
@@ -38,9 +38,9 @@ class Live(Objects):
             and (body := _found(self.place, ref))
         ):
             self.hold(body)
-        return super().seen(ref)
+        return super().get(ref)
 
-    def body(self, ref: Ref) -> Body | None:
+    def body(self, ref: ObjectRef) -> Body | None:
         """Of an object that is there and may be read."""
         try:
             return _found(self.place, ref)
@@ -76,7 +76,7 @@ def got(place: Place, thing: str, namespace: str) -> bytes:
     return json.dumps(body).encode()
 
 
-def _found(place: Place, ref: Ref) -> Body | None:
+def _found(place: Place, ref: ObjectRef) -> Body | None:
     """A pod's author writes the names of its owners: what no object can be called is not asked for."""
     if not NAME.fullmatch(ref.name) or (ref.namespace and not LABEL.fullmatch(ref.namespace)):
         return None

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cwii_webhook.dialects import Service, routes
-from cwii_webhook.source import Key, Source
+from cwii_webhook.dialects.common.external_config import ConfigMapKey, ExternalConfig
+from cwii_webhook.dialects.registry import Service, routes
 
 from cwiictl.actions.cluster import version
 from cwiictl.actions.installed import Installed, installed
@@ -32,12 +32,16 @@ class Way:
     at: frozenset[str] = frozenset()
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[ExternalConfig, ...]:
         """Of what it heeds besides annotations, what is at hand: the files of one that runs in a cluster are where its pods are."""
         return (
-            self.service.sources
+            self.service.external_config
             if self.configuration is None
-            else tuple(each for each in self.service.sources if isinstance(each.place, Key))
+            else tuple(
+                each
+                for each in self.service.external_config
+                if isinstance(each.location, ConfigMapKey)
+            )
         )
 
     def unasked(self, namespace: Body | None, pod: Body) -> Unasked | None:

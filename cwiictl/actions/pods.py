@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from cwii_webhook.dialects import EVERYBODY, routes
-from cwii_webhook.picture import Ref
-from cwii_webhook.source import Key
+from cwii_webhook.admission.cluster_view import ObjectRef
+from cwii_webhook.dialects.common.external_config import ConfigMapKey
+from cwii_webhook.dialects.registry import ALL_SOURCES, routes
 
 from cwiictl.actions.cluster import address, version
 from cwiictl.actions.explain import heed
@@ -43,7 +43,7 @@ MOST = 3  # pods that are named
 class Lack:
     """Of all pods of one owner. What differs between them is told of the first that has it."""
 
-    owner: Ref
+    owner: ObjectRef
     pods: tuple[Shortfall, ...]
 
     @property
@@ -75,7 +75,7 @@ def found(place: Place, those: Iterable[Installed], namespaces: Collection[str] 
     _permitted(place)
     whole = _whole(those)
     picture = Live(place=place)
-    picture.list(EVERYBODY)
+    picture.list(ALL_SOURCES)
     if unknown := sorted(
         set(namespaces) - {each["metadata"]["name"] for each in place.api.list("Namespace")}
         if namespaces
@@ -109,7 +109,7 @@ def found(place: Place, those: Iterable[Installed], namespaces: Collection[str] 
 
 
 def _lacks(short: Iterable[Shortfall]) -> Iterator[Lack]:
-    owners: dict[Ref, list[Shortfall]] = {}
+    owners: dict[ObjectRef, list[Shortfall]] = {}
     for each in short:
         owners.setdefault(each.owner, []).append(each)
     for owner, some in sorted(
@@ -235,7 +235,10 @@ def _cluster(place: Place, one: Installed, picture: Live) -> Cluster:
     """Of what is heeded besides annotations what stands in the cluster: its files are where its pods are."""
     offered = services(one.deployment or {}, version(place))
     for source in (
-        source for each in offered for source in each.sources if isinstance(source.place, Key)
+        source
+        for each in offered
+        for source in each.external_config
+        if isinstance(source.location, ConfigMapKey)
     ):
         heed(source, picture)
     ways = {path.decode(): route for path, route in routes(offered).items()}
@@ -244,7 +247,7 @@ def _cluster(place: Place, one: Installed, picture: Live) -> Cluster:
 
 def _permitted(place: Place) -> None:
     kinds = [
-        kind for group, name in (*EVERYBODY, ("", "Pod")) if (kind := served(place, group, name))
+        kind for group, name in (*ALL_SOURCES, ("", "Pod")) if (kind := served(place, group, name))
     ]
     needed = [Right("list", kind.plural, kind.group) for kind in kinds]
     if problem := denied(place.caller, place.api.lacking(needed), "status --pods"):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl import files
 from cwiictl.actions.authorities import certified, signer
@@ -44,7 +44,7 @@ def written(beside: Beside, *, dry: bool) -> Result:
     )
 
 
-def _signers(beside: Beside) -> list[Pair]:
+def _signers(beside: Beside) -> list[KeyPair]:
     sources = (beside.root, beside.client)
     if all(source.file for source in sources):
         return [signer(source, None, "") for source in sources]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cwii_webhook.admit import Route
+from cwii_webhook.admission.admit import Route
 
 from cwiictl.actions.waiting import BEHIND, LEARNING, Waiting
 from cwiictl.errors import Denied, Failed, NotYet, Problem

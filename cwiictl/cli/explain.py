@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 import yaml
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
 
 from cwiictl import files
 from cwiictl.actions.explain import Answer, Question

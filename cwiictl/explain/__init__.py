@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from cwii_webhook import review
-from cwii_webhook.admit import Decision, Route, admit
-from cwii_webhook.injection import Injection
-from cwii_webhook.patch import applied
-from cwii_webhook.picture import Picture
-from cwii_webhook.pieces import Op
+from cwii_webhook.admission import review
+from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.cluster_view import ClusterView
+from cwii_webhook.admission.injection import Injection
+from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.pieces import Op
 
 from cwiictl.errors import BadInput
 from cwiictl.explain.objects import Pod
@@ -71,7 +71,7 @@ class Explanation:
         return halves + (() if "switched-off" in reasons else self.odd)
 
 
-def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
+def explained(pod: Pod, route: Route, picture: ClusterView) -> Explanation:
     """Through the wire form and back, as it happens in a cluster."""
     decision = admit(route, _request(pod), picture)
     ops = [
@@ -87,7 +87,7 @@ def explained(pod: Pod, route: Route, picture: Picture) -> Explanation:
         values=tuple(value for injection in decision.injections for value in _values(injection)),
         absences=_absences(decision),
         warnings=decision.warnings,
-        odd=decision.odd,
+        odd=decision.annotation_warnings,
         refusal=decision.message,
     )
 
@@ -109,8 +109,8 @@ def _request(pod: Pod) -> review.Request:
         "object": pod.body,
     }
     try:
-        return review.decode(json.dumps({"request": asked}).encode()).request
-    except review.Unreadable as e:
+        return review.decode_review(json.dumps({"request": asked}).encode()).request
+    except review.InvalidReview as e:
         raise BadInput(
             f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it"
         ) from e
@@ -118,12 +118,12 @@ def _request(pod: Pod) -> review.Request:
 
 def _values(injection: Injection) -> Sequence[Value]:
     return [
-        Value(injection.gives, o.what, o.value, o.key, str(o.voice.ref) if o.voice else "")
+        Value(injection.provider, o.name, o.value, o.key, str(o.source.ref) if o.source else "")
         for o in injection.origins
     ]
 
 
 def _absences(decision: Decision) -> tuple[Absence, ...]:
     return tuple(
-        Absence(nothing.gives, nothing.reason, nothing.text) for nothing in decision.nothing
+        Absence(nothing.provider, nothing.reason, nothing.text) for nothing in decision.skips
     )

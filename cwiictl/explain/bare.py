@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cwii_webhook.admit import Mutator, Route
+from cwii_webhook.admission.admit import Mutator, Route
 
 from cwiictl.explain.objects import TEMPLATES, Pod
 from cwiictl.explain.parts import containers, listed, within

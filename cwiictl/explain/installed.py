@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cwii_webhook.dialects import ALL, Service, Version, divided, service
+from cwii_webhook.dialects.registry import ALL, Service, Version, service, split_command_line
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.errors import BadInput
@@ -19,7 +19,7 @@ def services(deployment: Body, version: Version) -> tuple[Service, ...]:
     """As it would start, the first dialect first."""
     name = deployment["metadata"]["name"]
     container = _container(deployment)
-    words = divided(container.get("args") or ())
+    words = split_command_line(container.get("args") or ())
     try:
         return tuple(
             _service(each, _environ(container), version, first=number == 0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
-from cwii_webhook.picture import Owner, Ref, Seen
-from cwii_webhook.spelling import nearest
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.dialects.common.typo_hints import nearest
 
 from cwiictl.documents import Document, kind_of
 from cwiictl.errors import BadInput
@@ -50,15 +50,15 @@ class Objects:
     """A picture of what was given, and no more. What was looked for in vain is remembered: a user will want to know."""
 
     namespace: str = "default"
-    held: dict[Ref, Seen] = field(default_factory=dict[Ref, Seen])
-    missed: dict[Ref, None] = field(default_factory=dict[Ref, None])
+    held: dict[ObjectRef, ObjectMetadata] = field(default_factory=dict[ObjectRef, ObjectMetadata])
+    missed: dict[ObjectRef, None] = field(default_factory=dict[ObjectRef, None])
 
-    def seen(self, ref: Ref) -> Seen | None:
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         if ref not in self.held:
             self.missed[ref] = None
         return self.held.get(ref)
 
-    def near(self, ref: Ref) -> str:
+    def near(self, ref: ObjectRef) -> str:
         """The one that may have been meant: of a name like it, or of its name in another namespace."""
         alike = [one for one in self.held if one.kind == ref.kind]
         found = nearest(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
@@ -66,23 +66,23 @@ class Objects:
             (f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), ""
         )
 
-    def hold(self, body: Mapping[str, Any]) -> Ref:
+    def hold(self, body: Mapping[str, Any]) -> ObjectRef:
         meta, kind = _meta(body), str(body.get("kind", ""))
         space = "" if kind in CLUSTER_WIDE else str(meta.get("namespace") or self.namespace)
-        ref = Ref(_group(body), kind, space, str(meta.get("name", "")))
+        ref = ObjectRef(_group(body), kind, space, str(meta.get("name", "")))
         texts = msgspec.convert(
             (body.get("data") if kind == "ConfigMap" else meta.get("annotations")) or {},
             dict[str, str],
         )
         owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[Owner, ...])
-        self.held[ref] = Seen(texts, owners, str(meta.get("uid") or NOBODY))
+        self.held[ref] = ObjectMetadata(texts, owners, str(meta.get("uid") or NOBODY))
         return ref
 
 
 def read(documents: Iterable[Document], objects: Objects) -> list[Pod]:
     """All that could be asked about, in the order of the files. Everything becomes part of the picture."""
     every = [each for document in documents for each in _single(document)]
-    sources: dict[Ref, str] = {}
+    sources: dict[ObjectRef, str] = {}
     for document in every:
         _check_texts(document)
         try:
@@ -215,9 +215,11 @@ def _claimed(pod: Mapping[str, Any], objects: Objects) -> list[Mapping[str, obje
     meta = _meta(pod)
     space = str(meta.get("namespace") or objects.namespace)
     given = [_object(one) for one in cast("list[object]", meta.get("ownerReferences") or [])]
-    refs = [Ref(_group(one), str(one.get("kind")), space, str(one.get("name"))) for one in given]
+    refs = [
+        ObjectRef(_group(one), str(one.get("kind")), space, str(one.get("name"))) for one in given
+    ]
     return [
-        {**one, "uid": NOBODY} if objects.held.get(ref, Seen()).uid == NOBODY else one
+        {**one, "uid": NOBODY} if objects.held.get(ref, ObjectMetadata()).uid == NOBODY else one
         for one, ref in zip(given, refs, strict=True)
     ]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cwii_webhook.admit import Route
-from cwii_webhook.picture import Ref, space
-from cwii_webhook.review import MIRROR
+from cwii_webhook.admission.admit import Route
+from cwii_webhook.admission.cluster_view import ObjectRef, namespace_ref
+from cwii_webhook.admission.review import MIRROR_ANNOTATION
 
 from cwiictl.engine.resource import Difference
 from cwiictl.explain import Explanation, explained
@@ -25,7 +25,7 @@ OVER = frozenset({"Succeeded", "Failed"})
 class Shortfall:
     """Of one pod."""
 
-    owner: Ref  # whoever is to be told to make it anew: the pod itself, if it has none
+    owner: ObjectRef  # whoever is to be told to make it anew: the pod itself, if it has none
     pod: str
     lacks: tuple[str, ...] = ()
     differs: tuple[Difference, ...] = ()
@@ -50,7 +50,7 @@ class Cluster:
     """All that bears on what pods are given, as it is now."""
 
     picture: Objects
-    bodies: Mapping[Ref, Body]  # of Namespaces, and of whoever makes pods
+    bodies: Mapping[ObjectRef, Body]  # of Namespaces, and of whoever makes pods
     configuration: Body
     routes: Mapping[str, Route]  # by their paths
     spared: tuple[str, ...] = ()  # how the names of namespaces begin that nobody is asked about
@@ -63,12 +63,12 @@ def shortfalls(pods: Iterable[Body], cluster: Cluster) -> Iterator[Shortfall]:
             yield from _judged(pod, routes, cluster)
 
 
-def owner(pod: Body, bodies: Mapping[Ref, Body]) -> tuple[Ref, ...]:
+def owner(pod: Body, bodies: Mapping[ObjectRef, Body]) -> tuple[ObjectRef, ...]:
     """Whoever made it, and who made that: the nearest first. A reference that names another object of that name is nobody's."""
-    found: list[Ref] = []
+    found: list[ObjectRef] = []
     here: Body | None = pod
     while here and (reference := _controller(here)) and len(found) < 3:
-        ref = Ref(
+        ref = ObjectRef(
             str(reference.get("apiVersion", "")).rpartition("/")[0],
             reference["kind"],
             pod["metadata"]["namespace"],
@@ -86,7 +86,7 @@ def _judged(pod: Body, routes: list[Route], cluster: Cluster) -> Iterator[Shortf
     near = cluster.bodies.get(made[0]) if made else None
     base = (templated(pod, near) if near else None) or stripped(pod, routes)
     told = list(_explained(base, routes, cluster.picture))
-    top = made[-1] if made else Ref("", "Pod", about["namespace"], about["name"])
+    top = made[-1] if made else ObjectRef("", "Pod", about["namespace"], about["name"])
     if refusal := next((each.refusal for each in told if each.outcome == "refused"), ""):
         yield Shortfall(top, about["name"], refusal=refusal)
     elif any(each.outcome == "injected" for each in told):
@@ -141,7 +141,7 @@ def _why(told: Iterable[Explanation]) -> Iterator[str]:
 
 def _routes(pod: Body, cluster: Cluster) -> list[Route]:
     name = pod["metadata"]["namespace"]
-    around = cluster.bodies.get(space(name))
+    around = cluster.bodies.get(namespace_ref(name))
     if around is None or name.startswith(cluster.spared):
         return []
     asked = paths(
@@ -156,7 +156,7 @@ def _running(pod: Body) -> bool:
     """What shows a node's own pod, has ended, or is on its way out is nobody's to make anew."""
     about = pod["metadata"]
     return (
-        MIRROR not in within(about, "annotations")
+        MIRROR_ANNOTATION not in within(about, "annotations")
         and "deletionTimestamp" not in about
         and within(pod, "status").get("phase") not in OVER
     )

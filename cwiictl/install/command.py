@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cwii_webhook.dialects import ALL, MORE, Service, service
+from cwii_webhook.dialects.registry import ALL, SEPARATOR, Service, service
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.audiences import AZURE
@@ -32,7 +32,9 @@ OWN = Doors()  # in a pod of its own
 
 def command(values: Values, doors: Doors = OWN, more: Iterable[str] = ()) -> list[str]:
     """Behind the image's entrypoint. `more` is told the first dialect."""
-    words = [[MORE, dialect, *_words(values, dialect, doors, more)] for dialect in values.served]
+    words = [
+        [SEPARATOR, dialect, *_words(values, dialect, doors, more)] for dialect in values.served
+    ]
     return [word for each in words for word in each][1:]
 
 

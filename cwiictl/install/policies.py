@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from cwii_webhook.mutators.credentials import FILE, MARK, NAME
+from cwii_webhook.dialects.cwii.google_credentials import CONFIG_MAP_LABELS, FILE, NAME
 
 from cwiictl.errors import BadInput
 from cwiictl.install.body import Object, body
@@ -193,7 +193,7 @@ def _config_maps(values: Values) -> Object:
 def _marked(what: str) -> str:
     ours = " && ".join(
         f"'{key}' in {what}.metadata.labels && {what}.metadata.labels['{key}'] == '{text}'"
-        for key, text in MARK.items()
+        for key, text in CONFIG_MAP_LABELS.items()
     )
     return f"has({what}.metadata.labels) && {ours}"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
 from cwiictl.install.body import CORE, RBAC, Object, body
 from cwiictl.install.values import Values

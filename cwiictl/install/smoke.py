@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cwii_webhook.vocabulary import Word, eks, gcpwif
+from cwii_webhook.dialects.common.annotations import Annotation
+from cwii_webhook.dialects.eks import annotations as eks
+from cwii_webhook.dialects.gcpwif import annotations as gcpwif
 
 from cwiictl.install.command import understood
 from cwiictl.install.conditions import spared
@@ -20,9 +22,12 @@ _ASKS: Mapping[Dialect, Mapping[str, Mapping[str, str]]] = {
     "azwi": {"labels": {"azure.workload.identity/use": "true"}},
 }
 # In the others only ServiceAccounts ask: with all of these words, in the domain of its annotations.
-_ASKED: Mapping[Dialect, Callable[[str], tuple[Word, ...]]] = {
-    "eks": lambda domain: (eks.words(domain).role_arn,),
-    "gcpwif": lambda domain: (gcpwif.words(domain).provider, gcpwif.words(domain).email),
+_ASKED: Mapping[Dialect, Callable[[str], tuple[Annotation, ...]]] = {
+    "eks": lambda domain: (eks.eks_annotations(domain).role_arn,),
+    "gcpwif": lambda domain: (
+        gcpwif.gcpwif_annotations(domain).provider,
+        gcpwif.gcpwif_annotations(domain).email,
+    ),
 }
 _GIVEN: Mapping[Dialect, frozenset[str]] = {  # one of them
     "cwii": frozenset({"AWS_ROLE_ARN"}),

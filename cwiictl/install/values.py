@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from cwii_webhook.settings.flags import duration
-from cwii_webhook.settings.grammar import IMAGE
+from cwii_webhook.settings.formats import IMAGE
 from msgspec import Meta
 
 from cwiictl.errors import BadInput

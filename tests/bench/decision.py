@@ -11,11 +11,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cwii_webhook.admission import response
-from cwii_webhook.admit import Route, admit
-from cwii_webhook.dialects import ALL, service
-from cwii_webhook.picture import Owner, Ref, Seen, account, space
-from cwii_webhook.review import answer, decode
+from cwii_webhook.admission.admit import Route, admit
+from cwii_webhook.admission.cluster_view import (
+    ObjectMetadata,
+    ObjectRef,
+    Owner,
+    namespace_ref,
+    service_account_ref,
+)
+from cwii_webhook.admission.handler import response
+from cwii_webhook.admission.review import decode_review, encode_response
+from cwii_webhook.dialects.registry import ALL, service
 from ratio import Ratio, measure
 
 WORKLOADS = 40
@@ -82,20 +88,20 @@ class Known:
     """A picture of the workloads' objects."""
 
     def __init__(self, says: Mapping[str, str]) -> None:
-        self._objects: dict[Ref, Seen] = {}
+        self._objects: dict[ObjectRef, ObjectMetadata] = {}
         for number in range(WORKLOADS):
             where = f"team-{number:02}"
             above = Owner("apps/v1", "Deployment", "shop", "d", controller=True)
-            self._objects[space(where)] = Seen({"example.com/team": where})
-            self._objects[account(where, "shop")] = Seen(says)
-            self._objects[Ref("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = Seen(
-                {"deployment.kubernetes.io/revision": "1"}, (above,), "r"
+            self._objects[namespace_ref(where)] = ObjectMetadata({"example.com/team": where})
+            self._objects[service_account_ref(where, "shop")] = ObjectMetadata(says)
+            self._objects[ObjectRef("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = (
+                ObjectMetadata({"deployment.kubernetes.io/revision": "1"}, (above,), "r")
             )
-            self._objects[Ref("apps", "Deployment", where, "shop")] = Seen(
+            self._objects[ObjectRef("apps", "Deployment", where, "shop")] = ObjectMetadata(
                 {"deployment.kubernetes.io/revision": "1"}, (), "d"
             )
 
-    def seen(self, ref: Ref) -> Seen | None:
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         return self._objects.get(ref)
 
 
@@ -108,13 +114,13 @@ def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], 
 
 
 def _decided(route: Route, body: bytes, picture: Known) -> bytes:
-    asked = decode(body)
-    return answer(asked, response(asked.request.uid, admit(route, asked.request, picture)))
+    asked = decode_review(body)
+    return encode_response(asked, response(asked.request.uid, admit(route, asked.request, picture)))
 
 
 def _given(route: Route, body: bytes, picture: Known) -> None:
     """What is measured has to be the whole: each container is given something."""
-    decision = admit(route, decode(body).request, picture)
+    decision = admit(route, decode_review(body).request, picture)
     touched = {
         tuple(op.path.split("/")[2:4])
         for op in decision.ops

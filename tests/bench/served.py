@@ -16,8 +16,8 @@ from pathlib import Path
 
 import decision
 
-from tests.webhook.apiserver.double import ADMIN
-from tests.webhook.apiserver.ground import Ground
+from tests.webhook.apiserver.fake import ADMIN
+from tests.webhook.apiserver.running import Ground
 
 
 @contextlib.contextmanager

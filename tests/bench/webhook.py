@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import cast
 
 import decision
-from cwii_webhook import server
-from cwii_webhook.dialects import ALL
-from cwii_webhook.door import bind
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.server import lifecycle as server
+from cwii_webhook.server.listener import bind
 from ratio import Ratio
 from served import fill, program, used
 from uvicorn import Config, Server
 
-from tests.webhook.apiserver.ground import an_apiserver
+from tests.webhook.apiserver.running import an_apiserver
 
 CONNECTIONS = 8
 ROUNDS = 5

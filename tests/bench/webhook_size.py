@@ -11,7 +11,7 @@ from pathlib import Path
 from ratio import Ratio
 from served import fill, program, used
 
-from tests.webhook.apiserver.ground import an_apiserver
+from tests.webhook.apiserver.running import an_apiserver
 
 TRIES = 3
 

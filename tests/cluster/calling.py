@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tests.cluster.kube.client import Object
 from tests.cluster.space import HOOK, Space, a_name, plain, volumes
 from tests.cluster.webhook import Webhook
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl.actions import sidecar, uninstall
 from cwiictl.actions.authorities import Source
@@ -30,8 +30,8 @@ from tests.cluster.kube.pki import write
 from tests.cluster.kube.processes import Processes
 from tests.cluster.space import Space, a_name, plain
 from tests.cwiictl.install.installed import IMAGE
-from tests.webhook.answering import SENSIBLE
-from tests.webhook.hypershift import rsa_authority
+from tests.webhook.certificates.hypershift import rsa_authority
+from tests.webhook.harness import SENSIBLE
 
 PROGRAM = Path(sys.executable).with_name("cwii-webhook")
 SIOCGIFADDR = 0x8915
@@ -39,7 +39,7 @@ DIALECTS = {"azure": "azwi", "aws": "eks", "gcp": "gcpwif", "cwii": "cwii"}
 
 
 @contextmanager
-def hosting() -> Generator[tuple[Cluster, Pair]]:
+def hosting() -> Generator[tuple[Cluster, KeyPair]]:
     """With a second CA for clients, which HyperShift signs kubeconfigs with."""
     with started(Settings()) as cluster:
         clients = rsa_authority()
@@ -57,7 +57,7 @@ class Hosted:
     """Of one flavour, in a namespace that nobody else has."""
 
     cluster: Cluster
-    clients: Pair
+    clients: KeyPair
     folder: Path
     flavour: str
     namespace: str = field(default_factory=lambda: a_name("clusters"))
@@ -65,7 +65,7 @@ class Hosted:
 
     def __post_init__(self) -> None:
         self.admin.create("/api/v1/namespaces", {"metadata": {"name": self.namespace}})
-        root = Pair(
+        root = KeyPair(
             self.cluster.reach.authority.pem, self.cluster.reach.authority.files.key.read_bytes()
         )
         for name, pair in (("root-ca", root), ("cluster-signer-ca", self.clients)):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from cwii_webhook import pki
-from cwii_webhook.pki import Life
+from cwii_webhook.certificates import pki
+from cwii_webhook.certificates.pem import KeyPair
+from cwii_webhook.certificates.pki import Lifetime
 from cwii_webhook.settings.flags import duration
-from cwii_webhook.x509 import Pair
 
 from tests.cluster.kube.client import Client, Object, Refused
 
@@ -21,7 +21,7 @@ SERVED, INJECTED = (
     "service.beta.openshift.io/serving-cert-secret-name",
     "service.beta.openshift.io/inject-cabundle",
 )
-LIFE = Life(timedelta(days=90), timedelta(days=30))
+LIFE = Lifetime(timedelta(days=90), timedelta(days=30))
 
 Look = Callable[[Client], None]
 
@@ -71,7 +71,7 @@ def cert_manager(admin: Client) -> None:
             )
 
 
-def service_ca(authority: Pair) -> Look:
+def service_ca(authority: KeyPair) -> Look:
     def look(admin: Client) -> None:
         for service in admin.list("/api/v1/services"):
             about = service["metadata"]
@@ -116,7 +116,7 @@ def _issued(admin: Client, certificate: Object, place: str) -> None:
         f"{GROUP}/namespaces/{about['namespace']}/issuers/{spec['issuerRef']['name']}"
     )["spec"]
     life, now = (
-        Life(
+        Lifetime(
             timedelta(seconds=duration(spec["duration"])),
             timedelta(seconds=duration(spec["duration"]) / 3),
         ),
@@ -128,9 +128,11 @@ def _issued(admin: Client, certificate: Object, place: str) -> None:
         data = admin.get(
             f"/api/v1/namespaces/{about['namespace']}/secrets/{issuer['ca']['secretName']}"
         )["data"]
-        signer = Pair(*(base64.b64decode(data[key]) for key in ("tls.crt", "tls.key")))
+        signer = KeyPair(*(base64.b64decode(data[key]) for key in ("tls.crt", "tls.key")))
         made = pki.signed(
-            pki.Wish(spec["dnsNames"][0], life, dns=tuple(spec["dnsNames"]), serves=True),
+            pki.CertificateSpec(
+                spec["dnsNames"][0], life, dns=tuple(spec["dnsNames"]), serves=True
+            ),
             signer,
             now,
         )
@@ -161,7 +163,7 @@ def _believed(admin: Client, configuration: Object, bundle: str, manager: str) -
         )
 
 
-def _data(pair: Pair) -> dict[str, str]:
+def _data(pair: KeyPair) -> dict[str, str]:
     return {
         key: base64.b64encode(pem).decode()
         for key, pem in {"tls.crt": pair.certificate, "tls.key": pair.key}.items()

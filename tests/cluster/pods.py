@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cwii_webhook.vocabulary.azwi import PROXY
+from cwii_webhook.dialects.azwi.annotations import PROXY
 from hypothesis import strategies as st
 
 from tests.cluster.kube.client import Object
 from tests.cluster.space import ACCOUNT
 from tests.properties.pod_laws import some
 from tests.properties.test_admission import any_pod
-from tests.webhook.answering import LINES
+from tests.webhook.harness import LINES
 
 # Namespaces in which more is asked of a pod, and what of it has to be there then.
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}

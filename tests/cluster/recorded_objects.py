@@ -9,7 +9,7 @@ from typing import Any
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
 from tests.cluster.space import Space
-from tests.webhook.recorded import Recording
+from tests.webhook.recorded_answers import Recording
 
 _LABELS = {"app": "a"}
 _POD: Object = {

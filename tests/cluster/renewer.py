@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cwii_webhook import pki
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates import pki
+from cwii_webhook.certificates.pem import KeyPair
 
 from tests.cluster.kube.client import Client, Object
 from tests.cluster.kube.cluster import free_port
@@ -26,7 +26,7 @@ from tests.cluster.kube.processes import Processes
 from tests.cluster.kube.reach import Reach
 from tests.cluster.space import HOOK, Space, a_name, plain, volumes
 from tests.cluster.webhook import Account, account
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 MANAGER = "cwii-webhook-renewer"
 RELAY = Path(__file__).parent / "kube" / "relay.py"
@@ -239,15 +239,17 @@ class Installed:
             and pair["ca.crt"] == ca["tls.crt"]
         )
 
-    def with_an_old_authority(self) -> Pair:
+    def with_an_old_authority(self) -> KeyPair:
         """As if it had been made long ago: valid, served and trusted by all, and due."""
         now = datetime.now(UTC)
         old = pki.authority(
-            self.name, pki.Life(timedelta(days=100), timedelta(days=30)), now - timedelta(days=99)
+            self.name,
+            pki.Lifetime(timedelta(days=100), timedelta(days=30)),
+            now - timedelta(days=99),
         )
         pair = pki.signed(
             pki.service(
-                self.name, self.space.name, pki.Life(timedelta(days=90), timedelta(days=30))
+                self.name, self.space.name, pki.Lifetime(timedelta(days=90), timedelta(days=30))
             ),
             old,
             now,

@@ -14,7 +14,7 @@ from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import Authority, write
 from tests.cluster.space import Space, plain, volumes
 from tests.cluster.webhook import running
-from tests.webhook.answering import SENSIBLE, review
+from tests.webhook.harness import SENSIBLE, review
 
 NAME = "the-api-server"
 GROUP = "apiserver.config.k8s.io/v1"

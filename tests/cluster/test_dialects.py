@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from cwii_webhook.vocabulary.azwi import PROXY
+from cwii_webhook.dialects.azwi.annotations import PROXY
 
 from tests.cluster.calling import called
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
 from tests.cluster.space import Space, Words, first, mounts, plain, variables, volumes
 from tests.cluster.webhook import Line, beside, running
-from tests.webhook.answering import PROVIDER, ROLE, SENSIBLE
+from tests.webhook.harness import PROVIDER, ROLE, SENSIBLE
 
 SMALL = {"cpu": "10m", "memory": "16Mi"}
 REQUESTS = {"requests.cpu": "10", "requests.memory": "10Gi"}

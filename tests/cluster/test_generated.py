@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from cwii_webhook.mutators.gcpwif_setup import NAME
+from cwii_webhook.dialects.gcpwif.setup_container import NAME
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ from tests.cluster.kube.reach import Reach
 from tests.cluster.pods import QUOTAS, RESTRICTED, pods
 from tests.cluster.space import Space
 from tests.cluster.webhook import running
-from tests.webhook.answering import LINES, SENSIBLE
+from tests.webhook.harness import LINES, SENSIBLE
 
 # Each process serves a dialect once, in one of its shapes.
 TOGETHER = (

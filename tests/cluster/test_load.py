@@ -19,7 +19,7 @@ from tests.cluster.kube.reach import Reach
 from tests.cluster.load import Load
 from tests.cluster.space import Space, first, plain, variables
 from tests.cluster.webhook import Webhook, beside
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 ROLE_ARN, NEW, OTHER = (
     "cwii.dev/aws-role-arn",

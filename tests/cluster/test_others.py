@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from cwii_webhook import pki
+from cwii_webhook.certificates import pki
 
 from cwiictl.actions.install import install
 from cwiictl.engine.resource import silent

@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.patch import applied
-from cwii_webhook.pieces import Op
+from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.pieces import Op
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
 from tests.cluster.recorded_objects import Told, made, real
 from tests.cluster.webhook import Line, running
-from tests.webhook import test_azwi_recordings, test_cwii_recordings, test_gcpwif_recordings
-from tests.webhook.recorded import Recording, differing, normal, once, recordings
+from tests.webhook.dialects.azwi import test_recordings as test_azwi_recordings
+from tests.webhook.dialects.cwii import test_recordings as test_cwii_recordings
+from tests.webhook.dialects.gcpwif import test_recordings as test_gcpwif_recordings
+from tests.webhook.recorded_answers import Recording, differing, normal, once, recordings
 
 # What each was told beyond what was recorded; see there.
 MORE: Mapping[str, Line] = {"cwii": ("--gcp-delivery=config-map", "--verify-images=my/image:1")}

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 import pytest
-from cwii_webhook.pki import certificates
+from cwii_webhook.certificates.pki import certificates
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.cluster import free_port

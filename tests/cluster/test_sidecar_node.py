@@ -22,7 +22,7 @@ from tests.cluster.kube.node_files import SHELL_IMAGE, STATIC
 from tests.cluster.objects import path
 from tests.cluster.space import Space, plain, volumes
 from tests.cluster.traces import seen_within
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 

@@ -18,7 +18,7 @@ from tests.cluster.kube.node import ADDRESSES
 from tests.cluster.kube.node_files import SHELL_IMAGE
 from tests.cluster.space import Space, a_name, plain, volumes
 from tests.cluster.traces import seen_within
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 

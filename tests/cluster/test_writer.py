@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.mutators.credentials import config_map, document, name
+from cwii_webhook.dialects.cwii.google_credentials import config_map, document, name
 
 from cwiictl.install.objects import objects
 from cwiictl.install.values import Values
@@ -20,7 +20,7 @@ from tests.cluster.space import Space, a_name, plain
 from tests.cluster.traces import seen_within
 from tests.cluster.webhook import SYSTEM, running
 from tests.cwiictl.install.installed import PROVIDER, some
-from tests.webhook.answering import SENSIBLE
+from tests.webhook.harness import SENSIBLE
 
 AUDIENCE = f"//iam.googleapis.com/{PROVIDER}"
 CALLED = name(AUDIENCE, "")

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
 from tests.cluster.kube.client import Client, Object
 from tests.cluster.kube.cluster import free_port

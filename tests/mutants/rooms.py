@@ -46,7 +46,7 @@ ROOMS = {
     "azure": _clouds("azure"),
     "gcp": _clouds("gcp"),
     "renew": Room(
-        "webhook/cwii_webhook/renew/*.py",
-        ("tests/webhook/test_renew_steps.py", "tests/webhook/test_renew_run.py"),
+        "webhook/cwii_webhook/renewer/*.py",
+        ("tests/webhook/renewer/test_steps.py", "tests/webhook/renewer/test_run.py"),
     ),
 }

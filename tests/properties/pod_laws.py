@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cwii_webhook.admit import Decision
+from cwii_webhook.admission.admit import Decision
 
 Json = dict[str, Any]
 
@@ -26,12 +26,12 @@ def containers(pod: Json) -> Iterator[Json]:
 
 def lost(before: Json, after: Json, decision: Decision) -> Iterator[str]:
     """All that a user wrote and that is not there as he wrote it, but for what a dialect's contract replaces by its name."""
-    ours = frozenset[str]().union(*(injection.ours for injection in decision.injections))
+    ours = frozenset[str]().union(*(injection.replaces for injection in decision.injections))
     renewed = {
         joining.name
         for injection in decision.injections
-        for joining in injection.joining
-        if joining.renewed
+        for joining in injection.helpers
+        if joining.replaces_existing
     }
     written = {key for injection in decision.injections for key in injection.annotations} | {MARKER}
     yield from _other(before, after, {"spec", "metadata"})

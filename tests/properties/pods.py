@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from cwii_webhook.admit import Route, admit
+from cwii_webhook.admission.admit import Route, admit
 from hypothesis import strategies as st
 
-from tests.webhook.recorded import Objects, request
+from tests.webhook.recorded_answers import Objects, request
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def plain(**more: Any) -> Json:
 def pool(route: Route, objects: Objects) -> Pool:
     given = admit(route, request(plain()), objects).injections
     assert given, f"{route.dialect} gives nothing to a plain pod"
-    touches = [touch for injection in given for touch in injection.touches]
+    touches = [touch for injection in given for touch in injection.containers]
     return Pool(
         {
             v.name: msgspec.to_builtins({"name": v.name, **v.source})
@@ -57,7 +57,7 @@ def pool(route: Route, objects: Objects) -> Pool:
         },
         tuple(sorted({m.mount_path for touch in touches for m in touch.mounts})),
         tuple(sorted({v.name for touch in touches for v in touch.variables})),
-        tuple(sorted({joining.name for injection in given for joining in injection.joining})),
+        tuple(sorted({joining.name for injection in given for joining in injection.helpers})),
     )
 
 

@@ -8,19 +8,19 @@ from typing import cast
 
 import msgspec
 import pytest
-from cwii_webhook.admit import Decision, Route, admit
-from cwii_webhook.dialects import ALL
-from cwii_webhook.patch import applied
-from cwii_webhook.picture import Ref, Seen
-from cwii_webhook.pieces import Op
-from cwii_webhook.vocabulary import Word
+from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
+from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.pieces import Op
+from cwii_webhook.dialects.common.annotations import Annotation
+from cwii_webhook.dialects.registry import ALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.properties.pod_laws import containers, doubled, lost, some
 from tests.properties.pods import Json, plain, pods, pool
-from tests.webhook.answering import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
-from tests.webhook.recorded import Objects, request
+from tests.webhook.harness import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
+from tests.webhook.recorded_answers import Objects, request
 
 few = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 each_shape = pytest.mark.parametrize("shape", ROUTES)
@@ -56,16 +56,16 @@ def objects(
     space: Mapping[str, str] | None = None,
 ) -> Objects:
     return Objects({
-        Ref("apps", "StatefulSet", "shop", "web"): Seen(owner or {}, (), "u"),
-        Ref("", "ServiceAccount", "shop", "worker"): Seen(account),
-        Ref("", "Namespace", "", "shop"): Seen(space or {}),
+        ObjectRef("apps", "StatefulSet", "shop", "web"): ObjectMetadata(owner or {}, (), "u"),
+        ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(account),
+        ObjectRef("", "Namespace", "", "shop"): ObjectMetadata(space or {}),
     })  # fmt: skip
 
 
 def words(shape: str) -> st.SearchStrategy[dict[str, str]]:
     """What a pod says of itself, most of it sensible."""
     dialect = LINES[shape][0]
-    keys = [word.key for word in ALL[dialect].words]
+    keys = [word.key for word in ALL[dialect].annotations]
     texts = st.sampled_from(
         ["true", "false", "", "7200", "x", "c", "debug;c", "init-container", "direct", *HOSTILE[:4]]
     )
@@ -193,7 +193,10 @@ def holders(value: object) -> Iterator[Json]:
 def test_a_hostile_value_reaches_no_shell_and_expands_to_nothing(shape: str):
     dialect = LINES[shape][0]
     every = [
-        (word, scope, text) for word in ALL[dialect].words for scope in word.on for text in HOSTILE
+        (word, scope, text)
+        for word in ALL[dialect].annotations
+        for scope in word.sources
+        for text in HOSTILE
     ]
     outcomes = set[str]()
 
@@ -210,7 +213,7 @@ def test_a_hostile_value_reaches_no_shell_and_expands_to_nothing(shape: str):
     assert "injected" in outcomes
 
 
-def said(shape: str, word: Word, scope: str, text: str) -> tuple[Decision, Json]:
+def said(shape: str, word: Annotation, scope: str, text: str) -> tuple[Decision, Json]:
     """One thing is said by one voice, and all else is sensible."""
     by: dict[str, dict[str, str]] = {
         "pod": dict(PROXIED),

@@ -10,30 +10,38 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
-from cwii_webhook.admission import Admission
-from cwii_webhook.admit import Route
-from cwii_webhook.dialects import ALL
-from cwii_webhook.diary import Diary
-from cwii_webhook.exchange import JSON, Asked, Reply, told
-from cwii_webhook.injection import ConfigMap
-from cwii_webhook.log import Log
-from cwii_webhook.metrics import Metrics
-from cwii_webhook.picture import Owner, Picture, Ref, Seen, Unknown, account, space
+from cwii_webhook.admission.admit import Route
+from cwii_webhook.admission.cluster_view import (
+    ClusterView,
+    NotCached,
+    ObjectMetadata,
+    ObjectRef,
+    Owner,
+    namespace_ref,
+    service_account_ref,
+)
+from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.handler import AdmissionHandler
+from cwii_webhook.admission.injection import ConfigMap
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.server.messages import JSON, HttpRequest, HttpResponse, text_response
+from cwii_webhook.telemetry.log import Log
+from cwii_webhook.telemetry.metrics import Metrics
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.properties.pods import Json, plain
 from tests.properties.test_admission import any_pod
-from tests.webhook.answering import LINES, OWN, OWNS, ROLE, ROUTES, SENSIBLE, Own, written
+from tests.webhook.harness import LINES, OWN, OWNS, ROLE, ROUTES, SENSIBLE, Own, written
 
 SPACE, WORKER, SET = (
-    space("shop"),
-    account("shop", "worker"),
-    Ref("apps", "StatefulSet", "shop", "web"),
+    namespace_ref("shop"),
+    service_account_ref("shop", "worker"),
+    ObjectRef("apps", "StatefulSet", "shop", "web"),
 )
 REPLICAS, DEPLOYMENT = (
-    Ref("apps", "ReplicaSet", "shop", "web"),
-    Ref("apps", "Deployment", "shop", "web"),
+    ObjectRef("apps", "ReplicaSet", "shop", "web"),
+    ObjectRef("apps", "Deployment", "shop", "web"),
 )
 REFS = (
     SPACE,
@@ -41,7 +49,7 @@ REFS = (
     SET,
     REPLICAS,
     DEPLOYMENT,
-    account("shop", f"kube-api-access-{OWNS[0].volume}"),
+    service_account_ref("shop", f"kube-api-access-{OWNS[0].volume}"),
 )
 ABOVE = (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
 REPEATED = b"cwii_repeated_decisions_total "
@@ -51,22 +59,27 @@ class Cluster:
     """It changes between reviews, and of kinds that are `silent` it says nothing before it is asked directly."""
 
     def __init__(self, dialect: str) -> None:
-        self.objects: dict[Ref, Seen | None] = {ref: Seen(uid="u") for ref in REFS}
-        self.objects |= {WORKER: Seen(SENSIBLE[dialect]), REPLICAS: Seen(owners=ABOVE, uid="u")}
+        self.objects: dict[ObjectRef, ObjectMetadata | None] = {
+            ref: ObjectMetadata(uid="u") for ref in REFS
+        }
+        self.objects |= {
+            WORKER: ObjectMetadata(SENSIBLE[dialect]),
+            REPLICAS: ObjectMetadata(owners=ABOVE, uid="u"),
+        }
         self.silent: frozenset[str] = frozenset()
 
 
 class Sight:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._read: set[Ref] = set()
+        self._read: set[ObjectRef] = set()
 
-    def seen(self, ref: Ref) -> Seen | None:
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         if ref.kind in self._cluster.silent and ref not in self._read:
-            raise Unknown(ref)
+            raise NotCached(ref)
         return self._cluster.objects.get(ref)
 
-    async def look(self, ref: Ref) -> None:
+    async def look(self, ref: ObjectRef) -> None:
         self._read.add(ref)
 
 
@@ -77,30 +90,30 @@ class Ears:
         self._route, self._cluster, self._log = route, cluster, log
         self._made: list[ConfigMap] = []
         self._metrics = Metrics()
-        self._diary = Diary(
+        self._diary = DecisionLog(
             self._metrics, Log(log, "debug", lambda: datetime(2026, 11, 19, tzinfo=UTC)), tuple(ALL)
         )
 
-    async def make(self, thing: ConfigMap, picture: Picture) -> None:
+    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
         assert picture
         self._made.append(thing)
 
-    def webhook(self) -> Admission:
-        admission = Admission(
+    def webhook(self) -> AdmissionHandler:
+        admission = AdmissionHandler(
             {b"/": self._route},
             lambda: Sight(self._cluster),
             self,
             self._diary,
-            lambda _: told(404, "no review"),
+            lambda _: text_response(404, "no review"),
         )
         admission.lacks = ""
         return admission
 
     def of(
-        self, webhook: Admission, body: bytes
-    ) -> tuple[Reply, bytes, list[ConfigMap], list[bytes]]:
-        reply = webhook(Asked(b"POST", b"/", JSON, body))
-        if not isinstance(reply, Reply):
+        self, webhook: AdmissionHandler, body: bytes
+    ) -> tuple[HttpResponse, bytes, list[ConfigMap], list[bytes]]:
+        reply = webhook(HttpRequest(b"POST", b"/", JSON, body))
+        if not isinstance(reply, HttpResponse):
             reply = asyncio.run(_waited(reply))
         said, (made, self._made) = os.pread(self._log, 1 << 20, 0), (self._made, [])
         os.truncate(self._log, 0)
@@ -117,7 +130,7 @@ class Ears:
         )
 
 
-async def _waited(reply: Awaitable[Reply]) -> Reply:
+async def _waited(reply: Awaitable[HttpResponse]) -> HttpResponse:
     return await reply
 
 
@@ -148,7 +161,7 @@ TEXTS = ("true", "false", "7200", "x", ROLE, "config-map", f"kube-api-access-{OW
 
 
 class Round(NamedTuple):
-    changes: Mapping[Ref, Seen | None]
+    changes: Mapping[ObjectRef, ObjectMetadata | None]
     silent: frozenset[str]
     pod: int
     owns: Sequence[Own]
@@ -164,13 +177,13 @@ class Round(NamedTuple):
         yield from true
 
 
-def sayings(dialect: str) -> st.SearchStrategy[Seen | None]:
-    keys = st.sampled_from([word.key for word in ALL[dialect].words])
+def sayings(dialect: str) -> st.SearchStrategy[ObjectMetadata | None]:
+    keys = st.sampled_from([word.key for word in ALL[dialect].annotations])
     more = st.dictionaries(keys, st.sampled_from(TEXTS), max_size=2)
     said = more.map(lambda said: {**SENSIBLE[dialect], **said})
     return (
         st.builds(
-            Seen,
+            ObjectMetadata,
             said | said | more,
             st.sampled_from([(), ABOVE]),
             st.sampled_from(["u", "u", "u", "another"]),

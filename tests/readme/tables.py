@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from cwii_webhook.dialects import ALL as DIALECTS
-from cwii_webhook.dialects import Dialect
-from cwii_webhook.settings.cwii import Settings
-from cwii_webhook.settings.serving import Serving
-from cwii_webhook.vocabulary import EVERYWHERE
+from cwii_webhook.dialects.common.annotations import EVERYWHERE
+from cwii_webhook.dialects.cwii.settings import Settings
+from cwii_webhook.dialects.registry import ALL as DIALECTS
+from cwii_webhook.dialects.registry import Dialect
+from cwii_webhook.settings.serving import ServingSettings
 from msgspec import UnsetType
 
 from cwiictl import errors, names
@@ -137,14 +137,14 @@ def presets() -> Iterator[str]:
 
 def words(dialect: Dialect) -> Iterator[str]:
     yield from ("| annotation | heard on | meaning | default |", "| --- | --- | --- | --- |")
-    for word in dialect.words:
+    for word in dialect.annotations:
         label = " (label)" if word.place == "label" else ""
         heard = (
-            f"written on the {word.on[0]}"
-            if word.written
+            f"written on the {word.sources[0]}"
+            if word.is_output
             else "everywhere"
-            if word.on == EVERYWHERE
-            else ", ".join(SCOPES[scope] for scope in word.on)
+            if word.sources == EVERYWHERE
+            else ", ".join(SCOPES[scope] for scope in word.sources)
         )
         yield f"| `{word.key}`{label} | {heard} | {_cell(word.meaning)} | {_code(word.default)} |"
 
@@ -167,7 +167,7 @@ def flags(dialect: Dialect) -> Iterator[str]:
                 if flag.field.startswith("serving.")
                 else _told(Settings(), flag.field)
             )
-            yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.meaning)}{f' (default {default})' if default else ''} |"
+            yield f"| `--{flag.name}` | {_code(flag.env)} | {_cell(flag.help)}{f' (default {default})' if default else ''} |"
 
 
 _STARTED = "a real kube-apiserver starts with the flags that"
@@ -245,7 +245,7 @@ def _code(text: str) -> str:
     return text if "`" in text or not text else f"`{text}`"
 
 
-def _told(settings: Serving | Settings, field: str) -> str:
+def _told(settings: ServingSettings | Settings, field: str) -> str:
     match getattr(settings, field):
         case (str(host), int(port)):
             return f"{host}:{port}"

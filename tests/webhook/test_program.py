@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.settings.flags import parse
 
-from tests.webhook.apiserver.ground import CONFIG_MAPS, Ground, an_apiserver
-from tests.webhook.metadata import metadata
-from tests.webhook.whole import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
+from tests.webhook.apiserver.running import CONFIG_MAPS, Ground, an_apiserver
+from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.webhook_process import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
 
 WORDS = {
     "eks.amazonaws.com/role-arn": ROLE,
@@ -460,7 +460,7 @@ def test_another_version_of_the_api_server_takes_no_roles_away(
 
 BLIND = """#!{python}
 import os, sys
-from cwii_webhook.dialects import ALL, service
+from cwii_webhook.dialects.registry import ALL, service
 from cwii_webhook.program import serve
 
 def offered(version=(), refuse=None):

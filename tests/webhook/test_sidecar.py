@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cwii_webhook.cluster.kinds import SERVICE_ACCOUNTS
-from cwii_webhook.door import bind
-from cwii_webhook.instance import PAUSES
+from cwii_webhook.dialects.eks.instance_metadata import PAUSES
+from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
+from cwii_webhook.server.listener import bind
 
-from tests.webhook.apiserver.ground import Ground
-from tests.webhook.metadata import metadata
-from tests.webhook.whole import EKS, POD, Running, a_shop, pair, program, running
+from tests.webhook.apiserver.running import Ground
+from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
 BAD = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 

@@ -11,13 +11,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwii_webhook import workers
-from cwii_webhook.cluster.errors import BadAccess
-from cwii_webhook.dialects import ALL, Dialect, Service, Version, divided, service
-from cwii_webhook.health import version
-from cwii_webhook.settings.flags import BadFlag, Refuse, parse, raised
-from cwii_webhook.tls import Unusable
-from cwii_webhook.usage import RENEW, USAGE, renewing_usage, usage
+from cwii_webhook.dialects.registry import (
+    ALL,
+    Dialect,
+    Service,
+    Version,
+    service,
+    split_command_line,
+)
+from cwii_webhook.help import USAGE, dialect_help
+from cwii_webhook.kube.errors import BadAccess
+from cwii_webhook.renewer import settings as renewer_settings
+from cwii_webhook.server import workers
+from cwii_webhook.server.health import version
+from cwii_webhook.server.tls import Unusable
+from cwii_webhook.settings.flags import BadFlag, OnBadFlag, parse, raise_bad_flag
 
 if TYPE_CHECKING:
     from cwii_webhook.program import Offered
@@ -46,15 +54,15 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if words[:1] in HELP and program not in PROGRAMS:
         print(USAGE)
         return 0
-    if words[:1] == [RENEW] and program not in PROGRAMS:
+    if words[:1] == ["renew"] and program not in PROGRAMS:
         return _renew(words[1:], environ)
     first = PROGRAMS.get(program) or _named(words)
     if any([word] in HELP for word in words):
-        print(usage(first))
+        print(dialect_help(first))
         return 0
-    own, *others = divided(words)
+    own, *others = split_command_line(words)
 
-    def offered(version: Version = (), refuse: Refuse = raised) -> list[Service]:
+    def offered(version: Version = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
         made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
         further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
         return made + [
@@ -81,10 +89,10 @@ def _serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool) -> in
 
 def _renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
     if any([word] in HELP for word in words):
-        print(renewing_usage())
+        print(renewer_settings.help_text())
         return 0
     try:
-        from cwii_webhook.renew.program import renew  # noqa: PLC0415 - it needs the extra
+        from cwii_webhook.renewer.program import renew  # noqa: PLC0415 - it needs the extra
     except ModuleNotFoundError as e:
         raise BadFlag(
             f"what renews is not installed: there is no module {e.name}",
@@ -114,7 +122,7 @@ def _named(words: list[str]) -> Dialect:
     return ALL[name]
 
 
-def _further(words: Sequence[str], refuse: Refuse) -> Dialect | None:
+def _further(words: Sequence[str], refuse: OnBadFlag) -> Dialect | None:
     try:
         return _named(list(words))
     except BadFlag as e:

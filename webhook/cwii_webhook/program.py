@@ -10,32 +10,36 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from cwii_webhook import debug, health, instance, pulse, server, workers
-from cwii_webhook.admission import PATIENCE, Admission
-from cwii_webhook.cluster.access import Access, in_cluster
-from cwii_webhook.cluster.access import Server as Reached
-from cwii_webhook.cluster.clock import RealClock
-from cwii_webhook.cluster.errors import BadAccess
-from cwii_webhook.cluster.informer import Wants
-from cwii_webhook.cluster.kinds import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, config_map
-from cwii_webhook.cluster.kubeconfig import from_kubeconfig
-from cwii_webhook.cluster.lookups import Bounds
-from cwii_webhook.connections import Connections, Limits
-from cwii_webhook.dialects import ALL, Service, Version, routes
-from cwii_webhook.diary import Diary
-from cwii_webhook.door import Door, bind, listener
-from cwii_webhook.exchange import Handler
-from cwii_webhook.log import Log
-from cwii_webhook.look import Look, Way
-from cwii_webhook.metrics import Metrics
-from cwii_webhook.reading import Reader, Troubles
-from cwii_webhook.server import Drain, Server
-from cwii_webhook.settings.cwii import delivery
-from cwii_webhook.settings.flags import BadFlag, Refuse, raised
-from cwii_webhook.settings.serving import Address, Serving
-from cwii_webhook.source import Key, Machine
-from cwii_webhook.tally import Tally
-from cwii_webhook.tls import Certificates, Files, Terms, Unusable, terms
+from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.handler import PATIENCE, AdmissionHandler
+from cwii_webhook.dialects.common.external_config import ConfigMapKey, InstanceMetadata
+from cwii_webhook.dialects.common.external_config_reader import ErrorReport, ExternalConfigReader
+from cwii_webhook.dialects.cwii.settings import delivery
+from cwii_webhook.dialects.eks import instance_metadata as instance
+from cwii_webhook.dialects.registry import ALL, Service, Version, routes
+from cwii_webhook.kube.access import Access, in_cluster
+from cwii_webhook.kube.access import Server as Reached
+from cwii_webhook.kube.cache.cluster import ConnectedCluster, Way
+from cwii_webhook.kube.cache.informer import CacheSettings
+from cwii_webhook.kube.cache.lookups import Bounds
+from cwii_webhook.kube.clock import RealClock
+from cwii_webhook.kube.errors import BadAccess
+from cwii_webhook.kube.kubeconfig import from_kubeconfig
+from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, config_map
+from cwii_webhook.server import debug_pages as debug
+from cwii_webhook.server import health, workers
+from cwii_webhook.server import lifecycle as server
+from cwii_webhook.server import watchdog as pulse
+from cwii_webhook.server.connections import Connections, Limits
+from cwii_webhook.server.http_metrics import HttpMetrics
+from cwii_webhook.server.lifecycle import Drain, Server
+from cwii_webhook.server.listener import Listener, bind, listener
+from cwii_webhook.server.messages import Handler
+from cwii_webhook.server.tls import Certificates, Files, Terms, Unusable, terms
+from cwii_webhook.settings.flags import BadFlag, OnBadFlag, raise_bad_flag
+from cwii_webhook.settings.serving import Address, ServingSettings
+from cwii_webhook.telemetry.log import Log
+from cwii_webhook.telemetry.metrics import Metrics
 
 KINDS = {(kind.group, kind.kind): kind for kind in (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)}
 NATIVE = frozenset(
@@ -47,7 +51,9 @@ LOOPBACK = "127.0.0.1"
 
 
 class Offered(Protocol):
-    def __call__(self, version: Version = (), refuse: Refuse = raised) -> list[Service]: ...
+    def __call__(
+        self, version: Version = (), refuse: OnBadFlag = raise_bad_flag
+    ) -> list[Service]: ...
 
 
 class Program:
@@ -60,14 +66,16 @@ class Program:
         self.faults: list[str] = []
         self.lost = False  # the look at the cluster
         self.again = offered
-        self.refuse: Refuse = self._fault if sidecar else raised
+        self.refuse: OnBadFlag = self._fault if sidecar else raise_bad_flag
         self.offered = offered(refuse=self.refuse)
         self.serving = self.offered[0].serving
-        self.sources = [source for each in self.offered for source in each.sources]
+        self.sources = [source for each in self.offered for source in each.external_config]
         self.environ = environ
         self.mute = self._machine()
         alone = dict.fromkeys(
-            source.place.ref for source in self.sources if isinstance(source.place, Key)
+            source.location.ref
+            for source in self.sources
+            if isinstance(source.location, ConfigMapKey)
         )
         self.kinds = [
             *(
@@ -79,8 +87,8 @@ class Program:
         ]
         self.metrics = Metrics()
         self.log = Log(2, self.serving.log_level)
-        self.tally = Tally(self.metrics, self.log)
-        self.diary = Diary(self.metrics, self.log, tuple(ALL))
+        self.tally = HttpMetrics(self.metrics, self.log)
+        self.diary = DecisionLog(self.metrics, self.log, tuple(ALL))
         resources = [kind.resource for kind in self.kinds]
         self.readiness = health.Readiness(self.metrics, "picture", "certificate")
         self.build = health.Build(self.metrics)
@@ -94,14 +102,14 @@ class Program:
         self.access = self._access()
         self.certificates = self._certificates()
         self.push = self._push()
-        self.troubles = Troubles(self.metrics, self.log)
+        self.troubles = ErrorReport(self.metrics, self.log)
 
     def bound(self) -> list[list[socket.socket]]:
         """For each place one of each process."""
         return [self._bound(host, port, self.serving.workers) for host, port in self.places]
 
     def serve(self, sockets: Sequence[Sequence[socket.socket]]) -> int:
-        for warning in (warning for each in self.offered for warning in each.told.warnings):
+        for warning in (warning for each in self.offered for warning in each.flags.warnings):
             self.log.warning(warning)
         for fault in filter(None, (*self.faults, self.mute)):
             self.log.error(fault)
@@ -138,16 +146,16 @@ class Program:
     def places(self) -> tuple[Address, ...]:
         """The door, and where what is asked is not about pods."""
         debugging = [] if self.serving.debug_port is None else [(LOOPBACK, self.serving.debug_port)]
-        return (self.serving.door, *self.serving.plain, *debugging)
+        return (self.serving.listen_address, *self.serving.plain_addresses, *debugging)
 
     async def _worker(
-        self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Pulse
+        self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Watchdog
     ) -> None:
         self.build.tell()
         told = health.answers(self.readiness, self.metrics)
-        look = Look(self.way, self.access, self._wants(), self.log.warning, RealClock())
-        admission = Admission(
-            routes(self.offered), lambda: look.sight(PATIENCE), look, self.diary, told
+        look = ConnectedCluster(self.way, self.access, self._wants(), self.log.warning, RealClock())
+        admission = AdmissionHandler(
+            routes(self.offered), lambda: look.view(PATIENCE), look, self.diary, told
         )
         admission.names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
@@ -170,7 +178,7 @@ class Program:
                 task.cancel()
             await asyncio.gather(*looking, return_exceptions=True)
 
-    async def _late(self, door: Door, place: Address) -> None:
+    async def _late(self, door: Listener, place: Address) -> None:
         """Another has its port, until it has gone. Pods are decided without those that are plain, and whoever asks these hears why they are not."""
         if door.certificates:
             self.readiness.say("door", f"nobody can listen at port {place[1]}")
@@ -183,17 +191,21 @@ class Program:
             self.readiness.say("door", "")
 
     def _doors(
-        self, sockets: Sequence[socket.socket | None], admission: Handler, told: Handler, look: Look
-    ) -> list[Door]:
+        self,
+        sockets: Sequence[socket.socket | None],
+        admission: Handler,
+        told: Handler,
+        look: ConnectedCluster,
+    ) -> list[Listener]:
         """The one with TLS, and those without, which are counted by nobody."""
-        first = Door(
+        first = Listener(
             sockets[0],
             admission,
             Connections(Limits(), self.tally, time.monotonic),
             self.tally,
             self.certificates,
         )
-        aside = Tally(Metrics(), self.log)
+        aside = HttpMetrics(Metrics(), self.log)
         answers = [told] * (len(sockets) - 1)
         if self.serving.debug_port is not None:
             answers[-1] = debug.handler({b"/debug/picture": lambda: _picture(look)})
@@ -201,7 +213,7 @@ class Program:
         return [
             first,
             *(
-                Door(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside)
+                Listener(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside)
                 for sock, answer in others
             ),
         ]
@@ -215,16 +227,16 @@ class Program:
             self.lost = True
             serving.stop()
 
-    async def _look(self, look: Look, admission: Admission) -> None:
+    async def _look(self, look: ConnectedCluster, admission: AdmissionHandler) -> None:
         """What is still lacking, what has changed beside annotations, how old the picture is, and whether it is the picture of another API server."""
         seen: Version | None = None
-        reader = Reader(self.sources, look, self.troubles)
+        reader = ExternalConfigReader(self.sources, look, self.troubles)
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
                 admission.serve(routes(self._anew(seen)))
             lacks = look.lacks()
             if not lacks:
-                reader.look()
+                reader.refresh()
             admission.lacks = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
             self.readiness.say("picture", admission.lacks)
             for resource, age in look.ages().items():
@@ -243,7 +255,7 @@ class Program:
     def _machine(self) -> str:
         """Why it has not said what it is, if that is heeded: asked for all processes, and without an answer nothing is decided."""
         try:
-            if any(isinstance(source.place, Machine) for source in self.sources):
+            if any(isinstance(source.location, InstanceMetadata) for source in self.sources):
                 self._heed(instance.document(self.environ))
         except BadFlag as e:
             if not self.sidecar:
@@ -253,7 +265,7 @@ class Program:
 
     def _heed(self, said: str) -> None:
         for source in self.sources:
-            if isinstance(source.place, Machine) and (problem := source.take(said)):
+            if isinstance(source.location, InstanceMetadata) and (problem := source.update(said)):
                 raise BadFlag(problem, "leave out --compose-role-arn, and write whole ARNs")
 
     async def _ask(self) -> None:
@@ -268,12 +280,12 @@ class Program:
                 self.mute = ""
                 self.log.info("the instance's metadata is known now")
 
-    def _wants(self) -> Wants:
+    def _wants(self) -> CacheSettings:
         writes = any(
-            delivery(str(each.told.values.get("gcp_delivery", ""))) == "config-map"
+            delivery(str(each.flags.values.get("gcp_delivery", ""))) == "config-map"
             for each in self.offered
         )
-        return Wants(
+        return CacheSettings(
             self.kinds,
             _reads(self.offered),
             Bounds(self.serving.grace),
@@ -295,7 +307,7 @@ class Program:
             return None
 
     def _certificates(self) -> Certificates:
-        certificate, key = self.serving.pair
+        certificate, key = self.serving.certificate_files
         files = Files(
             Path(certificate),
             Path(key),
@@ -320,7 +332,7 @@ class Program:
         if not self.serving.otlp:
             return None
         try:
-            from cwii_webhook.otlp import push  # noqa: PLC0415 - weighs as much as all the rest
+            from cwii_webhook.telemetry.otlp import push  # noqa: PLC0415 - weighs as much as all the rest
         except ImportError:
             missing = BadFlag(
                 "--otlp-endpoint needs more than is installed",
@@ -361,7 +373,7 @@ def _reads(offered: Sequence[Service]) -> Callable[[str], bool]:
     return lambda key: key.partition("/")[0] in every or key in NATIVE
 
 
-def _picture(look: Look) -> str:
+def _picture(look: ConnectedCluster) -> str:
     ages, sizes = look.ages(), look.sizes()
     return "\n".join(
         [
@@ -375,7 +387,7 @@ def _picture(look: Look) -> str:
     )
 
 
-def _way(serving: Serving, environ: Mapping[str, str]) -> Way:
+def _way(serving: ServingSettings, environ: Mapping[str, str]) -> Way:
     def read() -> Access:
         access = (
             from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
 
 from cwiictl.install.body import Object
 from cwiictl.install.configuration import configuration

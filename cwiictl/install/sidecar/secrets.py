@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl.install.body import CORE, Object, body
 from cwiictl.install.sidecar.sidecar import Sidecar
@@ -19,8 +19,8 @@ CRT, KEY, CA, KUBECONFIG = "tls.crt", "tls.key", "ca.crt", "kubeconfig"
 class Certified:
     """Two pairs, and the certificates of the CA that whoever asks believes, and whoever answers is of."""
 
-    serving: Pair
-    client: Pair
+    serving: KeyPair
+    client: KeyPair
     authority: bytes
 
 
@@ -64,8 +64,8 @@ def access(server: str, certified: Certified, name: str = "") -> bytes:
     return json.dumps(told, indent=2).encode() + b"\n"
 
 
-def pair(files: Mapping[str, bytes]) -> Pair:
-    return Pair(files.get(CRT, b""), files.get(KEY, b""))
+def pair(files: Mapping[str, bytes]) -> KeyPair:
+    return KeyPair(files.get(CRT, b""), files.get(KEY, b""))
 
 
 def read(secret: Mapping[str, Mapping[str, str]] | None) -> dict[str, bytes]:
@@ -84,7 +84,7 @@ def _secret(sidecar: Sidecar, name: str, files: Mapping[str, bytes]) -> Object:
     )
 
 
-def _files(pair: Pair) -> dict[str, bytes]:
+def _files(pair: KeyPair) -> dict[str, bytes]:
     return {CRT: pair.certificate, KEY: pair.key}
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cluster.kube.client import Object, Refused
 from tests.cluster.life.user import User
 from tests.cluster.recorded_objects import Told, made, real
-from tests.webhook.recorded import Recording, recordings
+from tests.webhook.recorded_answers import Recording, recordings
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cwii_webhook import pki
-from cwii_webhook.pki import Life
+from cwii_webhook.certificates import pki
+from cwii_webhook.certificates.pki import Lifetime
 
 from tests.cluster.life.user import DEPLOYMENT, HOME, User, space
 from tests.cluster.traces import seen_within
@@ -88,10 +88,10 @@ def stale(user: User) -> Iterator[Path]:
     """Values of a second installation, for whose certificate its user cares, and has not."""
     space(user, SECOND)
     life, then = (
-        Life(timedelta(hours=1), timedelta(minutes=1)),
+        Lifetime(timedelta(hours=1), timedelta(minutes=1)),
         datetime.now(UTC) - timedelta(days=1),
     )
-    authority = pki.authority(SECOND, Life(timedelta(days=9), timedelta(days=1)), then)
+    authority = pki.authority(SECOND, Lifetime(timedelta(days=9), timedelta(days=1)), then)
     pair = pki.signed(pki.service(SECOND, SECOND, life), authority, then)
     data = {"tls.crt": pair.certificate, "tls.key": pair.key}
     user.admin.create(

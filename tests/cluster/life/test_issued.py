@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from cwii_webhook import pki
+from cwii_webhook.certificates import pki
 
 from tests.cluster.conftest import skipped_where_missing
 from tests.cluster.definitions import CERT_MANAGER, definitions, serve

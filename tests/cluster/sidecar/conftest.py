@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
 
 from tests.cluster.hosted import DIALECTS, Hosted, hosting
 from tests.cluster.kube.cluster import Cluster
@@ -14,7 +14,7 @@ from tests.cluster.kube.processes import Processes
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[tuple[Cluster, Pair]]:
+def ground() -> Iterator[tuple[Cluster, KeyPair]]:
     with hosting() as ground:
         yield ground
 
@@ -25,7 +25,7 @@ def flavour(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def hosted(ground: tuple[Cluster, Pair], tmp_path: Path, flavour: str) -> Iterator[Hosted]:
+def hosted(ground: tuple[Cluster, KeyPair], tmp_path: Path, flavour: str) -> Iterator[Hosted]:
     one = Hosted(*ground, tmp_path, flavour)
     yield one
     one.uninstall()

@@ -18,7 +18,7 @@ from tests.cluster.conftest import BUILDING, skipped_where_missing
 from tests.cluster.installers import modules
 from tests.cluster.kube.recipe import KUBERNETES
 from tests.cwiictl.install.installed import IMAGE
-from tests.webhook.hypershift import rsa_authority
+from tests.webhook.certificates.hypershift import rsa_authority
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(BUILDING)]  # kubeadm may have to be built
 

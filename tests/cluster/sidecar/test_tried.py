@@ -25,7 +25,7 @@ from tests.cluster.objects import path
 from tests.cluster.space import Space, a_name, plain
 from tests.cluster.traces import seen_within
 from tests.cwiictl.install.installed import some
-from tests.webhook.answering import ROLE, SENSIBLE
+from tests.webhook.harness import ROLE, SENSIBLE
 
 pytestmark = pytest.mark.timeout(180)
 aws = pytest.mark.parametrize("flavour", ["aws"])

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cwii_webhook import pki
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates import pki
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl.actions.authorities import LIFE, Source, certified, signer
 from cwiictl.errors import BadInput
 from cwiictl.install.sidecar.secrets import CRT, KEY
 from cwiictl.install.sidecar.sidecar import Sidecar, flavour, sidecar
 from tests.cwiictl.install.installed import some
-from tests.webhook.hypershift import rsa_authority
+from tests.webhook.certificates.hypershift import rsa_authority
 
 NOW, DAY = datetime.now(UTC), timedelta(days=1)
 ROOT, CLIENT = rsa_authority(), rsa_authority()
@@ -25,13 +25,13 @@ AZURE = sidecar(
 SERVES, ASKS = pki.sidecar(LIFE), pki.user(*AZURE.user, LIFE)
 
 
-def after(pair: Pair, name: str) -> tuple[Pair, tuple[str, ...]]:
+def after(pair: KeyPair, name: str) -> tuple[KeyPair, tuple[str, ...]]:
     """What another run makes of it."""
     made, told = certified(AZURE, ROOT, CLIENT, {name: {CRT: pair.certificate, KEY: pair.key}})
     return (made.serving if name == AZURE.serving else made.client), told
 
 
-def aged(wish: pki.Wish, by: Pair, left: int) -> Pair:
+def aged(wish: pki.CertificateSpec, by: KeyPair, left: int) -> KeyPair:
     """With so many days left of its year."""
     return pki.signed(wish, by, NOW - (365 - left) * DAY)
 
@@ -41,7 +41,7 @@ def aged(wish: pki.Wish, by: Pair, left: int) -> Pair:
 )
 @pytest.mark.parametrize(("left", "stays"), [(31, True), (29, False)])
 def test_it_is_made_anew_from_thirty_days_before_its_end(
-    name: str, wish: pki.Wish, by: Pair, left: int, stays: bool
+    name: str, wish: pki.CertificateSpec, by: KeyPair, left: int, stays: bool
 ) -> None:  # a column
     old = aged(wish, by, left)
 
@@ -66,7 +66,9 @@ def test_it_is_made_anew_from_thirty_days_before_its_end(
         (replace(pki.signed(SERVES, ROOT, NOW), key=CLIENT.key), "do not belong together"),
     ],
 )
-def test_what_is_not_as_it_should_be_is_made_anew_and_it_is_said_why(pair: Pair, why: str) -> None:
+def test_what_is_not_as_it_should_be_is_made_anew_and_it_is_said_why(
+    pair: KeyPair, why: str
+) -> None:
     new, (told,) = after(pair, AZURE.serving)
 
     assert new != pair
@@ -123,7 +125,7 @@ def test_a_ca_in_files_has_its_key_beside_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_sign_is_said_before_anything_is_written(
-    tmp_path: Path, pair: Pair, why: str
+    tmp_path: Path, pair: KeyPair, why: str
 ) -> None:
     (tmp_path / "ca.crt").write_bytes(pair.certificate)
     (tmp_path / "ca.key").write_bytes(pair.key)

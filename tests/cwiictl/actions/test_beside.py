@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl.actions.beside import HOSTED, MANAGEMENT
 from cwiictl.install.sidecar.flavours import FLAVOURS
@@ -14,7 +14,7 @@ from cwiictl.install.sidecar.sidecar import Sidecar, flavour, sidecar
 from cwiictl.kubernetes.kinds import title
 from tests.cwiictl.install.installed import some
 
-CERTIFIED = Certified(Pair(b"crt", b"key"), Pair(b"client", b"its key"), b"root")
+CERTIFIED = Certified(KeyPair(b"crt", b"key"), KeyPair(b"client", b"its key"), b"root")
 
 
 @pytest.mark.parametrize("name", FLAVOURS)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from cwii_webhook.cluster.clock import RealClock
-from cwii_webhook.cluster.kubeconfig import from_kubeconfig
+from cwii_webhook.kube.clock import RealClock
+from cwii_webhook.kube.kubeconfig import from_kubeconfig
 
 from cwiictl.cli.webhook import install_webhook, uninstall_webhook
 from cwiictl.errors import BadInput
 from tests.cwiictl.install.installed import IMAGE
-from tests.webhook.hypershift import rsa_authority
+from tests.webhook.certificates.hypershift import rsa_authority
 
 ROOT, CLIENT = rsa_authority(), rsa_authority()
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from cwii_webhook.picture import Ref
+from cwii_webhook.admission.cluster_view import ObjectRef
 
 from cwiictl.documents import documents
 from cwiictl.errors import BadInput
@@ -65,18 +65,18 @@ def test_a_workloads_pod_belongs_to_whoever_makes_it(kind: str, version: str, ow
     (pod,), objects = given(a_workload(kind, version, uid="u", annotations={"a": "b"}))
 
     (reference,) = pod.body["metadata"]["ownerReferences"]
-    seen = objects.seen(
-        Ref(
+    seen = objects.get(
+        ObjectRef(
             reference["apiVersion"].rpartition("/")[0], reference["kind"], "shop", reference["name"]
         )
     )
-    above = Ref(version.rpartition("/")[0], kind, "shop", "web")
+    above = ObjectRef(version.rpartition("/")[0], kind, "shop", "web")
 
     assert (reference["kind"], reference["controller"]) == (owner, True)
     assert seen is not None
     assert seen.uid == reference["uid"]
     assert kind == owner or [(o.kind, o.name, o.uid) for o in seen.owners] == [(kind, "web", "u")]
-    assert (found := objects.seen(above)) is not None
+    assert (found := objects.get(above)) is not None
     assert (found.uid, found.annotations) == ("u", {"a": "b"})
 
 
@@ -104,7 +104,7 @@ def test_an_owner_that_has_no_uid_in_its_file_is_whom_the_pod_names(
 
     pods, objects = given(pod, a_workload("StatefulSet", **uid))
 
-    seen = objects.seen(Ref("apps", "StatefulSet", "shop", "web"))
+    seen = objects.get(ObjectRef("apps", "StatefulSet", "shop", "web"))
     assert seen
     assert (pods[0].body["metadata"]["ownerReferences"][0]["uid"] == seen.uid) == followed
 
@@ -112,7 +112,7 @@ def test_an_owner_that_has_no_uid_in_its_file_is_whom_the_pod_names(
 def test_what_is_looked_for_in_vain_is_remembered() -> None:
     _, objects = given(a_workload("Job", "batch/v1"))
 
-    assert objects.seen(Ref("", "ServiceAccount", "shop", "default")) is None
+    assert objects.get(ObjectRef("", "ServiceAccount", "shop", "default")) is None
     assert [str(ref) for ref in objects.missed] == ["ServiceAccount shop/default"]
 
 
@@ -127,7 +127,7 @@ def test_lists_are_what_is_in_them() -> None:
     )
 
     assert len(pods) == 1
-    assert (seen := objects.seen(Ref("", "ServiceAccount", "shop", "s"))) is not None
+    assert (seen := objects.get(ObjectRef("", "ServiceAccount", "shop", "s"))) is not None
     assert seen.annotations == {"k": "v"}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from cwii_webhook.dialects import routes
-from cwii_webhook.picture import Ref
+from cwii_webhook.admission.cluster_view import ObjectRef
+from cwii_webhook.dialects.registry import routes
 
 from cwiictl.engine.resource import Difference
 from cwiictl.errors import BadInput
@@ -98,7 +98,7 @@ def test_a_pod_of_a_deployment_is_told_of_the_deployment() -> None:
 
     found = judged(a_pod(by(between)), a_cluster(deployment, between))
 
-    assert (found.owner, found.pod) == (Ref("apps", "Deployment", SPACE, "web"), "p")
+    assert (found.owner, found.pod) == (ObjectRef("apps", "Deployment", SPACE, "web"), "p")
     assert found.lacks == ("volume cwii-aws-token", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")
     assert found.why == (f"aws: cwii.dev/aws-inject of ServiceAccount {SPACE}/till",)
 
@@ -107,7 +107,7 @@ def test_a_pod_of_a_job_of_a_cron_job_is_told_of_the_cron_job() -> None:
     cron = an_object("CronJob", "nightly", api="batch/v1")
     job = an_object("Job", "nightly-1", by(cron), api="batch/v1", spec={"template": a_template()})
 
-    assert judged(a_pod(by(job)), a_cluster(cron, job)).owner == Ref(
+    assert judged(a_pod(by(job)), a_cluster(cron, job)).owner == ObjectRef(
         "batch", "CronJob", SPACE, "nightly"
     )
 
@@ -123,7 +123,7 @@ def test_another_object_of_its_owners_name_is_not_its_owner() -> None:
 
     found = judged(a_pod(by(elsewhere, uid="of another")), a_cluster(elsewhere))
 
-    assert found.owner == Ref("", "Pod", SPACE, "p")
+    assert found.owner == ObjectRef("", "Pod", SPACE, "p")
     assert not found.refusal
 
 

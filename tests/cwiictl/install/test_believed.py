@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cwiictl.install.believed import bundled, certificate
-from tests.webhook.authority import Authority
+from tests.webhook.certificates.authority import Authority
 
 LATER = 4_000_000_000.0
 

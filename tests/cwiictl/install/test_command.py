@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from cwii_webhook import usage
-from cwii_webhook.dialects import ALL, Service, divided, routes, service
-from cwii_webhook.settings import azwi, cwii, renewing
+from cwii_webhook import help as usage
+from cwii_webhook.dialects.azwi import settings as azwi
+from cwii_webhook.dialects.cwii import settings as cwii
+from cwii_webhook.dialects.registry import ALL, Service, routes, service, split_command_line
+from cwii_webhook.renewer import settings as renewing
 from cwii_webhook.settings.flags import parse
 
 from cwiictl.errors import BadInput
@@ -20,7 +22,7 @@ from tests.cwiictl.install.installed import FILES, PROVIDER, of, some
 
 def served(words: Sequence[str]) -> list[Service]:
     """As the program takes them apart."""
-    (first, *own), *others = divided(words)
+    (first, *own), *others = split_command_line(words)
     further = [
         service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others
     ]
@@ -37,16 +39,16 @@ def test_every_dialect_is_served_where_the_configuration_says(name: str) -> None
     assert [answered[path(dialect).encode()].dialect for dialect in values.served] == list(
         values.served
     )
-    assert [warning for each in offered for warning in each.told.warnings] == []
+    assert [warning for each in offered for warning in each.flags.warnings] == []
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_first_listens_where_the_service_and_the_probes_look(name: str) -> None:
     serving = served(command(of(name)))[0].serving
 
-    assert serving.door == ("", HTTPS)
-    assert serving.plain == (("", PLAIN),)
-    assert serving.pair == (f"{CERTIFICATES}/tls.crt", f"{CERTIFICATES}/tls.key")
+    assert serving.listen_address == ("", HTTPS)
+    assert serving.plain_addresses == (("", PLAIN),)
+    assert serving.certificate_files == (f"{CERTIFICATES}/tls.crt", f"{CERTIFICATES}/tls.key")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -55,8 +57,8 @@ def test_it_is_understood_here_as_it_is_there(name: str) -> None:
 
     here, there = understood(values), served(command(values))
 
-    assert [(each.route.path, each.serving, each.told) for each in here] == [
-        (each.route.path, each.serving, each.told) for each in there
+    assert [(each.route.path, each.serving, each.flags) for each in here] == [
+        (each.route.path, each.serving, each.flags) for each in there
     ]
 
 
@@ -96,7 +98,7 @@ def test_the_log_is_as_loud_as_was_said() -> None:
 
 
 def test_ids_of_the_clouds_are_what_each_dialect_takes_by_default() -> None:
-    told = {each.route.dialect: each.told.values for each in served(command(of("all-dialects")))}
+    told = {each.route.dialect: each.flags.values for each in served(command(of("all-dialects")))}
 
     assert told["cwii"]["gcp_default_audience"] == f"//iam.googleapis.com/{PROVIDER}"
     assert (
@@ -119,7 +121,7 @@ def test_ids_of_the_clouds_are_what_each_dialect_takes_by_default() -> None:
 def test_of_what_nothing_is_said_nothing_is_told() -> None:
     (offered,) = served(command(some()))
 
-    assert cwii.settings(offered.told) == cwii.Settings()
+    assert cwii.settings(offered.flags) == cwii.Settings()
 
 
 def test_every_cloud_of_azures_is_one_that_the_webhook_knows() -> None:
@@ -127,13 +129,13 @@ def test_every_cloud_of_azures_is_one_that_the_webhook_knows() -> None:
         words = command(
             some(dialects=["azwi"], azure={"tenantId": "t", "environment": environment})
         )
-        assert azwi.settings(served(words)[0].told).authority == azwi.AUTHORITIES[environment]
+        assert azwi.settings(served(words)[0].flags).authority == azwi.AUTHORITIES[environment]
 
 
 def test_more_words_come_last_so_that_they_count() -> None:
     offered = served(command(some(arguments={"cwii": ["--gcp-delivery=init-container"]})))
 
-    assert offered[0].told.values["gcp_delivery"] == "init-container"
+    assert offered[0].flags.values["gcp_delivery"] == "init-container"
 
 
 def test_the_programs_help_knows_the_dialects_that_can_be_said() -> None:

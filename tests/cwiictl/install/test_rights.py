@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.cluster.kinds import CONFIG_MAPS, NAMESPACES, OWNERS, SERVICE_ACCOUNTS
-from cwii_webhook.cluster.permissions import READS, WRITES
-from cwii_webhook.dialects import ALL
+from cwii_webhook.dialects.registry import ALL
+from cwii_webhook.kube.permissions import READS, WRITES
+from cwii_webhook.kube.resources import CONFIG_MAPS, NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
 from cwiictl.install.objects import objects
 from tests.cwiictl.install.installed import FILES, of, some

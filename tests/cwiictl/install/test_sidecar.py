@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 import pytest
-from cwii_webhook.dialects import ALL, divided, service
-from cwii_webhook.settings.serving import Serving
-from cwii_webhook.x509 import Pair
+from cwii_webhook.certificates.pem import KeyPair
+from cwii_webhook.dialects.registry import ALL, service, split_command_line
+from cwii_webhook.settings.serving import ServingSettings
 
 from cwiictl.errors import BadInput
 from cwiictl.install.body import Object
@@ -25,7 +25,7 @@ from tests.cwiictl.install.installed import found as one_of
 from tests.cwiictl.install.installed import some
 
 NAMESPACE = "clusters-shop"
-CERTIFIED = Certified(Pair(b"crt", b"key"), Pair(b"client", b"its key"), b"root")
+CERTIFIED = Certified(KeyPair(b"crt", b"key"), KeyPair(b"client", b"its key"), b"root")
 TOLD: dict[str, dict[str, Any]] = {
     "azure": {"dialects": ["azwi"], "azure": {"tenantId": "t", "environment": "AzurePublicCloud"}},
     "aws": {"dialects": ["eks"], "aws": {"region": "us-east-1"}},
@@ -46,8 +46,8 @@ def test_its_command_line_is_one_that_starts_and_stays(name: str) -> None:
     (first, *_) = understood(wanted.values, wanted.flavour.doors, ("--sidecar",))
 
     assert first.serving.sidecar
-    assert first.serving.door == ("127.0.0.1", wanted.flavour.doors.https)
-    assert first.serving.plain[0] == ("", wanted.flavour.doors.plain)
+    assert first.serving.listen_address == ("127.0.0.1", wanted.flavour.doors.https)
+    assert first.serving.plain_addresses[0] == ("", wanted.flavour.doors.plain)
     assert {"--sidecar", "--kubeconfig=/var/run/app/kubeconfig/kubeconfig"} <= set(args)
 
 
@@ -58,8 +58,8 @@ def test_its_command_line_is_one_that_starts_and_stays(name: str) -> None:
 def test_a_sidecar_listens_on_the_loopback_unless_it_is_told_an_address(
     host: str, door: str
 ) -> None:
-    assert Serving(address=(host, 1), sidecar=True).door == (door, 1)
-    assert Serving(address=(host, 1)).door == (host, 1)
+    assert ServingSettings(address=(host, 1), sidecar=True).listen_address == (door, 1)
+    assert ServingSettings(address=(host, 1)).listen_address == (host, 1)
 
 
 def test_no_two_flavours_share_a_port_or_a_name() -> None:
@@ -274,10 +274,10 @@ def test_a_deployment_in_a_file_keeps_all_else_and_each_in_its_place() -> None:
 def test_in_a_static_pod_which_has_its_node_s_network_nobody_else_can_reach_it(name: str) -> None:
     one, _ = on_its_node(of(name), "/etc/kubernetes/webhook")
 
-    (dialect, *words), *_ = divided(one["args"])
+    (dialect, *words), *_ = split_command_line(one["args"])
     serving = service(ALL[dialect], words, {}).serving
 
-    assert {host for host, _ in (serving.door, *serving.plain)} == {"127.0.0.1"}
+    assert {host for host, _ in (serving.listen_address, *serving.plain_addresses)} == {"127.0.0.1"}
 
 
 def test_a_static_pod_refers_to_no_secret_and_shows_nothing_to_others() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.patch import applied
+from cwii_webhook.admission.patch import applied
 
 from cwiictl.install import smoke
 from cwiictl.install.values import ASKING, DIALECTS, Dialect
 from tests.cwiictl.install.installed import some
-from tests.webhook.answering import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
-from tests.webhook.cwii_pods import said
+from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.harness import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
 
 OURS = some(dialects=list(DIALECTS), azure={"tenantId": "t"})
 

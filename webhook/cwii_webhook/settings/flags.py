@@ -36,19 +36,19 @@ class Flag(Struct, frozen=True):
 
     name: str
     kind: Kind
-    meaning: str
+    help: str
     field: str = ""
     env: str = ""
     explicit: bool = False  # a switch that is followed by true or false, as clap has them
-    adds: bool = False  # words: said again, it adds to what was said
+    repeatable: bool = False  # words: said again, it adds to what was said
 
 
-class Told(Struct, frozen=True):
+class ParsedFlags(Struct, frozen=True):
     """What was said, by field; and what a user should know who said it."""
 
     values: Mapping[str, object]
     warnings: tuple[str, ...] = ()
-    helped: bool = False
+    help_requested: bool = False
 
 
 class BadFlag(Exception):
@@ -60,18 +60,21 @@ class BadFlag(Exception):
         self.remedy = remedy
 
 
-Refuse = Callable[
+OnBadFlag = Callable[
     [BadFlag], None
 ]  # what is done with what cannot be meant: it is raised, or kept and the rest is understood without it
 
 
-def raised(bad: BadFlag) -> None:
+def raise_bad_flag(bad: BadFlag) -> None:
     raise bad
 
 
 def parse(
-    flags: Sequence[Flag], words: Sequence[str], environ: Mapping[str, str], refuse: Refuse = raised
-) -> Told:
+    flags: Sequence[Flag],
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    refuse: OnBadFlag = raise_bad_flag,
+) -> ParsedFlags:
     """A flag goes before its variable; of a flag that is said twice the last counts."""
     table = {flag.name: flag for flag in flags}
     values: dict[str, object] = {}
@@ -86,7 +89,7 @@ def parse(
     ]
     for name, text in _said(table, words, refuse):
         if name in {"help", "h"}:
-            return Told({}, helped=True)
+            return ParsedFlags({}, help_requested=True)
         flag = table[name]
         if flag.field:
             spoken.append((flag, text, f"--{flag.name}"))
@@ -100,17 +103,17 @@ def parse(
             continue
         values[flag.field] = (
             (*cast("Words", values.get(flag.field, ())), *cast("Words", said))
-            if flag.adds
+            if flag.repeatable
             else said
         )
-    return Told(values, tuple(warnings))
+    return ParsedFlags(values, tuple(warnings))
 
 
 def _meaningless(flag: Flag, said: str) -> str:
-    return f"{said} has no meaning here and is left out: {flag.meaning}"
+    return f"{said} has no meaning here and is left out: {flag.help}"
 
 
-def made(told: Told, kind: type[S]) -> S:
+def build_settings(told: ParsedFlags, kind: type[S]) -> S:
     """The settings that were told, and by default the rest. A field with a dot is one of an object in them."""
     tree: dict[str, object] = {}
     for field, said in told.values.items():
@@ -121,7 +124,7 @@ def made(told: Told, kind: type[S]) -> S:
 
 
 def _said(
-    table: Mapping[str, Flag], words: Sequence[str], refuse: Refuse
+    table: Mapping[str, Flag], words: Sequence[str], refuse: OnBadFlag
 ) -> Iterator[tuple[str, str]]:
     """Names of the table, with what is said of them. Go takes one dash or two, and the value behind a space or an equals sign."""
     rest = iter(words)

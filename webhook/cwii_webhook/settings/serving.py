@@ -6,14 +6,21 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from cwii_webhook.settings.flags import BadFlag, Flag, Refuse, Told, made, raised
+from cwii_webhook.settings.flags import (
+    BadFlag,
+    Flag,
+    OnBadFlag,
+    ParsedFlags,
+    build_settings,
+    raise_bad_flag,
+)
 
 Address = tuple[str, int]
 LOOPBACK, ANY = "127.0.0.1", frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - what is not taken for an address of its own
 LEVELS = ("debug", "info", "warning", "error")
 
 
-class Serving(Struct, frozen=True):
+class ServingSettings(Struct, frozen=True):
     address: Address = ("", 8443)
     port: int | None = None  # of the address, where a peer has a flag for it alone
     cert_dir: str = ""  # with tls.crt and tls.key in it
@@ -38,18 +45,18 @@ class Serving(Struct, frozen=True):
     log_level: str = "info"
 
     @property
-    def door(self) -> Address:
+    def listen_address(self) -> Address:
         """Who asks a sidecar is beside it. Whoever wants others to ask names an address of its own for that."""
         host = LOOPBACK if self.sidecar and self.address[0] in ANY else self.address[0]
         return (host, self.address[1] if self.port is None else self.port)
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def certificate_files(self) -> tuple[str, str]:
         """The files of the certificate and of its key."""
         return (self.cert or f"{self.cert_dir}/tls.crt", self.key or f"{self.cert_dir}/tls.key")
 
     @property
-    def plain(self) -> tuple[Address, ...]:
+    def plain_addresses(self) -> tuple[Address, ...]:
         """Where health and metrics are asked for, without TLS. One place may serve both."""
         metrics = self.metrics if self.metrics_port is None else ("", self.metrics_port)
         return tuple(
@@ -60,33 +67,35 @@ class Serving(Struct, frozen=True):
 
 
 class Served(Struct, frozen=True):
-    serving: Serving = Serving()
+    serving: ServingSettings = ServingSettings()
 
 
-def serving(told: Told, default: Serving, refuse: Refuse = raised) -> Serving:
+def serving_settings(
+    told: ParsedFlags, default: ServingSettings, refuse: OnBadFlag = raise_bad_flag
+) -> ServingSettings:
     """What was told, and for the rest, and for what was refused, what the dialect has by default."""
-    said = made(told, Served).serving
+    said = build_settings(told, Served).serving
     given = {
         field.removeprefix("serving.") for field in told.values if field.startswith("serving.")
     }
     kept = {
         name: getattr(said if name in given else default, name)
-        for name in Serving.__struct_fields__
+        for name in ServingSettings.__struct_fields__
     }
-    for name, bad in _wrong(Serving(**kept)):
+    for name, bad in _wrong(ServingSettings(**kept)):
         refuse(bad)
         kept[name] = getattr(default, name)
-    return Serving(**kept)
+    return ServingSettings(**kept)
 
 
-def _wrong(told: Serving) -> Iterator[tuple[str, BadFlag]]:
+def _wrong(told: ServingSettings) -> Iterator[tuple[str, BadFlag]]:
     if bool(told.cert) != bool(told.key):
         yield (
             "cert" if told.cert else "key",
             BadFlag("of certificate and key only one is named", "name both files"),
         )
     for name, port in (
-        ("port", told.door[1]),
+        ("port", told.listen_address[1]),
         ("metrics_port", max(0, told.metrics_port or 0)),
         ("debug_port", told.debug_port or 0),
     ):
@@ -138,14 +147,14 @@ _SWITCHES = frozenset(
 )
 
 
-def unheeded(names: str, why: str) -> tuple[Flag, ...]:
+def ignored_flags(names: str, why: str) -> tuple[Flag, ...]:
     """Flags of peers that say how something is done that is done otherwise here."""
     return tuple(
         Flag(name, "switch" if name in _SWITCHES else "text", why) for name in names.split()
     )
 
 
-COMMON: tuple[Flag, ...] = (
+COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         "kubeconfig",
         "text",
@@ -213,7 +222,7 @@ COMMON: tuple[Flag, ...] = (
 )
 OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
 LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")
-KLOG: tuple[Flag, ...] = unheeded(_KLOG, OWN_LOG)
-ZAP: tuple[Flag, ...] = unheeded(
+KLOG_FLAGS: tuple[Flag, ...] = ignored_flags(_KLOG, OWN_LOG)
+ZAP_FLAGS: tuple[Flag, ...] = ignored_flags(
     "zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", OWN_LOG
 )

@@ -44,7 +44,7 @@ def test_the_installed_webhook_comes_without_what_a_run_left_and_with_its_name()
     assert {
         "cwii_webhook/__main__.py",
         "cwii_webhook/py.typed",
-        "cwii_webhook/mutators/aws.py",
+        "cwii_webhook/dialects/cwii/aws.py",
     } <= set(package)
     assert not [path for path in package if path.endswith((".pyc", ".so")) or "__pycache__" in path]
     assert [path for path in package if path.endswith("METADATA")] == [

@@ -1,0 +1,118 @@
+"""The walk from a pod to who made it."""
+
+from __future__ import annotations
+
+import pytest
+from cwii_webhook.admission import owners
+from cwii_webhook.admission.annotation_sources import PodContext
+from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
+
+from tests.webhook.dialects.cwii.pods import controller
+from tests.webhook.recorded_answers import Objects
+
+GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
+
+
+def walked(owner: Owner, **objects: ObjectMetadata) -> list[str]:
+    """Names of those that are heard, where the kinds of these objects are what they are called."""
+    there = {
+        ObjectRef(GROUPS.get(kind, "apps"), kind, "shop", name): seen
+        for (kind, _, name), seen in ((key.partition("_"), seen) for key, seen in objects.items())
+    }
+    subject = PodContext(
+        Request("u", namespace="shop"),
+        Pod(Metadata(owner_references=[owner]), Spec()),
+        Objects(there),
+    )
+    return [voice.ref.name for voice in owners.owner_sources(subject)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("StatefulSet", "apps/v1"),
+        ("DaemonSet", "apps/v1"),
+        ("Job", "batch/v1"),
+        ("ReplicaSet", "apps/v1"),
+    ],
+)
+def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
+    assert walked(
+        controller(kind, "a", version=version), **{f"{kind}_a": ObjectMetadata({}, (), "u")}
+    ) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["Deployment", "ReplicationController", "CronJob", "Rollout", "Node"]
+)
+def test_kinds_that_make_no_pods_themselves_are_not_asked(kind: str) -> None:
+    assert walked(controller(kind, "a"), **{f"{kind}_a": ObjectMetadata({}, (), "u")}) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"), [("Deployment", "apps/v1"), ("Rollout", "argoproj.io/v1alpha1")]
+)
+def test_what_is_above_a_replica_set_is_heard_in_its_place(kind: str, version: str) -> None:
+    above = controller(kind, "above", version=version)
+
+    assert walked(
+        controller("ReplicaSet", "set"),
+        ReplicaSet_set=ObjectMetadata({}, (above,), "u"),
+        **{f"{kind}_above": ObjectMetadata({}, (), "u")},
+    ) == ["above"]
+
+
+def test_a_job_is_heard_before_its_cron_job() -> None:
+    cron = controller("CronJob", "nightly", version="batch/v1")
+
+    assert walked(
+        controller("Job", "tonight", version="batch/v1"),
+        Job_tonight=ObjectMetadata({}, (cron,), "u"),
+        CronJob_nightly=ObjectMetadata({}, (), "u"),
+    ) == [
+        "tonight",
+        "nightly",
+    ]
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        pytest.param(
+            Owner("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"
+        ),
+        pytest.param(controller("StatefulSet", "a", "another"), id="another uid"),
+        pytest.param(controller("StatefulSet", "a", ""), id="no uid"),
+        pytest.param(controller("StatefulSet", "b"), id="another name"),
+        pytest.param(controller("StatefulSet", "a", version="example.com/v1"), id="another group"),
+        pytest.param(controller("StatefulSet", "a", version="v1"), id="no group"),
+    ],
+)
+def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: Owner) -> None:
+    assert walked(owner, StatefulSet_a=ObjectMetadata({}, (), "u")) == []
+
+
+def test_a_deployment_that_is_another_by_now_leaves_the_replica_set_to_speak() -> None:
+    old = controller("Deployment", "web", "gone")
+
+    assert walked(
+        controller("ReplicaSet", "set"),
+        ReplicaSet_set=ObjectMetadata({}, (old,), "u"),
+        Deployment_web=ObjectMetadata({}, (), "new"),
+    ) == ["set"]
+
+
+def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided() -> None:
+    class Dark:
+        def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+            raise NotCached(ref)
+
+    subject = PodContext(
+        Request("u", namespace="shop"),
+        Pod(Metadata(owner_references=[controller("Job", "a", version="batch/v1")]), Spec()),
+        Dark(),
+    )
+
+    with pytest.raises(NotCached, match="Job shop/a"):
+        list(owners.owner_sources(subject))

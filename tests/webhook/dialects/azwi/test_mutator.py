@@ -1,0 +1,396 @@
+"""Azure workload identity's rules, one by one: what a pod is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, cast
+
+import pytest
+from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef
+from cwii_webhook.admission.injection import Variable
+from cwii_webhook.dialects.azwi.mutator import AzwiMutator
+from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, Settings
+
+from tests.webhook.recorded_answers import Objects, asked, request
+
+P = "azure.workload.identity"
+CLIENT_ID = "11111111-2222-4333-8444-555555555555"
+CLIENT = {f"{P}/client-id": CLIENT_ID}
+SERVER = Settings(tenant_id="tenant")
+RESERVED = "azure-workload-identity-reserved-"
+
+
+def a_pod(**spec: Any) -> dict[str, Any]:
+    """With the label. What says where a pod is from goes into its metadata."""
+    meta = {"name": "p", "namespace": "shop", "labels": {f"{P}/use": "true"}}
+    meta |= {
+        key: spec.pop(key)
+        for key in ("name", "generateName", "annotations", "labels")
+        if key in spec
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
+    }
+
+
+def made(
+    pod: dict[str, Any], account: Mapping[str, str] | None = CLIENT, settings: Settings = SERVER
+) -> tuple[Decision, dict[str, Any]]:
+    names = [pod["spec"].get("serviceAccountName") or "default"]
+    objects = (
+        {}
+        if account is None
+        else {
+            ObjectRef("", "ServiceAccount", "shop", name): ObjectMetadata(account) for name in names
+        }
+    )
+    return asked(Route("azwi", "/mutate-v1-pod", (AzwiMutator(settings),)), pod, Objects(objects))
+
+
+def env(container: Mapping[str, Any]) -> dict[str, str]:
+    return {v["name"]: v.get("value", "") for v in container.get("env", ())}
+
+
+def first(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    return pod["spec"]["containers"][0]
+
+
+def sources(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return pod["spec"]["volumes"][0]["projected"]["sources"]
+
+
+def digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()[:30]
+
+
+@pytest.mark.parametrize(
+    ("layout", "volume", "path", "file"),
+    [
+        ("v1.5", "azure-identity-token", "/var/run/secrets/azure/tokens", "azure-identity-token"),
+        ("v1.6", RESERVED + digest("p"), "/var/run/secrets/azure/wi", "token/azure-identity-token"),
+        (
+            "next",
+            RESERVED + digest("p"),
+            f"/var/run/secrets/azure/wi/{digest('p')}",
+            "token/azure-identity-token",
+        ),
+    ],
+)
+def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, file: str) -> None:
+    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", layout=layout))
+
+    assert first(pod)["volumeMounts"] == [{"name": volume, "mountPath": path, "readOnly": True}]
+    assert env(first(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
+    assert (pod["spec"]["volumes"][0]["name"], sources(pod)[0]["serviceAccountToken"]["path"]) == (
+        volume,
+        file,
+    )
+
+
+@pytest.mark.parametrize(
+    ("meta", "volume"),
+    [
+        ({"name": "pod"}, RESERVED + "425c89ed5bb78a7623fae60fd8a6f6"),
+        ({"name": "", "generateName": "web-"}, RESERVED + "2f3cfc2eb6118051c2b0e512de0d8e"),
+        ({"name": "pod", "generateName": "web-"}, RESERVED + "425c89ed5bb78a7623fae60fd8a6f6"),
+        ({"name": ""}, RESERVED + digest(" (prefix)")),
+        ({"name": "x" * 253}, RESERVED + digest("x" * 253)),
+    ],
+    ids=["named", "to be named", "both", "neither", "long"],
+)
+def test_a_volume_is_named_after_its_pod(meta: dict[str, str], volume: str) -> None:
+    _, pod = made(a_pod(**meta))
+
+    assert pod["spec"]["volumes"][0]["name"] == volume
+    assert len(volume) == 63
+
+
+@pytest.mark.parametrize("layout", ["v1.5", "v1.6", "next"])
+def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
+    settings = Settings(tenant_id="tenant", layout=layout)
+    _, pod = made(a_pod(name="", generateName="web-"), settings=settings)
+    pod["metadata"]["name"] = "web-abcde"
+
+    decision, _ = made(pod, settings=settings)
+
+    assert not decision.ops
+    assert not decision.warnings
+
+
+@pytest.mark.parametrize(
+    "cloud", ["", *AUTHORITIES, *map(str.upper, AUTHORITIES), "azurechinacloud"]
+)
+def test_the_authority_is_the_clouds(cloud: str) -> None:
+    known = {name.lower(): host for name, host in AUTHORITIES.items()}
+
+    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", cloud=cloud))
+
+    assert env(first(pod))["AZURE_AUTHORITY_HOST"] == known[cloud.lower() or "azurepubliccloud"]
+
+
+@pytest.mark.parametrize(
+    ("account", "server", "tenant"),
+    [
+        ({}, "tenant", "tenant"),
+        ({f"{P}/tenant-id": "theirs"}, "tenant", "theirs"),
+        ({f"{P}/tenant-id": ""}, "tenant", None),
+        ({f"{P}/tenant-id": "theirs"}, "", "theirs"),
+        ({}, "", None),
+    ],
+    ids=["the server's", "the account's", "an empty one", "the account's alone", "none"],
+)
+def test_the_tenant_is_the_accounts_or_else_the_servers(
+    account: dict[str, str], server: str, tenant: str | None
+) -> None:
+    decision, pod = made(a_pod(), CLIENT | account, Settings(tenant_id=server))
+
+    assert env(first(pod)).get("AZURE_TENANT_ID") == tenant
+    assert any("AZURE_TENANT_ID is not set" in w for w in decision.warnings) == (tenant is None)
+
+
+@pytest.mark.parametrize("account", [{}, {f"{P}/client-id": ""}], ids=["none", "empty"])
+def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
+    decision, pod = made(a_pod(), account)
+
+    assert list(env(first(pod))) == [
+        "AZURE_TENANT_ID",
+        "AZURE_FEDERATED_TOKEN_FILE",
+        "AZURE_AUTHORITY_HOST",
+    ]
+    assert decision.warnings == (
+        f"ServiceAccount shop/worker has no {P}/client-id: AZURE_CLIENT_ID is not set",
+    )
+
+
+@pytest.mark.parametrize(
+    ("pod", "account", "seconds"),
+    [
+        (None, None, 3600),
+        ("", "4800", 4800),
+        ("86400", "3600", 86400),
+        ("+3600", None, 3600),
+        ("007200", None, 7200),
+        (None, "", 3600),
+        ("5000", "x", 5000),
+    ],
+)
+def test_a_token_lasts_as_the_pod_says_or_else_its_account(
+    pod: str | None, account: str | None, seconds: int
+) -> None:
+    key = f"{P}/service-account-token-expiration"
+
+    _, made_pod = made(
+        a_pod(annotations={key: pod} if pod is not None else {}),
+        CLIENT | ({key: account} if account is not None else {}),
+    )
+
+    assert sources(made_pod)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped"),
+    [
+        ("", ""),
+        ("c", "c"),
+        (" c ; i ", "ci"),
+        ("c,i", ""),
+        ("c;;i", "ci"),
+        ("C", ""),
+        (";", ""),
+        ("i", "i"),
+    ],
+    ids=repr,
+)
+def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
+    _, pod = made(a_pod(annotations={f"{P}/skip-containers": text}, initContainers=[{"name": "i"}]))
+
+    for container in (*pod["spec"]["containers"], *pod["spec"]["initContainers"]):
+        assert (container == {"name": container["name"]}) == (container["name"] in skipped)
+    assert pod["spec"]["volumes"]
+
+
+@pytest.mark.parametrize("value", ["$(HOME)", "a$(b)$$", "$$", "$"])
+def test_dollars_arrive(value: str) -> None:
+    """The kubelet makes one of two, and expands what is in parentheses behind one."""
+    _, pod = made(a_pod(), {f"{P}/client-id": value, f"{P}/tenant-id": value})
+
+    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID"):
+        given = env(first(pod))[name]
+        assert "$(" not in given.replace("$$", "")
+        assert given.replace("$$", "$") == value or given == value == "$"
+
+
+ENDPOINT = Endpoint("bound", "api://bound", "https://proxy", "sni", ca_data="data")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "used"),
+    [
+        ("true", True),
+        ("TRUE", True),
+        ("tRue", True),
+        ("false", False),
+        ("", False),
+        ("yes", False),
+        (" true", False),
+        (None, False),
+    ],
+    ids=repr,
+)
+def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) -> None:  # noqa: FBT001 - a table
+    said = {f"{P}/use-bound": annotation} if annotation is not None else {}
+
+    _, pod = made(a_pod(annotations=said), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT))
+
+    assert sources(pod)[0]["serviceAccountToken"]["audience"] == (
+        "api://bound" if used else "api://AzureADTokenExchange"
+    )
+    names = [
+        "AZURE_KUBERNETES_TOKEN_PROXY",
+        "AZURE_KUBERNETES_SNI_NAME",
+        "AZURE_KUBERNETES_CA_FILE",
+        "AZURE_KUBERNETES_CA_DATA",
+    ]
+    assert list(env(first(pod)))[4:] == (names if used else [])
+
+
+@pytest.mark.parametrize(
+    ("more", "projected"),
+    [
+        ({}, []),
+        ({"ca_data": "data"}, []),
+        (
+            {"ca_config_map": "ca"},
+            [
+                {
+                    "configMap": {
+                        "name": "ca",
+                        "items": [{"key": "ca.crt", "path": "ca-cert/ca.crt"}],
+                        "optional": False,
+                    }
+                }
+            ],
+        ),
+        (
+            {"ca_signer": "a/b"},
+            [
+                {
+                    "clusterTrustBundle": {
+                        "signerName": "a/b",
+                        "path": "ca-cert/ca.crt",
+                        "optional": False,
+                    }
+                }
+            ],
+        ),
+        (
+            {"ca_signer": "a/b", "ca_selector": {"matchLabels": {"a": "b"}}},
+            [
+                {
+                    "clusterTrustBundle": {
+                        "signerName": "a/b",
+                        "labelSelector": {"matchLabels": {"a": "b"}},
+                        "path": "ca-cert/ca.crt",
+                        "optional": False,
+                    }
+                }
+            ],
+        ),
+    ],
+    ids=["nobody", "data", "ConfigMap", "signer", "selector"],
+)
+def test_who_vouches_for_the_custom_endpoint_lies_beside_the_token(
+    more: dict[str, Any], projected: list[object]
+) -> None:
+    settings = Settings(tenant_id="tenant", endpoint=Endpoint("bound", "api://bound", **more))
+
+    decision, pod = made(a_pod(annotations={f"{P}/use-bound": "true"}), settings=settings)
+    again, _ = made(pod, settings=settings)
+
+    assert sources(pod)[1:] == projected
+    assert env(first(pod))["AZURE_KUBERNETES_CA_FILE"] == "/var/run/secrets/azure/wi/ca-cert/ca.crt"
+    assert decision.ops
+    assert not again.ops
+
+
+def test_a_volume_with_the_reserved_name_is_ours() -> None:
+    """The pod's author might else have its containers read something else for a token."""
+    name = RESERVED + digest("p")
+    mounts = [{"name": name, "mountPath": "/mine"}]
+
+    decision, pod = made(
+        a_pod(
+            volumes=[{"name": name, "emptyDir": {}}],
+            containers=[{"name": "c", "volumeMounts": mounts}],
+        )
+    )
+
+    assert sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
+    assert first(pod)["volumeMounts"] == [
+        {"name": name, "mountPath": "/var/run/secrets/azure/wi", "readOnly": True}
+    ]
+    assert len(decision.warnings) == 2
+
+
+def test_what_the_api_server_adds_to_a_volume_is_no_change() -> None:
+    _, pod = made(a_pod())
+    pod["spec"]["volumes"][0]["projected"]["defaultMode"] = 420
+
+    assert not made(pod)[0].ops
+
+
+def test_under_v15_a_volume_of_that_name_stays_theirs() -> None:
+    theirs: dict[str, object] = {"name": "azure-identity-token", "emptyDir": {}}
+
+    _, pod = made(a_pod(volumes=[theirs]), settings=Settings(tenant_id="tenant", layout="v1.5"))
+
+    assert pod["spec"]["volumes"] == [theirs]
+
+
+def test_containers_that_join_later_get_what_the_others_have() -> None:
+    _, pod = made(a_pod())
+    pod["spec"]["ephemeralContainers"] = [{"name": "debug"}]
+    old: dict[str, Any] = {**pod, "spec": {**pod["spec"], "ephemeralContainers": []}}
+    route = Route("azwi", "/mutate-v1-pod", (AzwiMutator(SERVER),))
+
+    decision = admit(
+        route,
+        request(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=old),
+        Objects({}),
+    )
+
+    values = {
+        v.name
+        for op in decision.ops
+        if op.path.endswith("/env")
+        for v in cast("list[Variable]", op.value)
+    }
+    assert values == {
+        "AZURE_CLIENT_ID",
+        "AZURE_TENANT_ID",
+        "AZURE_FEDERATED_TOKEN_FILE",
+        "AZURE_AUTHORITY_HOST",
+    }
+
+
+def test_where_nobody_can_say_the_question_goes_back() -> None:
+    class Blind:
+        def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+            raise NotCached(ref)
+
+    with pytest.raises(NotCached):
+        admit(Route("azwi", "/mutate-v1-pod", (AzwiMutator(SERVER),)), request(a_pod()), Blind())
+
+
+def test_each_value_says_where_it_is_from() -> None:
+    decision, _ = made(a_pod(), CLIENT | {f"{P}/service-account-token-expiration": "4800"})
+
+    assert decision.audit["azure"] == (
+        "AZURE_CLIENT_ID from ServiceAccount shop/worker; AZURE_TENANT_ID by default; expiration from ServiceAccount shop/worker; "
+        "audience by default; AZURE_FEDERATED_TOKEN_FILE by default; AZURE_AUTHORITY_HOST by default"
+    )

@@ -1,0 +1,100 @@
+"""Pods, and who speaks for them in cwii's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cwii_webhook.admission.admit import Decision, Route
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.dialects.cwii.annotations import INJECTED
+from cwii_webhook.dialects.cwii.dialect import clouds
+from cwii_webhook.dialects.cwii.settings import Settings
+
+from tests.webhook.recorded_answers import Objects, asked
+
+ROOT = "/var/run/secrets/cwii.dev"
+ROLE = "arn:aws:iam::123456789012:role/shop"
+CLIENT, TENANT = "11111111-2222-3333-4444-555555555555", "aaaaaaaa-2222-3333-4444-555555555555"
+AUDIENCE = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q"
+
+AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
+AZURE = {
+    "cwii.dev/az-inject": "true",
+    "cwii.dev/az-client-id": CLIENT,
+    "cwii.dev/az-tenant-id": TENANT,
+}
+GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": AUDIENCE}
+EVERYTHING = {**AWS, **AZURE, **GCP}
+
+VOICES = ("pod", "owner", "account", "namespace")
+DEFAULT = Settings()
+
+
+def a_pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "name": "p",
+        "namespace": "shop",
+        "annotations": dict(annotations or {}),
+    }
+    meta["ownerReferences"] = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "name": "web",
+            "uid": "u",
+            "controller": True,
+        }
+    ]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta,
+        "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
+    }
+
+
+def said(**by: Mapping[str, str]) -> Objects:
+    """What owner, account and namespace say."""
+    return Objects({
+        ObjectRef("apps", "StatefulSet", "shop", "web"): ObjectMetadata(by.get("owner", {}), (), "u"),
+        ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(by.get("account", {})),
+        ObjectRef("", "Namespace", "", "shop"): ObjectMetadata(by.get("namespace", {})),
+    })  # fmt: skip
+
+
+def made(
+    pod: Mapping[str, Any], settings: Settings = DEFAULT, **by: Mapping[str, str]
+) -> tuple[Decision, dict[str, Any]]:
+    return asked(Route("cwii", "/mutate", clouds(settings), INJECTED.key), pod, said(**by))
+
+
+def given(
+    annotations: Mapping[str, str], settings: Settings = DEFAULT, **spec: Any
+) -> tuple[Decision, dict[str, Any]]:
+    """A pod of which its ServiceAccount says this."""
+    return made(a_pod(**spec), settings, account=annotations)
+
+
+def env(container: Mapping[str, Any]) -> dict[str, str]:
+    return {v["name"]: v.get("value", "") for v in container.get("env", ())}
+
+
+def first(pod: Mapping[str, Any]) -> dict[str, Any]:
+    return pod["spec"]["containers"][0]
+
+
+def guest(pod: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return next(c for c in pod["spec"]["initContainers"] if c["name"] == name)
+
+
+def volume(pod: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return next(v for v in pod["spec"]["volumes"] if v["name"] == name)
+
+
+def token(pod: Mapping[str, Any], cloud: str) -> dict[str, Any]:
+    return volume(pod, f"cwii-{cloud}-token")["projected"]["sources"][0]["serviceAccountToken"]
+
+
+def controller(kind: str, name: str, uid: str = "u", version: str = "apps/v1") -> Owner:
+    return Owner(version, kind, name, uid, controller=True)

@@ -1,0 +1,105 @@
+"""How Google's credentials come to a pod in cwii's dialect."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cwii_webhook.dialects.cwii import google_credentials as credentials
+from cwii_webhook.dialects.cwii.settings import Settings
+
+from tests.webhook.dialects.cwii.pods import AUDIENCE, GCP, ROOT, env, given, volume
+
+
+@pytest.mark.parametrize(
+    ("audience", "account", "name"),
+    [
+        ("//iam.googleapis.com/x", "", "cwii-gcp-creds-40616f410d46"),
+        (
+            "//iam.googleapis.com/x",
+            "svc@proj.iam.gserviceaccount.com",
+            "cwii-gcp-creds-873fac8b5089",
+        ),
+        ("aud1", "", "cwii-gcp-creds-54b5a930a9cf"),
+    ],
+)
+def test_a_config_map_has_the_name_that_cwii_gives_it(
+    audience: str, account: str, name: str
+) -> None:
+    assert credentials.name(audience, account) == name
+
+
+ANNOTATION = {
+    "items": [
+        {
+            "path": "credentials.json",
+            "fieldRef": {
+                "apiVersion": "v1",
+                "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
+            },
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "way"),
+    [
+        ("annotation", "downwardAPI"),
+        ("Annotation", "downwardAPI"),
+        ("config-map", "configMap"),
+        ("configMap", "configMap"),
+        ("CONFIG_MAP", "configMap"),
+        ("init-container", "emptyDir"),
+        ("initContainer", "emptyDir"),
+        (" init_container ", "emptyDir"),
+    ],
+)
+def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
+    decision, pod = given(
+        {
+            **GCP,
+            "cwii.dev/gcp-delivery": word,
+            "cwii.dev/gcp-service-account": "sa@p.iam.gserviceaccount.com",
+        }
+    )
+
+    assert set(volume(pod, "cwii-gcp-creds")) == {"name", way}
+    texts = [
+        pod["metadata"]["annotations"].get("cwii.dev/gcp-credentials"),
+        *[one.data["credentials.json"] for one in decision.prerequisites],
+        *[env(c)["CWII_GCP_CREDS_JSON"] for c in pod["spec"].get("initContainers", ())],
+    ]
+    (text,) = [text for text in texts if text]
+    assert text == credentials.document(
+        AUDIENCE, "sa@p.iam.gserviceaccount.com", f"{ROOT}/gcp/token"
+    )
+    assert json.loads(text)["service_account_impersonation_url"].endswith(
+        "/sa@p.iam.gserviceaccount.com:generateAccessToken"
+    )
+
+
+def test_without_its_flag_they_come_by_annotation_and_nothing_is_written() -> None:
+    decision, pod = given(GCP)
+
+    assert volume(pod, "cwii-gcp-creds")["downwardAPI"] == ANNOTATION
+    assert "initContainers" not in pod["spec"]
+    assert decision.prerequisites == ()
+
+
+def test_credentials_are_written_before_the_pods_own_init_containers() -> None:
+    _, pod = given(
+        {**GCP, "cwii.dev/gcp-verify": "true"},
+        Settings(gcp_delivery="init-container"),
+        initContainers=[{"name": "mine"}],
+    )
+
+    assert [c["name"] for c in pod["spec"]["initContainers"]] == [
+        "cwii-gcp-creds-writer",
+        "mine",
+        "cwii-gcp-verify",
+    ]
+    assert (
+        env(pod["spec"]["initContainers"][1])["GOOGLE_APPLICATION_CREDENTIALS"]
+        == f"{ROOT}/gcp-creds/credentials.json"
+    )

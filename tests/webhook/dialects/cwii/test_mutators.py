@@ -1,0 +1,216 @@
+"""cwii's rules, one by one: what a pod is given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cwii_webhook.admission.review import encode
+from cwii_webhook.dialects.cwii.settings import Settings
+
+from tests.webhook.dialects.cwii.pods import (
+    AUDIENCE,
+    AWS,
+    AZURE,
+    CLIENT,
+    EVERYTHING,
+    GCP,
+    ROLE,
+    ROOT,
+    TENANT,
+    VOICES,
+    a_pod,
+    env,
+    first,
+    given,
+    made,
+    token,
+)
+
+WINDOWS = "C:\\var\\run\\secrets\\cwii.dev"
+
+EXTRAS = [
+    ("cwii.dev/aws-region", "eu-west-1", AWS, "AWS_REGION"),
+    ("cwii.dev/aws-role-session-name", "me", AWS, "AWS_ROLE_SESSION_NAME"),
+    ("cwii.dev/aws-role-arn", "arn:aws-cn:iam::123456789012:role/path/name", AWS, "AWS_ROLE_ARN"),
+    ("cwii.dev/az-client-id", "99999999-2222-3333-4444-555555555555", AZURE, "AZURE_CLIENT_ID"),
+    ("cwii.dev/az-tenant-id", "contoso.onmicrosoft.com", AZURE, "AZURE_TENANT_ID"),
+    ("cwii.dev/az-authority-host", "https://login.chinacloudapi.cn", AZURE, "AZURE_AUTHORITY_HOST"),
+]
+
+
+@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize(
+    ("key", "value", "rest", "variable"), EXTRAS, ids=[extra[0] for extra in EXTRAS]
+)
+def test_a_word_is_heard_of_every_voice(
+    voice: str, key: str, value: str, rest: dict[str, str], variable: str
+) -> None:
+    others = {name: text for name, text in rest.items() if name != key}
+    by: dict[str, Any] = {
+        "namespace": others,
+        voice: {**(others if voice == "namespace" else {}), key: value},
+    }
+    decision, pod = made(a_pod(by.pop("pod", None)), **by)
+
+    assert env(first(pod))[variable] == value
+    (origin,) = [
+        origin
+        for injection in decision.injections
+        for origin in injection.origins
+        if origin.name == variable
+    ]
+    assert (origin.value, origin.key, origin.source and origin.source.scope) == (value, key, voice)
+
+
+def test_a_pod_has_what_its_three_clouds_want() -> None:
+    _, pod = given(EVERYTHING)
+
+    assert env(first(pod)) == {
+        "GOOGLE_APPLICATION_CREDENTIALS": f"{ROOT}/gcp-creds/credentials.json",
+        "AWS_ROLE_ARN": ROLE,
+        "AWS_WEB_IDENTITY_TOKEN_FILE": f"{ROOT}/aws/token",
+        "AZURE_CLIENT_ID": CLIENT,
+        "AZURE_TENANT_ID": TENANT,
+        "AZURE_FEDERATED_TOKEN_FILE": f"{ROOT}/az/token",
+    }
+    assert pod["metadata"]["annotations"]["cwii.dev/injected"] == "aws,az,gcp"
+    assert {mount["name"]: mount["mountPath"] for mount in first(pod)["volumeMounts"]} == {
+        "cwii-gcp-token": f"{ROOT}/gcp",
+        "cwii-gcp-creds": f"{ROOT}/gcp-creds",
+        "cwii-aws-token": f"{ROOT}/aws",
+        "cwii-az-token": f"{ROOT}/az",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cloud", "said", "audience"),
+    [
+        ("aws", AWS, "sts.amazonaws.com"),
+        ("az", AZURE, "api://AzureADTokenExchange"),
+        ("gcp", GCP, AUDIENCE),
+    ],
+)
+@pytest.mark.parametrize("voice", VOICES)
+def test_each_token_has_its_own_audience_and_expiration(
+    cloud: str, said: dict[str, str], audience: str, voice: str
+) -> None:
+    _, default = given(said)
+    own = {f"cwii.dev/{cloud}-audience": "mine", f"cwii.dev/{cloud}-token-expiration": "7200"}
+    by: dict[str, Any] = {
+        "namespace": said,
+        voice: {**(said if voice == "namespace" else {}), **own},
+    }
+    if voice != "namespace":
+        by["namespace"] = {key: text for key, text in said.items() if key not in own}
+    _, changed = made(a_pod(by.pop("pod", None)), **by)
+
+    assert token(default, cloud) == {
+        "audience": audience,
+        "expirationSeconds": 3600,
+        "path": "token",
+    }
+    assert token(changed, cloud) == {"audience": "mine", "expirationSeconds": 7200, "path": "token"}
+
+
+@pytest.mark.parametrize(("cloud", "said"), [("aws", AWS), ("az", AZURE), ("gcp", GCP)])
+@pytest.mark.parametrize("voice", VOICES[:3])
+def test_a_nearer_false_takes_away_what_the_namespace_gives(
+    cloud: str, said: dict[str, str], voice: str
+) -> None:
+    by: dict[str, Any] = {"namespace": said, voice: {f"cwii.dev/{cloud}-inject": "false"}}
+    decision, _ = made(a_pod(by.pop("pod", None)), **by)
+
+    assert decision.outcome == "nothing"
+    assert [n.reason for n in decision.skips if n.provider == cloud] == ["switched-off"]
+    assert decision.warnings == ()
+
+
+@pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
+def test_a_cloud_that_is_switched_off_is_not_heard(cloud: str) -> None:
+    decision, pod = given(
+        EVERYTHING,
+        Settings(aws_enabled=cloud != "aws", az_enabled=cloud != "az", gcp_enabled=cloud != "gcp"),
+    )
+
+    assert cloud not in {injection.provider for injection in decision.injections}
+    assert not [v for v in pod["spec"]["volumes"] if v["name"].startswith(f"cwii-{cloud}-")]
+
+
+WHERE: list[dict[str, Any]] = [
+    {"os": {"name": "windows"}},
+    {"nodeSelector": {"kubernetes.io/os": "windows"}},
+    {"nodeSelector": {"beta.kubernetes.io/os": "windows"}},
+]
+
+
+@pytest.mark.parametrize("spec", WHERE, ids=str)
+def test_on_windows_paths_begin_with_a_drive_and_no_shell_is_needed(spec: dict[str, Any]) -> None:
+    said = {**EVERYTHING, "cwii.dev/aws-verify": "true"}
+    decision, pod = given(said, Settings(gcp_delivery="init-container"), **spec)
+
+    variables = env(first(pod))
+    assert variables["AWS_WEB_IDENTITY_TOKEN_FILE"] == f"{WINDOWS}\\aws\\token"
+    assert variables["AZURE_FEDERATED_TOKEN_FILE"] == f"{WINDOWS}\\az\\token"
+    assert variables["GOOGLE_APPLICATION_CREDENTIALS"] == f"{WINDOWS}\\gcp-creds\\credentials.json"
+    assert (
+        json.loads(pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"])["credential_source"][
+            "file"
+        ]
+        == f"{WINDOWS}\\gcp\\token"
+    )
+    assert "initContainers" not in pod["spec"]
+    assert len(decision.warnings) == 2
+
+
+def test_other_paths_are_the_servers_to_choose() -> None:
+    _, pod = given(EVERYTHING, Settings(mount_root="/secrets/"))
+
+    assert {m["mountPath"] for m in first(pod)["volumeMounts"]} == {
+        "/secrets/aws",
+        "/secrets/az",
+        "/secrets/gcp",
+        "/secrets/gcp-creds",
+    }
+
+
+def test_the_region_is_the_servers_own_where_nobody_says_one() -> None:
+    settings = Settings(aws_default_region="eu-west-1")
+    decision, pod = given(AWS, settings)
+
+    assert env(first(pod))["AWS_REGION"] == "eu-west-1"
+    assert "AWS_REGION by default" in decision.audit["aws"]
+    assert (
+        env(first(given({**AWS, "cwii.dev/aws-region": "us-east-2"}, settings)[1]))["AWS_REGION"]
+        == "us-east-2"
+    )
+    assert (
+        env(
+            first(
+                given(
+                    AWS,
+                    settings,
+                    containers=[{"name": "main", "env": [{"name": "AWS_REGION", "value": "mine"}]}],
+                )[1]
+            )
+        )["AWS_REGION"]
+        == "mine"
+    )
+    assert "AWS_REGION" not in env(first(given(AWS)[1]))
+
+
+def test_the_same_words_at_another_pod_are_worked_out_anew_where_they_differ() -> None:
+    """Plans are remembered: by all that is said, and by nothing less."""
+    other = {**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
+    answers = [
+        env(first(made(a_pod(), account=said)[1]))["AWS_ROLE_ARN"] for said in (AWS, other, AWS)
+    ]
+
+    assert answers == [ROLE, other["cwii.dev/aws-role-arn"], ROLE]
+
+
+def test_ops_are_made_in_one_order() -> None:
+    assert [encode(given(EVERYTHING)[0].ops) for _ in range(3)] == [
+        encode(given(dict(reversed(EVERYTHING.items())))[0].ops)
+    ] * 3

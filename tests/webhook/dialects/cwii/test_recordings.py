@@ -1,0 +1,317 @@
+"""cwii's recorded answers, and ours: the same, but for what stands in the list of differences. What is ours there is said here for each pod as a whole."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from cwii_webhook.admission.admit import Route
+from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.differences import Difference
+from cwii_webhook.differences import cwii as differences
+
+from tests.webhook.recorded_answers import Recording, asked, differing, normal, picture, recordings
+
+# Each with the annotation, or else the file in its volume, that it comes from.
+VARIABLES = (
+    ("GOOGLE_APPLICATION_CREDENTIALS", "/credentials.json", "cwii-gcp-creds"),
+    ("AWS_ROLE_ARN", "cwii.dev/aws-role-arn", "cwii-aws-token"),
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", "/token", "cwii-aws-token"),
+    ("AWS_REGION", "cwii.dev/aws-region", "cwii-aws-token"),
+    ("AWS_ROLE_SESSION_NAME", "cwii.dev/aws-role-session-name", "cwii-aws-token"),
+    ("AZURE_CLIENT_ID", "cwii.dev/az-client-id", "cwii-az-token"),
+    ("AZURE_TENANT_ID", "cwii.dev/az-tenant-id", "cwii-az-token"),
+    ("AZURE_FEDERATED_TOKEN_FILE", "/token", "cwii-az-token"),
+    ("AZURE_AUTHORITY_HOST", "cwii.dev/az-authority-host", "cwii-az-token"),
+)
+NO_TOKEN = {
+    "name": "cwii-no-token",
+    "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+    "readOnly": True,
+}
+
+Change = Callable[[Recording, Any], None]
+
+
+def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
+    """The recorded servers had cwii's own default of how Google's credentials are delivered."""
+    words = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
+    return service(ALL["cwii"], words, recording.env).route
+
+
+def ours(recording: Recording) -> tuple[Any, set[str]]:
+    """Their answer, with each difference made to it; and which of them are seen in it."""
+    pod = copy.deepcopy(recording.becomes)
+    seen: set[str] = set()
+    for difference, change in CHANGES:
+        before = copy.deepcopy(pod)
+        change(recording, pod)
+        if normal(pod) != normal(before):
+            seen.add(difference.name)
+    return normal(pod), seen
+
+
+def _windows(recording: Recording, pod: Any) -> None:
+    if not _on_windows(recording):
+        return
+    spec = pod["spec"]
+    spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _guest(c)]
+    for was, is_ in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
+        for variable in is_.get("env", [])[len(was.get("env", ())) :]:
+            if variable["name"].endswith(("_FILE", "_CREDENTIALS")):
+                variable["value"] = "C:" + variable["value"].replace("/", "\\")
+    for volume in spec.get("volumes", ()):
+        if volume["name"] == "cwii-gcp-creds" and "configMap" not in volume:
+            reference = {
+                "apiVersion": "v1",
+                "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
+            }
+            volume["downwardAPI"] = {"items": [{"path": "credentials.json", "fieldRef": reference}]}
+            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _document(
+                _audience(spec), "C:\\secrets\\gcp\\token"
+            )
+        elif volume["name"] == "cwii-gcp-creds":
+            volume["configMap"]["name"] = (
+                "cwii-gcp-creds-"
+                + hashlib.sha256(f"{_audience(spec)}\0\0windows".encode()).hexdigest()[:12]
+            )
+
+
+def _audience(spec: Any) -> str:
+    return next(v for v in spec["volumes"] if v["name"] == "cwii-gcp-token")["projected"][
+        "sources"
+    ][0]["serviceAccountToken"]["audience"]
+
+
+def _document(audience: str, token: str) -> str:
+    document = {
+        "audience": audience,
+        "credential_source": {"file": token},
+        "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+        "token_info_url": "https://sts.googleapis.com/v1/introspect",
+        "token_url": "https://sts.googleapis.com/v1/token",
+        "type": "external_account",
+    }
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _mounted_once(recording: Recording, pod: Any) -> None:
+    for was, is_ in zip(
+        recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True
+    ):
+        paths = {mount["mountPath"] for mount in was.get("volumeMounts", ())}
+        new = [
+            m
+            for m in is_.get("volumeMounts", ())
+            if m not in was.get("volumeMounts", ()) and m["mountPath"] not in paths
+        ]
+        is_["volumeMounts"] = [*was.get("volumeMounts", ()), *new]
+
+
+def _init_containers(recording: Recording, pod: Any) -> None:
+    """They get what the others get, but what they have themselves."""
+    theirs: Any = recording.becomes
+    mounts: dict[str, Any] = {}
+    for container in theirs["spec"]["containers"]:
+        mounts |= {
+            m["name"]: m
+            for m in container.get("volumeMounts", ())
+            if m["name"].startswith("cwii-") and m["mountPath"] != "/mine"
+        }
+    variables = dict(
+        _variables(recording, {name: mount["mountPath"] for name, mount in mounts.items()})
+    )
+    for container in pod["spec"].get("initContainers", ()):
+        if not _guest(container):
+            env, there = container.get("env", []), container.get("volumeMounts", [])
+            names, paths = (
+                {v["name"] for v in env},
+                {m["name"] for m in there} | {m["mountPath"] for m in there},
+            )
+            container["env"] = env + [
+                {"name": name, "value": value}
+                for name, value in variables.items()
+                if name not in names
+            ]
+            container["volumeMounts"] = there + [
+                m for m in mounts.values() if paths.isdisjoint((m["name"], m["mountPath"]))
+            ]
+
+
+def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """None of the recorded questions has two values for a word that becomes a variable."""
+    for name, key, volume in VARIABLES:
+        path = mounts.get(volume)
+        if path is not None:
+            value = path + key if key.startswith("/") else _said(recording, key)
+            yield from (
+                [
+                    (
+                        name,
+                        "C:" + value.replace("/", "\\")
+                        if key.startswith("/") and _on_windows(recording)
+                        else value,
+                    )
+                ]
+                if value
+                else []
+            )
+
+
+def _said(recording: Recording, key: str, *, near: bool = False) -> str:
+    """By the nearest voice, or, where only near ones count, by the pod's or its owner's."""
+    row = recording.row
+    owner: dict[str, str] = (
+        {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
+    )  # nothing but a ReplicaSet leads to one
+    voices: list[Mapping[str, str]] = [
+        recording.pod["metadata"].get("annotations", {}),
+        owner,
+        *(() if near else (row["account"], row["namespace"])),
+    ]
+    return next((voice[key] for voice in voices if voice.get(key)), "")
+
+
+def _on_windows(recording: Recording) -> bool:
+    return "windows" in recording.pod["spec"].get("nodeSelector", {}).values()
+
+
+def _guests(recording: Recording, pod: Any) -> None:
+    guests = [c for c in pod["spec"].get("initContainers", ()) if _guest(c)]
+    for guest in guests:
+        guest.pop("resources")  # none of the recorded pods has any
+        guest["volumeMounts"].append(NO_TOKEN)
+        guest["securityContext"] |= {
+            "seccompProfile": {"type": "RuntimeDefault"},
+            **_user(recording.pod["spec"]),
+        }
+        if "runAsUser" not in guest["securityContext"]:
+            guest["securityContext"].pop("runAsNonRoot", None)
+    if guests:
+        pod["spec"]["volumes"].append({"name": NO_TOKEN["name"]})
+
+
+def _user(spec: Mapping[str, Any]) -> dict[str, object]:
+    users = {
+        c.get("securityContext", {}).get("runAsUser")
+        for c in [*spec["containers"], *spec.get("initContainers", ())]
+    }
+    if users == {1000}:
+        return {"runAsUser": 1000, "runAsNonRoot": True}
+    return (
+        {"runAsUser": 65532, "runAsNonRoot": True}
+        if spec.get("securityContext", {}).get("runAsNonRoot")
+        else {}
+    )
+
+
+def _writer_first(_: Recording, pod: Any) -> None:
+    if "initContainers" in pod["spec"]:
+        containers: list[dict[str, Any]] = pod["spec"]["initContainers"]
+        pod["spec"]["initContainers"] = sorted(
+            containers, key=lambda container: container["name"] != "cwii-gcp-creds-writer"
+        )
+
+
+def _guest(container: Mapping[str, Any]) -> bool:
+    return container["name"].startswith("cwii-")
+
+
+def _unlisted(recording: Recording) -> bool:
+    """Whether a check would run in an image that the ServiceAccount or the namespace names."""
+    theirs: Any = recording.becomes
+    guests: list[dict[str, Any]] = [
+        c
+        for c in theirs["spec"].get("initContainers", ())
+        if _guest(c) and c["image"] == "my/image:1"
+    ]
+    return not _on_windows(recording) and any(
+        not _said(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
+        for c in guests
+    )
+
+
+CHANGES: tuple[tuple[Difference, Change], ...] = (
+    (differences.WINDOWS, _windows),
+    (differences.MOUNTS, _mounted_once),
+    (differences.INIT_CONTAINERS, _init_containers),
+    (differences.GUESTS, _guests),
+    (differences.WRITER, _writer_first),
+)
+
+
+EVERY = recordings("cwii")
+INJECTED = [recording for recording in EVERY if "becomes" in recording.row]
+
+
+@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused], ids=str)
+def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
+    listed = ("my/image:1",) if _unlisted(recording) else ()
+
+    decision, pod = asked(route(recording, listed), recording.pod, picture(recording))
+
+    assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), (
+        decision.message
+    )
+    assert not list(differing(ours(recording)[0], normal(pod)))
+
+
+@pytest.mark.parametrize("recording", [r for r in EVERY if r.refused], ids=str)
+def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
+    decision, pod = asked(route(recording), recording.pod, picture(recording))
+
+    assert (decision.outcome, decision.code) == ("refused", 400)
+    assert decision.message.startswith("cwii.dev/gcp-delivery of ")
+    assert decision.message.endswith(" is 'other': say annotation, config-map or init-container")
+    assert pod == recording.pod
+
+
+@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused and _unlisted(r)], ids=str)
+def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
+    recording: Recording,
+) -> None:
+    decision, _ = asked(route(recording), recording.pod, picture(recording))
+
+    assert decision.outcome == "refused"
+    assert "'my/image:1', which this cluster does not list" in decision.message
+
+
+@pytest.mark.parametrize("recording", INJECTED, ids=str)
+def test_a_second_pass_changes_nothing(recording: Recording) -> None:
+    there = route(recording, ("my/image:1",))
+    _, pod = asked(there, recording.pod, picture(recording))
+
+    decision, again = asked(there, pod, picture(recording))
+
+    assert list(decision.ops) == []
+    assert again == pod
+
+
+@pytest.mark.parametrize(
+    "recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str
+)
+def test_the_config_map_that_a_pod_mounts_is_made_before_it(recording: Recording) -> None:
+    decision, pod = asked(route(recording, ("my/image:1",)), recording.pod, picture(recording))
+
+    (made,) = decision.prerequisites
+    assert [made.name] == [
+        v["configMap"]["name"] for v in pod["spec"]["volumes"] if "configMap" in v
+    ]
+    assert made.namespace == recording.pod["metadata"]["namespace"]
+    assert json.loads(made.data["credentials.json"])["type"] == "external_account"
+
+
+def test_each_difference_that_a_recording_can_show_is_shown_by_one() -> None:
+    shown = set[str]().union(*[ours(recording)[1] for recording in INJECTED])
+
+    assert shown == {difference.name for difference, _ in CHANGES}
+
+
+def test_differences_have_names_of_their_own() -> None:
+    names = [difference.name for difference in differences.ALL]
+
+    assert len(names) == len(set(names))

@@ -1,0 +1,132 @@
+"""cwii's flags and environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cwii_webhook.dialects.cwii.dialect import clouds
+from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, settings
+from cwii_webhook.settings.flags import BadFlag, parse
+from cwii_webhook.settings.serving import serving_settings
+
+FIELDS = [
+    ("mount-root", "CWII_MOUNT_ROOT", "/s", "mount_root", "/s"),
+    ("token-expiration", "CWII_TOKEN_EXPIRATION", "1800", "token_expiration", 1800),
+    ("native-annotations", "CWII_NATIVE_ANNOTATIONS", "true", "native_annotations", True),
+    ("gcp-enabled", "CWII_GCP_ENABLED", "false", "gcp_enabled", False),
+    ("aws-enabled", "CWII_AWS_ENABLED", "false", "aws_enabled", False),
+    ("az-enabled", "CWII_AZ_ENABLED", "false", "az_enabled", False),
+    ("gcp-default-audience", "CWII_GCP_DEFAULT_AUDIENCE", "a", "gcp_default_audience", "a"),
+    ("gcp-delivery", "CWII_GCP_DELIVERY", "init_container", "delivery", "init-container"),
+    ("gcp-init-image", "CWII_GCP_INIT_IMAGE", "i", "gcp_init_image", "i"),
+    ("gcp-verify-image", "CWII_GCP_VERIFY_IMAGE", "i", "gcp_verify_image", "i"),
+    (
+        "aws-default-region",
+        "CWII_AWS_DEFAULT_REGION",
+        "eu-west-1",
+        "aws_default_region",
+        "eu-west-1",
+    ),
+    ("aws-default-audience", "CWII_AWS_DEFAULT_AUDIENCE", "a", "aws_default_audience", "a"),
+    ("aws-verify-image", "CWII_AWS_VERIFY_IMAGE", "i", "aws_verify_image", "i"),
+    ("az-default-audience", "CWII_AZ_DEFAULT_AUDIENCE", "a", "az_default_audience", "a"),
+    ("az-verify-image", "CWII_AZ_VERIFY_IMAGE", "i", "az_verify_image", "i"),
+    ("verify-images", "CWII_VERIFY_IMAGES", "a, b/*", "verify_images", ("a", "b/*")),
+    (
+        "authority-hosts",
+        "CWII_AUTHORITY_HOSTS",
+        "login.example.com",
+        "authority_hosts",
+        ("login.example.com",),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("flag", "variable", "text", "field", "value"), FIELDS, ids=[flag for flag, *_ in FIELDS]
+)
+def test_a_flag_is_heard_and_so_is_its_variable(
+    flag: str, variable: str, text: str, field: str, value: object
+) -> None:
+    for words, environ in (
+        (["--" + flag, text], {}),
+        ([f"--{flag}={text}"], {variable: "0"}),
+        ([], {variable: text}),
+    ):
+        assert getattr(settings(parse(FLAGS, words, environ)), field) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("debug", "debug"),
+        ("WARN", "warning"),
+        ("trace", "debug"),
+        ("off", "error"),
+        ("info,cwii=debug,hyper=warn", "debug"),
+        ("cwii", "debug"),
+        ("hyper=trace", "info"),
+        ("error,hyper=trace", "error"),
+    ],
+)
+def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -> None:
+    assert serving_settings(parse(FLAGS, [], {"RUST_LOG": text}), SERVING).log_level == level
+    assert (
+        serving_settings(
+            parse(FLAGS, ["--log-level=warning"], {"RUST_LOG": text}), SERVING
+        ).log_level
+        == "warning"
+    )
+
+
+def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -> None:
+    assert settings(parse(FLAGS, [], {})) == Settings()
+    assert Settings().delivery == "annotation"
+    assert serving_settings(
+        parse(FLAGS, ["--addr", "127.0.0.1:1"], {}), SERVING
+    ).listen_address == ("127.0.0.1", 1)
+    assert serving_settings(parse(FLAGS, [], {}), SERVING).certificate_files == (
+        "/tls/tls.crt",
+        "/tls/tls.key",
+    )
+
+
+def test_a_variable_that_means_nothing_here_is_told_of_as_its_flag_is() -> None:
+    said = parse(FLAGS, [], {"CWII_OTEL_ENABLED": "true", "CWII_OTEL_ENDPOINT": "http://o"})
+
+    assert [warning.partition(" has no meaning here")[0] for warning in said.warnings] == [
+        "CWII_OTEL_ENABLED",
+        "CWII_OTEL_ENDPOINT",
+    ]
+    assert not said.values
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"mount_root": "relative"},
+        {"mount_root": "/a b"},
+        {"gcp_delivery": "other"},
+        {"token_expiration": 1 << 33},
+        {"authority_hosts": ("https://a",)},
+        {"gcp_default_audience": "a b"},
+        {"aws_default_audience": ""},
+        {"aws_default_audience": "$(SECRET)"},
+        {"az_default_audience": "a\nb"},
+        {"gcp_init_image": ""},
+        {"gcp_verify_image": "a b"},
+        {"aws_verify_image": "-x"},
+        {"az_verify_image": "x" * 600},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_meant_is_no_settings(wrong: dict[str, Any]) -> None:
+    """Each pod would be refused for it, and nobody who could mend it would hear of that."""
+    with pytest.raises(BadFlag, match=f"^--{next(iter(wrong)).replace('_', '-')} "):
+        Settings(**wrong)
+
+
+def test_a_pod_is_given_the_clouds_that_are_switched_on_in_their_order() -> None:
+    assert [cloud.provider for cloud in clouds(Settings())] == ["gcp", "aws", "az"]
+    assert [cloud.provider for cloud in clouds(Settings(aws_enabled=False))] == ["gcp", "az"]

@@ -1,0 +1,61 @@
+"""Which account and partition the webhook runs in, as the instance's metadata tells it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cwii_webhook.dialects.eks.external_config import InstanceIdentity
+from cwii_webhook.dialects.eks.instance_metadata import CHOSEN, document
+from cwii_webhook.settings.flags import BadFlag
+
+from tests.webhook.dialects.eks.metadata_service import DOCUMENT, metadata
+
+
+@pytest.mark.parametrize("tokens", [True, False])
+def test_it_is_asked_with_a_token_or_where_there_are_none_without(tokens: bool) -> None:  # noqa: FBT001 - a column of the table
+    with metadata(tokens=tokens) as (address, asked):
+        assert document({CHOSEN: address}) == DOCUMENT
+    assert asked == ["PUT /latest/api/token", "GET /latest/dynamic/instance-identity/document"]
+
+
+def test_it_is_asked_again_a_little_later() -> None:
+    slept: list[float] = []
+    with metadata(failing=2) as (address, _):
+        assert document({CHOSEN: address}, slept.append) == DOCUMENT
+    assert slept == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "http://127.0.0.1:none", "nowhere"])
+def test_without_an_answer_the_flag_and_the_way_out_are_named(address: str) -> None:
+    with pytest.raises(
+        BadFlag, match=r"--compose-role-arn needs the instance's metadata, and .* hop limit of 2"
+    ):
+        document({CHOSEN: address}, lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("region", "partition"),
+    [
+        ("eu-west-1", "aws"),
+        ("us-east-1", "aws"),
+        ("cn-north-1", "aws-cn"),
+        ("us-gov-west-1", "aws-us-gov"),
+        ("us-iso-east-1", "aws-iso"),
+        ("us-isob-east-1", "aws-iso-b"),
+        ("eu-isoe-west-1", "aws-iso-e"),
+        ("us-isof-south-1", "aws-iso-f"),
+        ("eusc-de-east-1", "aws-eusc"),
+    ],
+)
+def test_the_region_tells_the_partition(region: str, partition: str) -> None:
+    home = InstanceIdentity()
+
+    assert not home.update(json.dumps({"accountId": "111122223333", "region": region}))
+    assert home.composed("a/b") == f"arn:{partition}:iam::111122223333:role/a/b"
+    assert home.composed("arn:aws:iam::1:role/x") == "arn:aws:iam::1:role/x"
+
+
+@pytest.mark.parametrize("text", ["", "no json", "{}", '{"accountId": 1, "region": "x"}', None])
+def test_what_cannot_be_read_is_said(text: str | None) -> None:
+    assert "cannot be read" in InstanceIdentity().update(text)

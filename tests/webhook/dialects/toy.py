@@ -1,0 +1,95 @@
+"""A dialect of our own making: its words, what it is told, and its mutator. All that a new one needs, besides a line in the table of dialects."""
+
+from __future__ import annotations
+
+from cwii_webhook.admission.annotation_sources import PodContext
+from cwii_webhook.admission.injection import (
+    ContainerInjection,
+    Injection,
+    Mount,
+    Origin,
+    Skip,
+    Volume,
+    variable,
+)
+from cwii_webhook.admission.review import Pod
+from cwii_webhook.dialects.common.annotations import Annotation
+from cwii_webhook.dialects.registry import Dialect
+from cwii_webhook.settings.flags import Flag, build_settings
+from cwii_webhook.settings.serving import COMMON_FLAGS, ServingSettings
+from msgspec import Struct
+
+DOMAIN = "vault.example.com"
+ROLE = Annotation(
+    f"{DOMAIN}/role", "Role to log in as. Without it nothing is injected.", ("account",)
+)
+SKIP = Annotation(
+    f"{DOMAIN}/skip-containers",
+    "Containers that get nothing, with commas between them.",
+    ("pod",),
+    "list",
+)
+
+
+class Settings(Struct, frozen=True):
+    address: str = "https://vault.example.com"
+    seconds: int = 600
+
+
+FLAGS = (
+    Flag("vault-address", "text", "Where the vault is.", "address", "VAULT_ADDR"),
+    Flag("token-expiration", "number", "How long tokens last, in seconds.", "seconds"),
+    *COMMON_FLAGS,
+)
+
+
+class Vault:
+    provider = "vault"
+    volumes = frozenset({"vault-token"})
+    variables = frozenset({"VAULT_ADDR", "VAULT_ROLE"})
+
+    def __init__(self, settings: Settings) -> None:
+        token = {
+            "audience": settings.address,
+            "expirationSeconds": settings.seconds,
+            "path": "token",
+        }
+        self.volume = Volume(
+            "vault-token", {"projected": {"sources": [{"serviceAccountToken": token}]}}
+        )
+        self.address = settings.address
+
+    def skipped(self, pod: Pod) -> frozenset[str]:
+        return frozenset((pod.metadata.annotations or {}).get(SKIP.key, "").split(","))
+
+    def __call__(self, subject: PodContext) -> Injection | Skip:
+        account = subject.service_account(subject.pod.spec.service_account_name or "default")
+        if account is None or ROLE.key not in account.annotations:
+            return Skip("vault", "not-asked", f"nobody says {ROLE.key}")
+        role, skipped = account.annotations[ROLE.key], self.skipped(subject.pod)
+        variables, mounts = (
+            (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)),
+            (Mount("vault-token", "/vault", read_only=True),),
+        )
+        touches = tuple(
+            ContainerInjection(*place, variables, mounts)
+            for place in subject.container_refs(skipped)
+        )
+        return Injection(
+            provider="vault",
+            volumes=(self.volume,),
+            containers=touches,
+            origins=(Origin("VAULT_ROLE", role, ROLE.key, account),),
+        )
+
+
+VAULT = Dialect(
+    "vault",
+    "/mutate-vault",
+    FLAGS,
+    ServingSettings(("", 8443)),
+    lambda told, _: (Vault(build_settings(told, Settings)),),
+    (ROLE, SKIP),
+    (),
+    DOMAIN,
+)

@@ -1,0 +1,43 @@
+"""The texts of `cwii-webhook --help` and `cwii-webhook DIALECT --help`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from types import SimpleNamespace
+
+from msgspec import Struct
+
+from cwii_webhook.dialects.azwi import settings as azwi
+from cwii_webhook.dialects.cwii import settings as cwii
+from cwii_webhook.dialects.eks import settings as eks
+from cwii_webhook.dialects.gcpwif import settings as gcpwif
+from cwii_webhook.dialects.registry import ALL, Dialect
+from cwii_webhook.settings.flag_help import WIDTH, format_flags
+
+USAGE = (
+    f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]], or cwii-webhook renew "
+    "[FLAG ...]; --help behind one of them lists its flags"
+)
+SETTINGS: Mapping[str, Struct] = {
+    "cwii": cwii.Settings(),
+    "eks": eks.Settings(),
+    "azwi": azwi.Settings(),
+    "gcpwif": gcpwif.Settings(),
+}
+
+
+def dialect_help(dialect: Dialect) -> str:
+    """Returns the help text of one dialect."""
+    own = SETTINGS.get(dialect.name)
+    fields = {name: getattr(own, name) for name in own.__struct_fields__} if own else {}
+    lines = [
+        f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]",
+        "",
+        *format_flags(dialect.flags, SimpleNamespace(serving=dialect.serving, **fields)),
+    ]
+    ignored = sorted(f"--{flag.name}" for flag in dialect.flags if not flag.field)
+    if ignored:
+        text = "Taken, with a warning, and without a meaning here: " + ", ".join(ignored)
+        lines += ["", *textwrap.wrap(text, WIDTH)]
+    return "\n".join(lines)
