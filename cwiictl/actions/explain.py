@@ -15,7 +15,7 @@ from cwii_webhook.dialects.common.external_config import (
     InstanceMetadata,
     LocalFile,
 )
-from cwii_webhook.dialects.registry import ALL, Version, service
+from cwii_webhook.dialects.registry import ALL, ServerVersion, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl import files
@@ -73,15 +73,15 @@ def explain(question: Question) -> Answer:
         return _answer(those, texts, Live(question.namespace, place=place))
 
 
-def _way(question: Question, known: Version) -> Way:
+def _way(question: Question, known: ServerVersion) -> Way:
     dialect = ALL[question.dialect or DIALECT]
     try:
         return Way(
-            service(
+            build_service(
                 dialect,
-                [*dialect.selecting, *question.flags],
+                [*dialect.selector_flags, *question.flags],
                 question.environ or {},
-                version=known,
+                server_version=known,
             )
         )
     except BadFlag as e:

@@ -116,7 +116,7 @@ def _webhook() -> Webhook:
     return Webhook(
         installed.version(),
         installed.package(),
-        sorted({program for dialect in ALL.values() for program in dialect.programs}),
+        sorted({program for dialect in ALL.values() for program in dialect.program_names}),
     )
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from cwii_webhook.admission import review
-from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.admit import Decision, Route
 from cwii_webhook.admission.cluster_view import ClusterView
+from cwii_webhook.admission.dry_run import dry_run
 from cwii_webhook.admission.injection import Injection
-from cwii_webhook.admission.patch import applied
-from cwii_webhook.admission.pieces import Op
+from cwii_webhook.admission.review import InvalidReview
 
 from cwiictl.errors import BadInput
 from cwiictl.explain.objects import Pod
@@ -72,22 +71,24 @@ class Explanation:
 
 
 def explained(pod: Pod, route: Route, picture: ClusterView) -> Explanation:
-    """Through the wire form and back, as it happens in a cluster."""
-    decision = admit(route, _request(pod), picture)
-    ops = [
-        Op(op["op"], op["path"], op["value"])
-        for op in json.loads(review.encode(list(decision.ops)))
-    ]
+    """Decides for the pod as the webhook would in a cluster."""
+    try:
+        result = dry_run(route, pod.body, pod.namespace, picture)
+    except InvalidReview as e:
+        raise BadInput(
+            f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it"
+        ) from e
+    decision = result.decision
     return Explanation(
         pod=str(pod),
         dialect=route.dialect,
         outcome=decision.outcome,
         before=pod.body,
-        after=applied(json.loads(json.dumps(pod.body)), ops),
+        after=result.pod,
         values=tuple(value for injection in decision.injections for value in _values(injection)),
         absences=_absences(decision),
         warnings=decision.warnings,
-        odd=decision.annotation_warnings,
+        odd=decision.typo_hints,
         refusal=decision.message,
     )
 
@@ -100,22 +101,6 @@ def passed_over(pod: Pod, dialect: str, why: Unasked) -> Explanation:
     return Explanation(str(pod), dialect, "nothing", pod.body, pod.body, absences=(absence,))
 
 
-def _request(pod: Pod) -> review.Request:
-    asked = {
-        "uid": "explain",
-        "operation": "CREATE",
-        "namespace": pod.namespace,
-        "dryRun": True,
-        "object": pod.body,
-    }
-    try:
-        return review.decode_review(json.dumps({"request": asked}).encode()).request
-    except review.InvalidReview as e:
-        raise BadInput(
-            f"{pod} is none that Kubernetes would take: {e}", remedy="give it as kubectl shows it"
-        ) from e
-
-
 def _values(injection: Injection) -> Sequence[Value]:
     return [
         Value(injection.provider, o.name, o.value, o.key, str(o.source.ref) if o.source else "")
@@ -125,5 +110,5 @@ def _values(injection: Injection) -> Sequence[Value]:
 
 def _absences(decision: Decision) -> tuple[Absence, ...]:
     return tuple(
-        Absence(nothing.provider, nothing.reason, nothing.text) for nothing in decision.skips
+        Absence(nothing.provider, nothing.reason, nothing.detail) for nothing in decision.skips
     )

@@ -55,7 +55,7 @@ def stripped(pod: Body, routes: Iterable[Route]) -> Pod:
     }
     if not volumes:
         return _pod(pod)
-    variables = frozenset[str]().union(*(mutator.variables for mutator in mutators))
+    variables = frozenset[str]().union(*(mutator.env_names for mutator in mutators))
     cut = {id(each): _without(each, volumes, variables) for each in containers(pod)}
     spec = {
         **pod["spec"],
@@ -96,7 +96,7 @@ def _pod(body: Body) -> Pod:
 def _makes(mutator: Mutator, volume: str) -> bool:
     return any(
         volume.startswith(name[:-1]) if name.endswith("*") else volume == name
-        for name in mutator.volumes
+        for name in mutator.volume_names
     )
 
 

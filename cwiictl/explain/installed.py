@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cwii_webhook.dialects.registry import ALL, Service, Version, service, split_command_line
+from cwii_webhook.dialects.registry import ALL, Service, ServerVersion, build_service, split_command_line
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.errors import BadInput
@@ -15,7 +15,7 @@ Body = Mapping[str, Any]
 CONTAINER = "webhook"
 
 
-def services(deployment: Body, version: Version) -> tuple[Service, ...]:
+def services(deployment: Body, version: ServerVersion) -> tuple[Service, ...]:
     """As it would start, the first dialect first."""
     name = deployment["metadata"]["name"]
     container = _container(deployment)
@@ -34,15 +34,15 @@ def services(deployment: Body, version: Version) -> tuple[Service, ...]:
 
 
 def _service(
-    words: Sequence[str], environ: Mapping[str, str], version: Version, *, first: bool
+    words: Sequence[str], environ: Mapping[str, str], version: ServerVersion, *, first: bool
 ) -> Service:
     dialect = ALL[words[0]]
-    return service(
+    return build_service(
         dialect,
         words[1:],
         environ,
         path="" if first else f"/{dialect.name}{dialect.path}",
-        version=version,
+        server_version=version,
     )
 
 

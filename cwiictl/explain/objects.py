@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
-from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, Owner
-from cwii_webhook.dialects.common.typo_hints import nearest
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
+from cwii_webhook.dialects.common.typo_hints import nearest_match
 
 from cwiictl.documents import Document, kind_of
 from cwiictl.errors import BadInput
@@ -61,7 +61,7 @@ class Objects:
     def near(self, ref: ObjectRef) -> str:
         """The one that may have been meant: of a name like it, or of its name in another namespace."""
         alike = [one for one in self.held if one.kind == ref.kind]
-        found = nearest(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
+        found = nearest_match(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
         return found or next(
             (f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), ""
         )
@@ -74,7 +74,7 @@ class Objects:
             (body.get("data") if kind == "ConfigMap" else meta.get("annotations")) or {},
             dict[str, str],
         )
-        owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[Owner, ...])
+        owners = msgspec.convert(meta.get("ownerReferences") or [], tuple[OwnerReference, ...])
         self.held[ref] = ObjectMetadata(texts, owners, str(meta.get("uid") or NOBODY))
         return ref
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cwii_webhook.dialects.registry import ALL, SEPARATOR, Service, service
+from cwii_webhook.dialects.registry import ALL, SEPARATOR, Service, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.audiences import AZURE
@@ -43,10 +43,10 @@ def understood(values: Values, doors: Doors = OWN, more: Iterable[str] = ()) -> 
     try:
         first, *others = (_words(values, dialect, doors, more) for dialect in values.served)
         further = [
-            service(ALL[dialect], words, {}, path=path(dialect))
+            build_service(ALL[dialect], words, {}, path=path(dialect))
             for dialect, words in zip(values.served[1:], others, strict=True)
         ]
-        return (service(ALL[values.served[0]], first, {}), *further)
+        return (build_service(ALL[values.served[0]], first, {}), *further)
     except BadFlag as bad:
         raise BadInput(f"the webhook would not start: {bad.problem}", remedy=bad.remedy) from bad
 

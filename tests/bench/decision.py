@@ -15,13 +15,13 @@ from cwii_webhook.admission.admit import Route, admit
 from cwii_webhook.admission.cluster_view import (
     ObjectMetadata,
     ObjectRef,
-    Owner,
+    OwnerReference,
     namespace_ref,
     service_account_ref,
 )
-from cwii_webhook.admission.handler import response
+from cwii_webhook.admission.handler import build_response
 from cwii_webhook.admission.review import decode_review, encode_response
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from ratio import Ratio, measure
 
 WORKLOADS = 40
@@ -70,7 +70,7 @@ def ratios() -> Iterator[Ratio]:
         for number in range(PODS)
     ]
     for dialect, (given, says, goal) in ASKED.items():
-        route = service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
+        route = build_service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
         picture = Known(says)
         _given(route, bodies[0], picture)
         decided = _turns(
@@ -91,7 +91,7 @@ class Known:
         self._objects: dict[ObjectRef, ObjectMetadata] = {}
         for number in range(WORKLOADS):
             where = f"team-{number:02}"
-            above = Owner("apps/v1", "Deployment", "shop", "d", controller=True)
+            above = OwnerReference("apps/v1", "Deployment", "shop", "d", controller=True)
             self._objects[namespace_ref(where)] = ObjectMetadata({"example.com/team": where})
             self._objects[service_account_ref(where, "shop")] = ObjectMetadata(says)
             self._objects[ObjectRef("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = (
@@ -115,7 +115,7 @@ def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], 
 
 def _decided(route: Route, body: bytes, picture: Known) -> bytes:
     asked = decode_review(body)
-    return encode_response(asked, response(asked.request.uid, admit(route, asked.request, picture)))
+    return encode_response(asked, build_response(asked.request.uid, admit(route, asked.request, picture)))
 
 
 def _given(route: Route, body: bytes, picture: Known) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.patch import apply_patch
 from cwii_webhook.admission.pieces import Op
 
 from tests.cluster.kube.client import Object
@@ -99,7 +99,7 @@ def judged(recording: Recording, answer: Object) -> Iterator[str]:
     ]
     if bool(ops) != ("becomes" in recording.row):
         yield f"{recording}: {len(ops)} operations"
-    pod = applied(json.loads(json.dumps(recording.pod)), ops)
+    pod = apply_patch(json.loads(json.dumps(recording.pod)), ops)
     yield from (
         f"{recording}{line}"
         for line in differing(EXPECTED[recording.dialect](recording), normal(pod))

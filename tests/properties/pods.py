@@ -55,8 +55,8 @@ def pool(route: Route, objects: Objects) -> Pool:
             for injection in given
             for v in injection.volumes
         },
-        tuple(sorted({m.mount_path for touch in touches for m in touch.mounts})),
-        tuple(sorted({v.name for touch in touches for v in touch.variables})),
+        tuple(sorted({m.mount_path for touch in touches for m in touch.volume_mounts})),
+        tuple(sorted({v.name for touch in touches for v in touch.env})),
         tuple(sorted({joining.name for injection in given for joining in injection.helpers})),
     )
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from cwii_webhook.admission.admit import Decision, Route, admit
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.patch import apply_patch
 from cwii_webhook.admission.pieces import Op
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.registry import ALL
@@ -80,7 +80,7 @@ def any_pod(shape: str) -> st.SearchStrategy[Json]:
 def passed(route: Route, pod: Json, seen: Objects, **more: object) -> tuple[Decision, Json]:
     decision = admit(route, request(pod, **more), seen)
     ops = [Op(op["op"], op["path"], op["value"]) for op in msgspec.to_builtins(list(decision.ops))]
-    return decision, applied(copy.deepcopy(pod), copy.deepcopy(ops))
+    return decision, apply_patch(copy.deepcopy(pod), copy.deepcopy(ops))
 
 
 @each_shape

@@ -16,7 +16,7 @@ from cwii_webhook.admission.cluster_view import (
     NotCached,
     ObjectMetadata,
     ObjectRef,
-    Owner,
+    OwnerReference,
     namespace_ref,
     service_account_ref,
 )
@@ -51,7 +51,7 @@ REFS = (
     DEPLOYMENT,
     service_account_ref("shop", f"kube-api-access-{OWNS[0].volume}"),
 )
-ABOVE = (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
+ABOVE = (OwnerReference("apps/v1", "Deployment", "web", "u", controller=True),)
 REPEATED = b"cwii_repeated_decisions_total "
 
 
@@ -106,7 +106,7 @@ class Ears:
             self._diary,
             lambda _: text_response(404, "no review"),
         )
-        admission.lacks = ""
+        admission.not_ready_reason = ""
         return admission
 
     def of(

@@ -15,9 +15,9 @@ from cwii_webhook.admission.cluster_view import ClusterView, ObjectRef
 from cwii_webhook.admission.decision_log import DecisionLog
 from cwii_webhook.admission.handler import AdmissionHandler
 from cwii_webhook.admission.injection import ConfigMap
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.patch import apply_patch
 from cwii_webhook.admission.pieces import Op
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.server.messages import JSON, HttpRequest, HttpResponse, text_response
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
@@ -41,7 +41,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "gcpwif direct": ("gcpwif", "--default-injection-mode=direct"),
 }
 ROUTES: Mapping[str, Route] = {
-    name: service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()
+    name: build_service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()
 }
 
 
@@ -76,14 +76,14 @@ class Sight:
     def __init__(self, picture: ClusterView) -> None:
         self.get = picture.get
 
-    async def look(self, ref: ObjectRef) -> None:
+    async def look_up(self, ref: ObjectRef) -> None:
         raise AssertionError(f"{ref} is known to be there or not")
 
 
 class Nowhere:
     """Delivers to no cluster."""
 
-    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
+    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
         assert thing.namespace
         assert picture
 
@@ -101,7 +101,7 @@ class Counter:
             diary,
             lambda _: text_response(404, "no review"),
         )
-        self._admission.lacks = ""
+        self._admission.not_ready_reason = ""
 
     def __call__(self, body: bytes) -> HttpResponse:
         reply = self._admission(HttpRequest(b"POST", b"/", JSON, body))
@@ -193,7 +193,7 @@ def well_formed(body: bytes, reply: HttpResponse) -> list[Op]:
     assert not ops or response["allowed"]
     if request := _read(body):
         assert response["uid"] == request["uid"]
-        applied(request.get("object"), ops)
+        apply_patch(request.get("object"), ops)
     return ops
 
 

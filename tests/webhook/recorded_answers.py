@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from cwii_webhook.admission import review
 from cwii_webhook.admission.admit import Decision, Route, admit
-from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, Owner
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
+from cwii_webhook.admission.patch import apply_patch
 from cwii_webhook.admission.pieces import Op
 
 HERE = Path(__file__).parent / "recordings"
@@ -73,7 +73,7 @@ def picture(recording: Recording) -> Objects:
     }
     for reference in recording.pod["metadata"].get("ownerReferences", ()):
         group = str(reference["apiVersion"]).rpartition("/")[0]
-        above = Owner("apps/v1", "Deployment", "above", UID, controller=True)
+        above = OwnerReference("apps/v1", "Deployment", "above", UID, controller=True)
         walked = reference["kind"] == "ReplicaSet"
         said: Mapping[str, str] = row.get("ownerAnnotations") or {}
         objects[ObjectRef(group, reference["kind"], space, reference["name"])] = ObjectMetadata(
@@ -105,7 +105,7 @@ def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision
     """What is decided, and the pod as it then is."""
     decision = admit(route, request(pod), seen)
     ops = json.loads(review.encode(decision.ops))
-    made = applied(json.loads(json.dumps(pod)), [_op(op) for op in ops])
+    made = apply_patch(json.loads(json.dumps(pod)), [_op(op) for op in ops])
     return decision, made
 
 

@@ -11,14 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwii_webhook.dialects.registry import (
-    ALL,
-    Dialect,
-    Service,
-    Version,
-    service,
-    split_command_line,
-)
+from cwii_webhook.dialects.dialect import Dialect, ServerVersion, Service, build_service
+from cwii_webhook.dialects.registry import ALL, split_command_line
 from cwii_webhook.help import USAGE, dialect_help
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.renewer import settings as renewer_settings
@@ -30,7 +24,7 @@ from cwii_webhook.settings.flags import BadFlag, OnBadFlag, parse, raise_bad_fla
 if TYPE_CHECKING:
     from cwii_webhook.program import Offered
 
-PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.programs}
+PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.program_names}
 # As OpenShift starts them beside a hosted kube-apiserver, with flags that nobody can add to.
 BESIDE = frozenset({"aws-pod-identity-webhook", "azure-workload-identity-webhook"})
 HELP = (["--help"], ["-h"], ["-help"])
@@ -62,12 +56,21 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         return 0
     own, *others = split_command_line(words)
 
-    def offered(version: Version = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
-        made = [service(first, own, environ, program=program, refuse=refuse, version=version)]
+    def offered(version: ServerVersion = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
+        made = [
+            build_service(
+                first, own, environ, program=program, on_bad_flag=refuse, server_version=version
+            )
+        ]
         further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
         return made + [
-            service(
-                more, said, environ, path=f"/{more.name}{more.path}", refuse=refuse, version=version
+            build_service(
+                more,
+                said,
+                environ,
+                path=f"/{more.name}{more.path}",
+                on_bad_flag=refuse,
+                server_version=version,
             )
             for more, said in further
         ]

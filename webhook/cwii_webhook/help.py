@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from types import SimpleNamespace
 
-from msgspec import Struct
-
-from cwii_webhook.dialects.azwi import settings as azwi
-from cwii_webhook.dialects.cwii import settings as cwii
-from cwii_webhook.dialects.eks import settings as eks
-from cwii_webhook.dialects.gcpwif import settings as gcpwif
-from cwii_webhook.dialects.registry import ALL, Dialect
+from cwii_webhook.dialects.dialect import Dialect
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.settings.flag_help import WIDTH, format_flags
 
 USAGE = (
     f"cwii-webhook {'|'.join(ALL)} [FLAG ...] [+ DIALECT [FLAG ...]], or cwii-webhook renew "
     "[FLAG ...]; --help behind one of them lists its flags"
 )
-SETTINGS: Mapping[str, Struct] = {
-    "cwii": cwii.Settings(),
-    "eks": eks.Settings(),
-    "azwi": azwi.Settings(),
-    "gcpwif": gcpwif.Settings(),
-}
 
 
 def dialect_help(dialect: Dialect) -> str:
     """Returns the help text of one dialect."""
-    own = SETTINGS.get(dialect.name)
+    own = dialect.defaults
     fields = {name: getattr(own, name) for name in own.__struct_fields__} if own else {}
     lines = [
         f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]",

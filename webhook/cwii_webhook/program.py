@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Protocol
 
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.admission.handler import PATIENCE, AdmissionHandler
+from cwii_webhook.admission.handler import REVIEW_TIMEOUT, AdmissionHandler
 from cwii_webhook.dialects.common.external_config import ConfigMapKey, InstanceMetadata
 from cwii_webhook.dialects.common.external_config_reader import ErrorReport, ExternalConfigReader
-from cwii_webhook.dialects.cwii.settings import delivery
+from cwii_webhook.dialects.cwii.settings import parse_delivery
+from cwii_webhook.dialects.dialect import ServerVersion, Service
 from cwii_webhook.dialects.eks import instance_metadata as instance
-from cwii_webhook.dialects.registry import ALL, Service, Version, routes
+from cwii_webhook.dialects.registry import ALL, routes
 from cwii_webhook.kube.access import Access, in_cluster
 from cwii_webhook.kube.access import Server as Reached
 from cwii_webhook.kube.cache.cluster import ConnectedCluster, Way
@@ -52,7 +53,7 @@ LOOPBACK = "127.0.0.1"
 
 class Offered(Protocol):
     def __call__(
-        self, version: Version = (), refuse: OnBadFlag = raise_bad_flag
+        self, version: ServerVersion = (), refuse: OnBadFlag = raise_bad_flag
     ) -> list[Service]: ...
 
 
@@ -155,9 +156,9 @@ class Program:
         told = health.answers(self.readiness, self.metrics)
         look = ConnectedCluster(self.way, self.access, self._wants(), self.log.warning, RealClock())
         admission = AdmissionHandler(
-            routes(self.offered), lambda: look.view(PATIENCE), look, self.diary, told
+            routes(self.offered), lambda: look.view(REVIEW_TIMEOUT), look, self.diary, told
         )
-        admission.names = frozenset(self.serving.client_names)
+        admission.client_names = frozenset(self.serving.client_names)
         first, *others = self._doors(sockets, admission, told, look)
         late = [
             self._late(door, place)
@@ -229,26 +230,26 @@ class Program:
 
     async def _look(self, look: ConnectedCluster, admission: AdmissionHandler) -> None:
         """What is still lacking, what has changed beside annotations, how old the picture is, and whether it is the picture of another API server."""
-        seen: Version | None = None
+        seen: ServerVersion | None = None
         reader = ExternalConfigReader(self.sources, look, self.troubles)
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
-                admission.serve(routes(self._anew(seen)))
+                admission.set_routes(routes(self._anew(seen)))
             lacks = look.lacks()
             if not lacks:
                 reader.refresh()
-            admission.lacks = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
-            self.readiness.say("picture", admission.lacks)
+            admission.not_ready_reason = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
+            self.readiness.say("picture", admission.not_ready_reason)
             for resource, age in look.ages().items():
                 self.ages.set(age, resource)
             for resource, size in look.sizes().items():
                 self.sizes.set(size, resource)
-            await asyncio.sleep(LOOK if not admission.lacks else LOOK / 20)
+            await asyncio.sleep(LOOK if not admission.not_ready_reason else LOOK / 20)
 
-    def _anew(self, version: Version) -> list[Service]:
+    def _anew(self, version: ServerVersion) -> list[Service]:
         """Only those that are made with a version: the others go on with what their sources said, which may stand there no more."""
         return [
-            anew if old.version else old
+            anew if old.needs_server_version else old
             for old, anew in zip(self.offered, self.again(version), strict=True)
         ]
 
@@ -256,7 +257,7 @@ class Program:
         """Why it has not said what it is, if that is heeded: asked for all processes, and without an answer nothing is decided."""
         try:
             if any(isinstance(source.location, InstanceMetadata) for source in self.sources):
-                self._heed(instance.document(self.environ))
+                self._heed(instance.read_document(self.environ))
         except BadFlag as e:
             if not self.sidecar:
                 raise
@@ -273,7 +274,9 @@ class Program:
         while self.mute:
             await asyncio.sleep(MUTE)
             try:
-                self._heed(await asyncio.to_thread(instance.document, self.environ, pauses=()))
+                self._heed(
+                    await asyncio.to_thread(instance.read_document, self.environ, retry_delays=())
+                )
             except BadFlag as e:
                 self.mute = str(e)
             else:
@@ -282,7 +285,7 @@ class Program:
 
     def _wants(self) -> CacheSettings:
         writes = any(
-            delivery(str(each.flags.values.get("gcp_delivery", ""))) == "config-map"
+            parse_delivery(str(each.flags.values.get("gcp_delivery", ""))) == "config-map"
             for each in self.offered
         )
         return CacheSettings(
@@ -290,7 +293,7 @@ class Program:
             _reads(self.offered),
             Bounds(self.serving.grace),
             writes,
-            any(each.version for each in self.offered),
+            any(each.needs_server_version for each in self.offered),
         )
 
     def _fault(self, bad: Exception) -> None:

@@ -9,7 +9,7 @@ import pytest
 from cwii_webhook import help as usage
 from cwii_webhook.dialects.azwi import settings as azwi
 from cwii_webhook.dialects.cwii import settings as cwii
-from cwii_webhook.dialects.registry import ALL, Service, routes, service, split_command_line
+from cwii_webhook.dialects.registry import ALL, Service, routes, build_service, split_command_line
 from cwii_webhook.renewer import settings as renewing
 from cwii_webhook.settings.flags import parse
 
@@ -24,9 +24,9 @@ def served(words: Sequence[str]) -> list[Service]:
     """As the program takes them apart."""
     (first, *own), *others = split_command_line(words)
     further = [
-        service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others
+        build_service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others
     ]
-    return [service(ALL[first], own, {}), *further]
+    return [build_service(ALL[first], own, {}), *further]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.certificates.pem import KeyPair
-from cwii_webhook.dialects.registry import ALL, service, split_command_line
+from cwii_webhook.dialects.registry import ALL, build_service, split_command_line
 from cwii_webhook.settings.serving import ServingSettings
 
 from cwiictl.errors import BadInput
@@ -275,7 +275,7 @@ def test_in_a_static_pod_which_has_its_node_s_network_nobody_else_can_reach_it(n
     one, _ = on_its_node(of(name), "/etc/kubernetes/webhook")
 
     (dialect, *words), *_ = split_command_line(one["args"])
-    serving = service(ALL[dialect], words, {}).serving
+    serving = build_service(ALL[dialect], words, {}).serving
 
     assert {host for host, _ in (serving.listen_address, *serving.plain_addresses)} == {"127.0.0.1"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.patch import apply_patch
 
 from cwiictl.install import smoke
 from cwiictl.install.values import ASKING, DIALECTS, Dialect
@@ -34,7 +34,7 @@ def test_a_pod_that_was_given_nothing_is_not_taken_for_one_that_was(shape: str) 
         ),
     )
 
-    assert smoke.given(dialect, applied(pod, ops))
+    assert smoke.given(dialect, apply_patch(pod, ops))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -18,7 +18,7 @@ from cwii_webhook.admission.cluster_view import (
 )
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.admission.memo import BUDGET, HEAVY, Memo
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.kube.access import Access, Server
 from cwii_webhook.kube.cache.config_maps import MOST, ConfigMapWriter
 from cwii_webhook.kube.client import Client
@@ -29,8 +29,8 @@ from cwii_webhook.settings.flags import BadFlag
 from tests.webhook.apiserver.running import Ground, an_apiserver
 from tests.webhook.recorded_answers import Objects, request
 
-EKS = service(ALL["eks"], [], {}).route
-GCPWIF = service(ALL["gcpwif"], [], {}).route
+EKS = build_service(ALL["eks"], [], {}).route
+GCPWIF = build_service(ALL["gcpwif"], [], {}).route
 POD: dict[str, Any] = {
     "metadata": {"name": "p", "namespace": "shop"},
     "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]},
@@ -96,7 +96,7 @@ def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
         return {
             v.value
             for touch in injection.containers
-            for v in touch.variables
+            for v in touch.env
             if v.name == "CLOUDSDK_CORE_PROJECT"
         }
 
@@ -135,7 +135,7 @@ def test_what_is_remembered_of_a_pod_is_no_more_than_what_is_heard_of_it(
         "annotations": {word: "7200", "long": "x" * 100_000},
     }
 
-    route = service(ALL[dialect], [], {"AZURE_TENANT_ID": "t"}).route
+    route = build_service(ALL[dialect], [], {"AZURE_TENANT_ID": "t"}).route
 
     (injection,) = admit(route, request({**POD, "metadata": meta}), account).injections
 
@@ -161,7 +161,7 @@ def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
     with pytest.raises(
         BadFlag, match="eks is served where the first dialect is, and is told its port"
     ):
-        service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
+        build_service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
 
 
 def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
@@ -199,7 +199,7 @@ class Writing:
                 ended.append(
                     list(
                         await asyncio.gather(
-                            *[maps.make(thing, spaces(uid)) for thing in things],
+                            *[maps.write(thing, spaces(uid)) for thing in things],
                             return_exceptions=True,
                         )
                     )
@@ -246,11 +246,11 @@ def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
             api = Client(access)
             maps = ConfigMapWriter(api, RealClock())
             for _ in range(2):
-                await maps.make(ConfigMap("shop", "m", {}), spaces())
+                await maps.write(ConfigMap("shop", "m", {}), spaces())
             access.become(
                 Access(Server.at(other.url, ca=other.ca), Same(Credential("first")), RealClock())
             )
-            await maps.make(ConfigMap("shop", "m", {}), spaces())
+            await maps.write(ConfigMap("shop", "m", {}), spaces())
             await api.close()
 
         asyncio.run(story())
@@ -262,7 +262,7 @@ def test_of_namespaces_that_are_gone_nothing_is_kept(writing: Writing) -> None:
         api = Client(writing.access())
         maps = ConfigMapWriter(api, RealClock())
         for number in range(20):
-            await maps.make(ConfigMap(f"n{number}", "m", {}), spaces(more=[f"n{number}"]))
+            await maps.write(ConfigMap(f"n{number}", "m", {}), spaces(more=[f"n{number}"]))
         await api.close()
         return len(maps)
 

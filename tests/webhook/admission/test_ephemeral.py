@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cwii_webhook.admission.admit import Decision, admit
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.admission.patch import applied
+from cwii_webhook.admission.patch import apply_patch
 from cwii_webhook.admission.pieces import Op
 from cwii_webhook.admission.review import encode
 from cwii_webhook.dialects.cwii.settings import Settings
@@ -52,7 +52,7 @@ def joined(
         after, operation="UPDATE", subResource="ephemeralcontainers", oldObject=old or pod
     )
     decision = admit(ROUTES[shape], late, objects or said())
-    return decision, applied(
+    return decision, apply_patch(
         after, [Op(op["op"], op["path"], op["value"]) for op in json.loads(encode(decision.ops))]
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cwii_webhook.admission.admit import Decision, admit
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.admission.handler import response
+from cwii_webhook.admission.handler import build_response
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
@@ -109,5 +109,5 @@ def test_why_nothing_is_given_stands_in_the_log(
 def test_warnings_are_no_more_than_an_api_server_hands_on(
     warnings: tuple[str, ...], sent: tuple[str, ...]
 ) -> None:
-    assert response("u", Decision("nothing", warnings=warnings)).warnings == sent
+    assert build_response("u", Decision("nothing", warnings=warnings)).warnings == sent
     assert sum(map(len, sent)) <= 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cwii_webhook.admission import owners
 from cwii_webhook.admission.annotation_sources import PodContext
-from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef, OwnerReference
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 
 from tests.webhook.dialects.cwii.pods import controller
@@ -14,7 +14,7 @@ from tests.webhook.recorded_answers import Objects
 GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
 
 
-def walked(owner: Owner, **objects: ObjectMetadata) -> list[str]:
+def walked(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
     """Names of those that are heard, where the kinds of these objects are what they are called."""
     there = {
         ObjectRef(GROUPS.get(kind, "apps"), kind, "shop", name): seen
@@ -80,7 +80,7 @@ def test_a_job_is_heard_before_its_cron_job() -> None:
     "owner",
     [
         pytest.param(
-            Owner("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"
+            OwnerReference("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"
         ),
         pytest.param(controller("StatefulSet", "a", "another"), id="another uid"),
         pytest.param(controller("StatefulSet", "a", ""), id="no uid"),
@@ -89,7 +89,7 @@ def test_a_job_is_heard_before_its_cron_job() -> None:
         pytest.param(controller("StatefulSet", "a", version="v1"), id="no group"),
     ],
 )
-def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: Owner) -> None:
+def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: OwnerReference) -> None:
     assert walked(owner, StatefulSet_a=ObjectMetadata({}, (), "u")) == []
 
 

@@ -23,7 +23,7 @@ from cwii_webhook.admission.handler import AdmissionHandler
 from cwii_webhook.admission.memo import BUDGET
 from cwii_webhook.admission.twins import MET, MISFITS, Twins, lasting
 from cwii_webhook.dialects.common.external_config import HasExternalConfig
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.server.messages import JSON, HttpRequest, HttpResponse, text_response
 from cwii_webhook.telemetry.log import Log, form
 from cwii_webhook.telemetry.metrics import Metrics
@@ -62,7 +62,7 @@ class Asking:
         self.asked: list[ObjectRef] = []
         self.metrics = Metrics()
         self._log = Path(log.name)
-        self.route = service(ALL[words[0]], words[1:], {}).route
+        self.route = build_service(ALL[words[0]], words[1:], {}).route
         diary = DecisionLog(self.metrics, Log(log.fileno()), tuple(ALL))
         self.admission = AdmissionHandler(
             {b"/": self.route},
@@ -71,7 +71,7 @@ class Asking:
             diary,
             lambda _: text_response(404, "no review"),
         )
-        self.admission.lacks = ""
+        self.admission.not_ready_reason = ""
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         self.asked.append(ref)
@@ -170,7 +170,7 @@ def test_who_may_not_ask_hears_nothing_of_what_others_were_answered(
 ) -> None:
     asking = made(said(account=asks()))
     asking.thrice(a_pod())
-    asking.admission.names = frozenset({"1"})
+    asking.admission.client_names = frozenset({"1"})
 
     reply = asking.admission(
         HttpRequest(b"POST", b"/", JSON, written(a_pod(), LAST), (str(number),))
@@ -191,7 +191,7 @@ def test_nor_does_who_asks_wrongly(made: Made) -> None:
 def test_nothing_is_answered_again_while_something_is_lacking(made: Made) -> None:
     asking = made(said(account=asks()))
     asking.thrice(a_pod())
-    asking.admission.lacks = "the machine has not said what it is"
+    asking.admission.not_ready_reason = "the machine has not said what it is"
 
     assert asking.reply(written(a_pod(), LAST)).status == 503
 
@@ -281,8 +281,8 @@ def test_with_other_routes_nothing_is_remembered(made: Made) -> None:
     asking = made(said(account=asks()))
     asking.thrice(a_pod())
 
-    asking.admission.serve(
-        {b"/": service(ALL["cwii"], ("--aws-default-region=eu-west-3",), {}).route}
+    asking.admission.set_routes(
+        {b"/": build_service(ALL["cwii"], ("--aws-default-region=eu-west-3",), {}).route}
     )
 
     fresh = made(said(account=asks()), ("cwii", "--aws-default-region=eu-west-3"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cwii_webhook.admission.admit import admit
-from cwii_webhook.dialects.registry import Service, service
+from cwii_webhook.dialects.registry import Service, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.dialects import toy as toy_dialect
@@ -20,7 +20,7 @@ ROLE = {"vault.example.com/role": "shop"}
 
 
 def served(*flags: str) -> Service:
-    return service(VAULT, flags, {"VAULT_ADDR": "https://elsewhere"})
+    return build_service(VAULT, flags, {"VAULT_ADDR": "https://elsewhere"})
 
 
 def test_it_has_less_than_forty_statements() -> None:

@@ -6,11 +6,11 @@ from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import (
     ContainerInjection,
     Injection,
-    Mount,
+    VolumeMount,
     Origin,
     Skip,
     Volume,
-    variable,
+    env_var,
 )
 from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.annotations import Annotation
@@ -45,8 +45,8 @@ FLAGS = (
 
 class Vault:
     provider = "vault"
-    volumes = frozenset({"vault-token"})
-    variables = frozenset({"VAULT_ADDR", "VAULT_ROLE"})
+    volume_names = frozenset({"vault-token"})
+    env_names = frozenset({"VAULT_ADDR", "VAULT_ROLE"})
 
     def __init__(self, settings: Settings) -> None:
         token = {
@@ -59,17 +59,17 @@ class Vault:
         )
         self.address = settings.address
 
-    def skipped(self, pod: Pod) -> frozenset[str]:
+    def skipped_containers(self, pod: Pod) -> frozenset[str]:
         return frozenset((pod.metadata.annotations or {}).get(SKIP.key, "").split(","))
 
     def __call__(self, subject: PodContext) -> Injection | Skip:
         account = subject.service_account(subject.pod.spec.service_account_name or "default")
         if account is None or ROLE.key not in account.annotations:
             return Skip("vault", "not-asked", f"nobody says {ROLE.key}")
-        role, skipped = account.annotations[ROLE.key], self.skipped(subject.pod)
+        role, skipped = account.annotations[ROLE.key], self.skipped_containers(subject.pod)
         variables, mounts = (
-            (variable("VAULT_ADDR", self.address), variable("VAULT_ROLE", role)),
-            (Mount("vault-token", "/vault", read_only=True),),
+            (env_var("VAULT_ADDR", self.address), env_var("VAULT_ROLE", role)),
+            (VolumeMount("vault-token", "/vault", read_only=True),),
         )
         touches = tuple(
             ContainerInjection(*place, variables, mounts)

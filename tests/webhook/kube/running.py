@@ -46,7 +46,7 @@ class Running:
     async def looked(self, ref: ObjectRef = WEB) -> str:
         """What is known after a look, as a review would have it."""
         sight = self.sight()
-        await sight.look(ref)
+        await sight.look_up(ref)
         seen = sight.get(ref)
         return seen.annotations.get(ROLE, "") if seen else "none"
 

@@ -46,7 +46,7 @@ async def test_what_was_read_for_a_review_is_seen_by_its_next_try_however_late(
     async with ready(apiserver) as r:
         put_unseen(r, "one")
         sight = r.sight()
-        looking = asyncio.create_task(sight.look(WEB))
+        looking = asyncio.create_task(sight.look_up(WEB))
         await passing(r.clock, 0.02, looking.done)
         r.clock.advance(60)
         seen = sight.get(WEB)
@@ -174,7 +174,7 @@ async def test_nobody_waits_longer_than_the_review_may_take(apiserver: Ground) -
     async with ready(apiserver) as r:
         hold(apiserver)
         sight = r.informer.view(r.clock.now() + 0.5)
-        looking = asyncio.create_task(sight.look(WEB))
+        looking = asyncio.create_task(sight.look_up(WEB))
         await until(lambda: r.asked("get"))
         r.clock.advance(0.5)
         with pytest.raises(LookupFailed, match="in time"):
@@ -243,9 +243,9 @@ async def test_one_review_looks_up_so_many_objects_and_no_more(apiserver: Ground
     async with ready(apiserver, bounds=Bounds(grace=0)) as r:
         sight = r.informer.view(r.clock.now() + DEADLINE)
         for number in range(MOST_FOR_ONE):
-            await sight.look(service_account_ref("shop", f"random-{number}"))
+            await sight.look_up(service_account_ref("shop", f"random-{number}"))
         with pytest.raises(LookupFailed, match="one object too many"):
-            await sight.look(service_account_ref("shop", "one-more"))
+            await sight.look_up(service_account_ref("shop", "one-more"))
 
 
 def hold(ground: Ground) -> asyncio.Event:

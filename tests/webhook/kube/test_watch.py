@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.admission.cluster_view import ObjectRef, Owner, namespace_ref
+from cwii_webhook.admission.cluster_view import ObjectRef, OwnerReference, namespace_ref
 from cwii_webhook.kube.cache.watch import PAGE, SILENT
 from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
@@ -61,7 +61,7 @@ async def test_owners_and_namespaces_are_known_too(apiserver: Ground) -> None:
         assert r.role(namespace_ref("shop")) == "of all"
         seen = r.sight().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
         assert seen is not None
-        assert seen.owners == (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
+        assert seen.owners == (OwnerReference("apps/v1", "Deployment", "web", "u", controller=True),)
 
 
 async def test_a_kind_that_nobody_asks_for_is_not_watched(apiserver: Ground) -> None:

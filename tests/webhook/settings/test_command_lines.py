@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cwii_webhook.__main__ import PROGRAMS
-from cwii_webhook.dialects.registry import ALL, Service, service
+from cwii_webhook.dialects.registry import ALL, Service, build_service
 from cwii_webhook.server.tls import terms
 from cwii_webhook.settings.flags import parse
 
@@ -102,7 +102,7 @@ def understood(line: str, environ: Mapping[str, str]) -> Service:
     called, *words = line.split()
     program = Path(called).name
     dialect = PROGRAMS.get(program) or ALL[words.pop(0)]
-    return service(dialect, words, environ, program=program)
+    return build_service(dialect, words, environ, program=program)
 
 
 @pytest.mark.parametrize("by", LINES)

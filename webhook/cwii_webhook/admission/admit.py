@@ -1,74 +1,81 @@
-"""The straight line for one pod: ask each mutator of the route, and say what comes of it as a patch."""
+"""Decides for one pod: asks each mutator of a route, and turns the injections into a patch."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from cwii_webhook.admission import ephemeral, patch
 from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.cluster_view import ClusterView
-from cwii_webhook.admission.injection import ConfigMap, Injection, PodRefused, Reason, Skip
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.merge import Gift, gift_of, letters, made
-from cwii_webhook.admission.pieces import Op, Piece
-from cwii_webhook.admission.review import MIRROR_ANNOTATION, Pod, Request, variable_names
-from cwii_webhook.dialects.cwii.annotations import GCP_CREDENTIALS, GCP_DELIVERY
-
-MAX_ANNOTATION_BYTES = 256 * 1024  # bytes: as much as an object's annotations may have together
-MAX_CONTAINERS = (
-    500  # containers: nobody runs so many in a pod, and strangers may post what they like
+from cwii_webhook.admission.ephemeral import ephemeral_injections
+from cwii_webhook.admission.injection import (
+    ConfigMap,
+    Injection,
+    PodRefused,
+    Reason,
+    Skip,
+    describe_origins,
 )
-WHY: Mapping[Reason, str] = {
+from cwii_webhook.admission.patch import Op, Patch, build_patch
+from cwii_webhook.admission.review import MIRROR_ANNOTATION, Pod, Request
+
+MAX_ANNOTATION_BYTES = 256 * 1024  # the API server's limit for all annotations of an object
+MAX_CONTAINERS = 500  # more than any real pod has; a forged review may have any number
+SKIP_DETAILS: Mapping[Reason, str] = {
     "mirror-pod": "it only shows what a node runs already, and is nobody's to change",
-    "not-created": "of a pod that is there, the API server takes no other change than containers that join",
+    "not-created": (
+        "of a pod that is there, the API server takes no other change than containers that join"
+    ),
     "no-containers": "it has none, and the API server takes no pod without",
 }
 Outcome = Literal["injected", "nothing", "refused"]
 
 
 class Mutator(Protocol):
-    """One thing that a pod can be given. It decides; it does nothing, waits for nothing, and has no clock."""
+    """Decides on one identity. It is pure: no I/O, no clock, no state."""
 
     @property
     def provider(self) -> str: ...
     @property
-    def volumes(self) -> frozenset[str]:
-        """Names, or beginnings of names that end in a star, of the volumes it makes."""
+    def volume_names(self) -> frozenset[str]:
+        """Names of the volumes that it adds, or prefixes that end in a star."""
         ...
 
     @property
-    def variables(self) -> frozenset[str]:
-        """Names of the variables it sets."""
+    def env_names(self) -> frozenset[str]:
+        """Names of the variables that it sets."""
         ...
 
-    def skipped(self, pod: Pod, /) -> Collection[str]:
-        """Names of containers that get nothing, as the pod says it."""
+    def skipped_containers(self, pod: Pod, /) -> Collection[str]:
+        """Returns names of containers that the pod excludes."""
         ...
 
-    def __call__(self, subject: PodContext, /) -> Injection | Skip: ...
+    def __call__(self, context: PodContext, /) -> Injection | Skip: ...
+
+
+def no_hints(_context: PodContext) -> tuple[str, ...]:
+    return ()
 
 
 class Route(Struct, frozen=True):
-    """A path, and what is given there. A dialect is the peer whose words are understood."""
+    """A path and the mutators that answer there."""
 
     dialect: str
     path: str
     mutators: tuple[Mutator, ...]
-    marker: str = ""  # the annotation, if any, that lists what was given
+    marker: str = ""  # the annotation, if any, that lists what was injected
+    typo_hints: Callable[[PodContext], tuple[str, ...]] = no_hints
 
 
 class Decision(Struct, frozen=True):
-    """What is answered, and all that a log, a metric or a person wants to know of it."""
+    """The outcome for one pod, with all that the response, the log and `explain` show of it."""
 
     outcome: Outcome
-    pieces: Sequence[Piece] = ()
-    warnings: tuple[str, ...] = ()
-    annotation_warnings: tuple[
-        str, ...
-    ] = ()  # of these, what nobody hears though somebody means something by it
+    ops: Sequence[Op] = ()
+    warnings: tuple[str, ...] = ()  # includes the typo hints
+    typo_hints: tuple[str, ...] = ()
     audit: Mapping[str, str] = {}
     injections: tuple[Injection, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -76,41 +83,32 @@ class Decision(Struct, frozen=True):
     code: int = 0
 
     @property
-    def ops(self) -> list[Op]:
-        return [op for piece in self.pieces for op in piece.ops]
-
-    @property
     def prerequisites(self) -> tuple[ConfigMap, ...]:
-        return tuple(thing for injection in self.injections for thing in injection.prerequisites)
+        return tuple(
+            [config_map for injection in self.injections for config_map in injection.prerequisites]
+        )
 
 
-def admit(route: Route, request: Request, picture: ClusterView) -> Decision:
+def admit(route: Route, request: Request, view: ClusterView) -> Decision:
+    """Decides on a request. Raises NotCached if the view lacks an object that the decision needs."""
     pod = request.object
     if pod is None or not request.kind.is_pod:
-        return Decision("nothing", skips=(Skip(route.dialect, "not-a-pod"),))
-    if (count := _containers(pod)) > MAX_CONTAINERS:
-        return Decision(
-            "refused",
-            message=f"a pod of {count} containers is more than is looked at: {MAX_CONTAINERS} at most",
-            code=400,
-        )
-    if reason := _left_alone(request, pod):
-        return Decision("nothing", skips=(Skip(route.dialect, reason, WHY[reason]),))
+        return _skipped(route, "not-a-pod")
+    if (count := _container_count(pod)) > MAX_CONTAINERS:
+        message = f"a pod of {count} containers is more than is looked at: {MAX_CONTAINERS} at most"
+        return Decision("refused", message=message, code=400)
+    if reason := _skip_reason(request, pod):
+        return _skipped(route, reason)
     if request.sub_resource:
-        return _late(route, request, pod)
-    subject = PodContext(request, pod, picture)
-    try:
-        return _decided(route, subject, [mutator(subject) for mutator in route.mutators])
-    except PodRefused as e:
-        return Decision(
-            "refused",
-            warnings=(*e.warnings, *subject.annotation_warnings),
-            message=e.message,
-            code=e.code,
-        )
+        return _admit_ephemeral(route, request, pod)
+    return _admit_new(route, PodContext(request, pod, view))
 
 
-def _left_alone(request: Request, pod: Pod) -> Reason | None:
+def _skipped(route: Route, reason: Reason) -> Decision:
+    return Decision("nothing", skips=(Skip(route.dialect, reason, SKIP_DETAILS.get(reason, "")),))
+
+
+def _skip_reason(request: Request, pod: Pod) -> Reason | None:
     if MIRROR_ANNOTATION in (pod.metadata.annotations or ()):
         return "mirror-pod"
     if request.sub_resource == "ephemeralcontainers":
@@ -120,106 +118,104 @@ def _left_alone(request: Request, pod: Pod) -> Reason | None:
     return None if pod.spec.containers else "no-containers"
 
 
-def _containers(pod: Pod) -> int:
+def _container_count(pod: Pod) -> int:
     spec = pod.spec
-    return (
-        len(spec.containers or ())
-        + len(spec.init_containers or ())
-        + len(spec.ephemeral_containers or ())
-    )
+    lists = (spec.containers, spec.init_containers, spec.ephemeral_containers)
+    return sum([len(containers or ()) for containers in lists])
 
 
-def _decided(route: Route, subject: PodContext, parts: Sequence[Injection | Skip]) -> Decision:
-    injections = tuple([part for part in parts if isinstance(part, Injection)])
-    nothing = tuple([part for part in parts if isinstance(part, Skip)])
-    if not injections:
-        return Decision(
-            "nothing",
-            skips=nothing,
-            warnings=(*_warnings(parts), *subject.annotation_warnings),
-            annotation_warnings=subject.annotation_warnings,
-        )
-    given, warnings = _fitting(route, subject, injections)
-    patched = patch.build(subject.pod, given, subject.variables)
-    warnings = (*_warnings(parts), *warnings, *subject.annotation_warnings, *patched.warnings)
+def _admit_new(route: Route, context: PodContext) -> Decision:
+    hints = route.typo_hints(context)
+    try:
+        results = [mutator(context) for mutator in route.mutators]
+        injections = tuple([result for result in results if isinstance(result, Injection)])
+        skips = tuple([result for result in results if isinstance(result, Skip)])
+        warnings = tuple([warning for result in results for warning in result.warnings])
+        if not injections:
+            return Decision("nothing", skips=skips, warnings=(*warnings, *hints), typo_hints=hints)
+        marked, overflow_warnings = _with_marker(route, context, injections)
+    except PodRefused as e:
+        warnings = (*e.warnings, *hints)
+        return Decision("refused", warnings=warnings, message=e.message, code=e.code)
+    patch = build_patch(context.pod, marked)
+    warnings = (*warnings, *overflow_warnings, *hints, *patch.warnings)
+    return _injected(patch, injections, warnings, skips=skips)
+
+
+def _injected(
+    patch: Patch,
+    injections: tuple[Injection, ...],
+    warnings: tuple[str, ...],
+    *,
+    skips: tuple[Skip, ...] = (),
+) -> Decision:
     return Decision(
         "injected",
-        patched.pieces,
+        patch.ops,
         warnings=warnings,
-        audit=given.audit,
+        audit=_audit_annotations(injections),
         injections=injections,
-        skips=nothing,
+        skips=skips,
     )
 
 
-def _fitting(
-    route: Route, subject: PodContext, injections: tuple[Injection, ...]
-) -> tuple[Gift, tuple[str, ...]]:
-    """With the marker, if there is room for it. What there is no room for the API server would refuse: a peer lets it, and we say so first."""
-    theirs = subject.pod.metadata.annotations or {}
-    given = gift_of(
-        (*injections, _mark(route.marker, subject.pod, injections)) if route.marker else injections
-    )
-    if 4 * (letters(theirs) + given.letters) <= MAX_ANNOTATION_BYTES:
-        return given, ()  # no letter has more than four bytes: most pods need no nearer look
-    if not _overfull(theirs, given.annotations):
-        return given, ()
-    ours = {key: text for injection in injections for key, text in injection.annotations.items()}
-    size = _overfull(theirs, ours)
-    if not size:
-        return gift_of(injections), (
-            f"{subject.ref} has no room for {route.marker} among its annotations: it is left out",
-        )
+def _audit_annotations(injections: Sequence[Injection]) -> Mapping[str, str]:
+    """The API server drops audit annotations whose keys have a slash."""
+    by_provider = {i.provider: i.summary or describe_origins(i.origins) for i in injections}
+    return {"injected": ",".join([i.provider for i in injections]), **by_provider}
+
+
+def _with_marker(
+    route: Route, context: PodContext, injections: tuple[Injection, ...]
+) -> tuple[tuple[Injection, ...], tuple[str, ...]]:
+    """Adds the marker annotation if the pod has room for it, and checks the size of all annotations.
+
+    The API server refuses a pod whose annotations are too large. Peers let it do so; this webhook refuses first and
+    names the remedy.
+    """
     if not route.marker:
-        return given, (
-            f"the pod's annotations are over {MAX_ANNOTATION_BYTES} bytes with ours, and the API server refuses them",
-        )
-    way_out = f", or set {GCP_DELIVERY.key} to config-map" if GCP_CREDENTIALS.key in ours else ""
+        if _overflow(context.annotations, injections):
+            text = f"the pod's annotations are over {MAX_ANNOTATION_BYTES} bytes with ours, "
+            return injections, (text + "and the API server refuses them",)
+        return injections, ()
+    marked = (*injections, _marker(route.marker, context, injections))
+    if not _overflow(context.annotations, marked):
+        return marked, ()
+    size = _overflow(context.annotations, injections)
+    if not size:
+        text = f"{context.ref} has no room for {route.marker} among its annotations: it is left out"
+        return injections, (text,)
+    keys = " and ".join([key for injection in injections for key in injection.annotations])
+    hints = "".join([injection.overflow_hint for injection in injections])
     raise PodRefused(
-        f"{subject.ref} has no room for {' and '.join(ours)}: its annotations would have {size} bytes, and {MAX_ANNOTATION_BYTES} is all that they may have; "
-        f"shorten them{way_out}"
+        f"{context.ref} has no room for {keys}: its annotations would have {size} bytes, and "
+        f"{MAX_ANNOTATION_BYTES} is all that they may have; shorten them{hints}"
     )
 
 
-def _overfull(theirs: Mapping[str, str], ours: Mapping[str, str]) -> int:
-    """How many bytes they would have together, or 0 where there is room."""
-    size = sum([len(key.encode()) + len(text.encode()) for key, text in {**theirs, **ours}.items()])
+def _overflow(annotations: Mapping[str, str], injections: Sequence[Injection]) -> int:
+    """Returns the size of all annotations in bytes, or 0 if it is within the limit."""
+    merged = {**annotations}
+    for injection in injections:
+        merged.update(injection.annotations)
+    characters = len("".join(merged)) + len("".join(merged.values()))
+    if 4 * characters <= MAX_ANNOTATION_BYTES:  # UTF-8 needs at most four bytes for a character
+        return 0
+    size = sum([len(key.encode()) + len(text.encode()) for key, text in merged.items()])
     return size if size > MAX_ANNOTATION_BYTES else 0
 
 
-_marks: Memo[tuple[str, str, tuple[str, ...]], Injection] = Memo(64)
+def _marker(key: str, context: PodContext, injections: Sequence[Injection]) -> Injection:
+    """Lists the injected providers, in addition to those that the annotation lists already."""
+    existing = map(str.strip, context.annotations.get(key, "").split(","))
+    providers = {*[injection.provider for injection in injections], *filter(None, existing)}
+    return Injection(provider="", annotations={key: ",".join(sorted(providers))})
 
 
-def _mark(key: str, pod: Pod, injections: Sequence[Injection]) -> Injection:
-    """What is listed there already stays listed."""
-    asked = (
-        key,
-        (pod.metadata.annotations or {}).get(key, ""),
-        tuple([injection.provider for injection in injections]),
-    )
-    return _marks.get(asked) or _marks.keep(asked, _marked(*asked), len(asked[1]))
-
-
-def _marked(key: str, there: str, gives: tuple[str, ...]) -> Injection:
-    names = {*gives, *[name for name in map(str.strip, there.split(",")) if name]}
-    return Injection(provider="", annotations={key: ",".join(sorted(names))})
-
-
-def _late(route: Route, request: Request, pod: Pod) -> Decision:
-    """Containers that join a running pod get what its others have."""
-    injections = ephemeral.ephemeral_injections(pod, request.old_object, route.mutators)
+def _admit_ephemeral(route: Route, request: Request, pod: Pod) -> Decision:
+    injections = ephemeral_injections(pod, request.old_object, route.mutators)
     if not injections:
-        return Decision("nothing", skips=(Skip(route.dialect, "nothing-there"),))
-    given = made(injections)
-    patched = patch.build(pod, given, variable_names(pod.spec.ephemeral_containers or ()))
-    return Decision(
-        "injected",
-        patched.pieces,
-        warnings=(*_warnings(injections), *patched.warnings),
-        audit=given.audit,
-        injections=injections,
-    )
-
-
-def _warnings(parts: Sequence[Injection | Skip]) -> tuple[str, ...]:
-    return tuple([warning for part in parts for warning in part.warnings])
+        return _skipped(route, "nothing-there")
+    patch = build_patch(pod, injections)
+    warnings = (*[text for i in injections for text in i.warnings], *patch.warnings)
+    return _injected(patch, injections, warnings)

@@ -1,4 +1,4 @@
-"""Whether what we give is there already, as we gave it: for names that are ours, where what is there would else be replaced."""
+"""Compares what a pod has with what would be injected, so that a second pass changes nothing."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ import msgspec
 
 from cwii_webhook.admission import injection, review
 
-DEFAULT_MODE = 0o644  # the API server writes it where nothing is said
+DEFAULT_MODE = 0o644  # the API server's default for defaultMode
 
 
-def volume(there: review.Volume, ours: injection.Volume) -> bool:
+def has_same_source(existing: review.Volume, injected: injection.Volume) -> bool:
+    """Reports whether an existing volume has the sources of the injected one."""
     sources = {
-        "projected": there.projected,
-        "configMap": there.config_map,
-        "emptyDir": there.empty_dir,
-        "downwardAPI": there.downward_api,
+        "projected": existing.projected,
+        "configMap": existing.config_map,
+        "emptyDir": existing.empty_dir,
+        "downwardAPI": existing.downward_api,
     }
     return all(
-        _source(sources.get(kind, msgspec.UNSET), source) for kind, source in ours.source.items()
+        _same_source(sources.get(kind, msgspec.UNSET), source)
+        for kind, source in injected.source.items()
     )
 
 
-def _source(there: msgspec.Raw | msgspec.UnsetType, ours: object) -> bool:
-    if there is msgspec.UNSET:
+def _same_source(existing: msgspec.Raw | msgspec.UnsetType, injected: object) -> bool:
+    if existing is msgspec.UNSET:
         return False
-    found, wanted = msgspec.json.decode(there), msgspec.json.decode(msgspec.json.encode(ours))
-    if (
-        isinstance(found, dict)
-        and "defaultMode" not in wanted
-        and cast("dict[str, object]", found).get("defaultMode") == DEFAULT_MODE
-    ):
-        del found["defaultMode"]
-    return found == wanted
+    have = msgspec.json.decode(existing)
+    desired = msgspec.json.decode(msgspec.json.encode(injected))
+    if isinstance(have, dict) and "defaultMode" not in desired:
+        fields = cast("dict[str, object]", have)
+        if fields.get("defaultMode") == DEFAULT_MODE:
+            del fields["defaultMode"]
+    return have == desired
 
 
-def container(there: review.Container, ours: injection.Json) -> bool:
-    """Others may have given it variables and mounts besides, and resources where we say nothing of them."""
-    wanted = msgspec.convert(msgspec.json.decode(msgspec.json.encode(ours)), review.Container)
-    same = (there.image, there.command, there.args, _user(there)) == (
-        wanted.image,
-        wanted.command,
-        wanted.args,
-        _user(wanted),
+def is_same_container(existing: review.Container, manifest: injection.Json) -> bool:
+    """Reports whether an existing container runs what the manifest says.
+
+    Other webhooks may have added variables and mounts, and resources if the manifest has none.
+    """
+    desired = msgspec.convert(msgspec.json.decode(msgspec.json.encode(manifest)), review.Container)
+    same = (existing.image, existing.command, existing.args, _user(existing)) == (
+        desired.image,
+        desired.command,
+        desired.args,
+        _user(desired),
     )
-    variables = all(variable in (there.env or ()) for variable in wanted.env or ())
-    mounts = all(mount in (there.volume_mounts or ()) for mount in wanted.volume_mounts or ())
-    return (
-        same
-        and variables
-        and mounts
-        and (wanted.resources is None or wanted.resources == there.resources)
-    )
+    env = all(variable in (existing.env or ()) for variable in desired.env or ())
+    mounts = all(mount in (existing.volume_mounts or ()) for mount in desired.volume_mounts or ())
+    resources = desired.resources is None or desired.resources == existing.resources
+    return same and env and mounts and resources
 
 
 def _user(container: review.Container) -> int | None:

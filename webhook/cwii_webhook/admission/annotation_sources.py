@@ -1,8 +1,9 @@
-"""Who speaks for a pod: itself, its owner, its ServiceAccount and its namespace; the nearest is heard."""
+"""Finds the objects whose annotations apply to a pod: the pod, its owners, its ServiceAccount and its namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -13,14 +14,20 @@ from cwii_webhook.admission.cluster_view import (
     namespace_ref,
     service_account_ref,
 )
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import ContainerRefs, Pod, Request, containers, variable_names
+from cwii_webhook.admission.owners import owner_objects
+from cwii_webhook.admission.review import (
+    ContainerRefs,
+    Pod,
+    Request,
+    env_names,
+    init_and_main_containers,
+)
 
 Scope = Literal["pod", "owner", "account", "namespace"]
 
 
 class AnnotationSource(Struct, frozen=True, gc=False):
-    """One object's annotations, and which object that is."""
+    """An object and its annotations."""
 
     scope: Scope
     ref: ObjectRef
@@ -31,81 +38,71 @@ class AnnotationSource(Struct, frozen=True, gc=False):
 
 
 class PodContext:
-    """The pod of one review, and whoever speaks for it. Others than the pod are looked up when they are asked for.
+    """The pod of one review, with lookups of the objects that it belongs to.
 
-    `containers` are those that run from the beginning, and `variables` the names of all that they set themselves.
+    `containers` are the init containers and the main containers, in this order.
     """
 
-    __slots__ = (
-        "_variables",
-        "annotation_warnings",
-        "containers",
-        "heard",
-        "namespace",
-        "pod",
-        "uid",
-        "view",
-    )
-
-    def __init__(self, request: Request, pod: Pod, picture: ClusterView) -> None:
+    def __init__(self, request: Request, pod: Pod, view: ClusterView) -> None:
         self.pod = pod
         self.uid = request.uid
         self.namespace = request.namespace or pod.metadata.namespace or "default"
-        self.view = picture
-        self.heard: object = None  # what one mutator found out and the next need not
-        self.annotation_warnings: tuple[
-            str, ...
-        ] = ()  # what a user would want to know of the voices, whatever is given
-        self.containers = containers(pod)
-        self._variables: frozenset[str] | None = None  # gathered for the first who asks
+        self.view = view
+        self.containers = init_and_main_containers(pod)
 
-    @property
-    def variables(self) -> frozenset[str]:
-        if self._variables is None:
-            self._variables = variable_names(self.containers)
-        return self._variables
-
-    def container_refs(self, skipped: frozenset[str]) -> ContainerRefs:
-        """Of all containers but those of these names."""
-        every = _places(len(self.pod.spec.init_containers or ()), len(self.containers))
-        if skipped.isdisjoint([container.name for container in self.containers]):
-            return every
-        return tuple(
-            [
-                place
-                for place, container in zip(every, self.containers, strict=True)
-                if container.name not in skipped
-            ]
-        )
-
-    @property
+    @cached_property
     def ref(self) -> ObjectRef:
         meta = self.pod.metadata
         return ObjectRef("", "Pod", self.namespace, meta.name or meta.generate_name or "")
 
+    @cached_property
+    def annotations(self) -> Mapping[str, str]:
+        return self.pod.metadata.annotations or {}
+
+    @cached_property
+    def env_names(self) -> frozenset[str]:
+        """Names of all variables that the containers set."""
+        return env_names(self.containers)
+
+    @property
+    def service_account_name(self) -> str:
+        return self.pod.spec.service_account_name or "default"
+
+    @cached_property
+    def sources(self) -> tuple[AnnotationSource, ...]:
+        """All annotation sources, nearest first."""
+        return tuple(self._sources())
+
+    def _sources(self) -> Iterator[AnnotationSource]:
+        yield self.own_annotations()
+        owners = self.pod.metadata.owner_references or ()
+        for ref, metadata in owner_objects(owners, self.namespace, self.view):
+            yield AnnotationSource("owner", ref, metadata.annotations)
+        for source in (
+            self.service_account(self.service_account_name),
+            self._source("namespace", namespace_ref(self.namespace)),
+        ):
+            if source:
+                yield source
+
     def own_annotations(self) -> AnnotationSource:
-        return AnnotationSource("pod", self.ref, self.pod.metadata.annotations or {})
+        return AnnotationSource("pod", self.ref, self.annotations)
 
     def service_account(self, name: str) -> AnnotationSource | None:
-        """None where there is no such ServiceAccount; raises Unknown where nobody can say."""
-        return self._voice("account", service_account_ref(self.namespace, name))
+        """Returns None if the ServiceAccount does not exist. Raises NotCached if that is unknown."""
+        return self._source("account", service_account_ref(self.namespace, name))
 
-    def namespace_annotations(self) -> AnnotationSource | None:
-        return self._voice("namespace", namespace_ref(self.namespace))
+    def container_refs(self, skipped: frozenset[str]) -> ContainerRefs:
+        """Returns the places of all containers whose names are not in `skipped`."""
+        init = len(self.pod.spec.init_containers or ())
+        return tuple(
+            [
+                ("initContainers", i) if i < init else ("containers", i - init)
+                for i, container in enumerate(self.containers)
+                if container.name not in skipped
+            ]
+        )
 
-    def _voice(self, scope: Scope, ref: ObjectRef) -> AnnotationSource | None:
-        seen = self.view.get(ref)
-        return None if seen is None else AnnotationSource(scope, ref, seen.annotations)
-
-
-_known: Memo[tuple[int, int], ContainerRefs] = Memo(256)
-
-
-def _places(first: int, every: int) -> ContainerRefs:
-    """Of so many containers, of which so many come first."""
-    known = _known.get((first, every))
-    if known is None:
-        before: ContainerRefs = tuple([("initContainers", i) for i in range(first)])
-        after: ContainerRefs = tuple([("containers", i) for i in range(every - first)])
-        known = _known.keep((first, every), before + after, every)
-    return known
+    def _source(self, scope: Scope, ref: ObjectRef) -> AnnotationSource | None:
+        metadata = self.view.get(ref)
+        return None if metadata is None else AnnotationSource(scope, ref, metadata.annotations)

@@ -1,4 +1,7 @@
-"""What is known of the cluster: the annotations of ServiceAccounts, Namespaces and owners. A picture is asked, and never waits."""
+"""Defines what a decision reads from the cluster: annotations, owners and UIDs of objects.
+
+A `ClusterView` answers from memory and never waits. `kube` implements it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import Protocol
 from msgspec import Struct
 
 
-class Owner(Struct, frozen=True, gc=False, rename="camel"):
-    """A reference to the controller that an object belongs to."""
+class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
+    """An entry of metadata.ownerReferences."""
 
     api_version: str = ""
     kind: str = ""
@@ -19,12 +22,12 @@ class Owner(Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def group(self) -> str:
-        """Of apps/v1, apps; the core group has no name."""
+        """The API group: `apps` for apps/v1, empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
 
 class ObjectRef(Struct, frozen=True, gc=False):
-    """One object: whoever has no namespace (a Namespace) has an empty one."""
+    """Names one object. The namespace of a cluster-scoped object is empty."""
 
     group: str
     kind: str
@@ -40,15 +43,15 @@ class ObjectRef(Struct, frozen=True, gc=False):
 
 
 class ObjectMetadata(Struct, frozen=True, gc=False):
-    """What is read of an object, and no more. Of a ConfigMap, its data stand where others have annotations."""
+    """The parts of an object that decisions read. For a ConfigMap, `annotations` holds its data."""
 
     annotations: Mapping[str, str] = {}
-    owners: tuple[Owner, ...] = ()
+    owners: tuple[OwnerReference, ...] = ()
     uid: str = ""
 
 
 class NotCached(Exception):
-    """The picture cannot say whether there is such an object: it has to be asked for before anything is decided."""
+    """The view does not know whether the object exists. The caller looks it up and decides again."""
 
     def __init__(self, ref: ObjectRef) -> None:
         super().__init__(str(ref))
@@ -56,7 +59,7 @@ class NotCached(Exception):
 
 
 class LookupFailed(Exception):
-    """A lookup failed for now. The API server may try the review again."""
+    """A lookup failed for now. The API server may send the review again."""
 
 
 class LookupRefused(Exception):
@@ -64,7 +67,10 @@ class LookupRefused(Exception):
 
 
 class ClusterView(Protocol):
-    """`seen` answers None only where it is known that there is no such object, and raises Unknown where it is not."""
+    """Reads objects from memory.
+
+    `get` returns None only if the object is known not to exist. It raises NotCached if that is unknown.
+    """
 
     def get(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...
 

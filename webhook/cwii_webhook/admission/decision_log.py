@@ -1,108 +1,63 @@
-"""What is told of decisions: counted by dialect, by what was given, outcome and reason; and a line for each that changed something or said no,
-or that changed nothing where somebody would want to know why.
-"""
+"""Counts decisions, and writes a log line for each that changes, refuses or warns."""
 
 from __future__ import annotations
 
 from typing import get_args
 
-from msgspec import Struct
-
 from cwii_webhook.admission.admit import Decision
 from cwii_webhook.admission.injection import Reason
 from cwii_webhook.admission.review import Request
-from cwii_webhook.telemetry.log import Form, Log, Value, form
+from cwii_webhook.telemetry.log import Log, Value
 from cwii_webhook.telemetry.metrics import Metrics
 
 OUTCOMES = ("injected", "nothing", "refused", "undecided", "unreadable")
-GIVEN = ("aws", "az", "azure", "gcp", "")
-
-
-Counts = tuple[tuple[str, str, str, str], ...]
-
-
-class Lasting(Struct, frozen=True):
-    """What is told of a decision, and can be told again of others like it."""
-
-    counts: Counts
-    form: Form
+PROVIDERS = ("aws", "az", "azure", "gcp", "")
 
 
 class DecisionLog:
+    """Writes decisions to the metrics and to the log."""
+
     def __init__(self, metrics: Metrics, log: Log, dialects: tuple[str, ...]) -> None:
         self._log = log
         self._decisions = metrics.counter(
             "cwii_decisions_total",
             "Decisions on pods, for each thing that they could be given.",
             dialect=dialects,
-            provider=GIVEN,
+            provider=PROVIDERS,
             outcome=OUTCOMES,
             reason=("", *get_args(Reason)),
         )
-        self._repeated = metrics.counter(
-            "cwii_repeated_decisions_total",
-            "Decisions that were those on an earlier pod of the same workload.",
-        )
 
     def log_decision(self, dialect: str, request: Request, decision: Decision) -> None:
-        for labels in _counts(dialect, decision):
-            self._decisions.add(*labels)
-        level = _level(decision)
+        for injection in decision.injections:
+            self._decisions.add(dialect, injection.provider, "injected", "")
+        for skip in decision.skips:
+            self._decisions.add(dialect, skip.provider, "nothing", skip.reason)
+        if decision.outcome == "refused":
+            self._decisions.add(dialect, "", "refused", "")
+        level = "debug" if decision.outcome == "nothing" and not decision.warnings else "info"
         if self._log.is_enabled(level):
-            self._log.write(level, decision.outcome, _line(dialect, request, decision))
+            fields = {**_fields(decision), **_pod_fields(dialect, request)}
+            self._log.write(level, decision.outcome, fields)
 
-    def lasting(self, dialect: str, request: Request, decision: Decision) -> Lasting | None:
-        """To be told of others like it."""
-        told = form(
-            _level(decision), decision.outcome, _line(dialect, request, decision), request.uid
-        )
-        return told and Lasting(_counts(dialect, decision), told)
-
-    def again(self, told: Lasting, uid: bytes) -> None:
-        self._repeated.add()
-        for labels in told.counts:
-            self._decisions.add(*labels)
-        self._log.again(told.form, uid)
-
-    def log_undecided(self, dialect: str, request: Request, why: str) -> None:
+    def log_undecided(self, dialect: str, request: Request, reason: str) -> None:
         self._decisions.add(dialect, "", "undecided", "")
-        self._log.warning("undecided", why=why, **_pod(dialect, request))
+        self._log.warning("undecided", why=reason, **_pod_fields(dialect, request))
 
     def count_invalid(self, dialect: str) -> None:
+        """Counts a body that is no review. It is not logged: strangers could fill the log."""
         self._decisions.add(dialect, "", "unreadable", "")
 
 
-def _counts(dialect: str, decision: Decision) -> Counts:
-    given = [(dialect, injection.provider, "injected", "") for injection in decision.injections]
-    spared = [(dialect, nothing.provider, "nothing", nothing.reason) for nothing in decision.skips]
-    return (
-        *given,
-        *spared,
-        *([(dialect, "", "refused", "")] if decision.outcome == "refused" else ()),
-    )
-
-
-def _level(decision: Decision) -> str:
-    return "debug" if decision.outcome == "nothing" and not decision.warnings else "info"
-
-
-def _line(dialect: str, request: Request, decision: Decision) -> dict[str, Value]:
-    pod = _pod(dialect, request)
+def _fields(decision: Decision) -> dict[str, Value]:
     if decision.outcome == "injected":
-        return {
-            **decision.audit,
-            "changes": sum([len(piece.ops) for piece in decision.pieces]),
-            **pod,
-        }
+        return {**decision.audit, "changes": len(decision.ops)}
     if decision.outcome == "refused":
-        return {"message": decision.message, **pod}
-    return {
-        "why": tuple([f"{nothing.provider}: {nothing.reason}" for nothing in decision.skips]),
-        **pod,
-    }
+        return {"message": decision.message}
+    return {"why": tuple([f"{skip.provider}: {skip.reason}" for skip in decision.skips])}
 
 
-def _pod(dialect: str, request: Request) -> dict[str, Value]:
+def _pod_fields(dialect: str, request: Request) -> dict[str, Value]:
     meta = request.object.metadata if request.object else None
     name = (meta.name or meta.generate_name or "") if meta else ""
     return {

@@ -1,7 +1,7 @@
-"""Containers that join a running pod: they are given what its others have, never what the voices say by now.
+"""Injects identities into ephemeral containers, which join a running pod.
 
-A volume cannot be added to a running pod, so a pod that was admitted without us stays as it is: touching it would make this update,
-and each later one, fail.
+They get what the pod's other containers have, whatever the annotations say by now. The API server refuses new volumes
+in a running pod, so a pod that was admitted without this webhook stays as it is.
 """
 
 from __future__ import annotations
@@ -9,79 +9,82 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
-from cwii_webhook.admission.injection import ContainerInjection, Injection, Mount, Variable
+from cwii_webhook.admission.injection import ContainerInjection, EnvVar, Injection, VolumeMount
 from cwii_webhook.admission.review import Container, Pod
 
 
-class Giver(Protocol):
+class Injector(Protocol):
+    """The part of a mutator that names what it injects."""
+
     @property
     def provider(self) -> str: ...
     @property
-    def volumes(self) -> frozenset[str]: ...
+    def volume_names(self) -> frozenset[str]: ...
     @property
-    def variables(self) -> frozenset[str]: ...
-    def skipped(self, pod: Pod, /) -> Collection[str]: ...
+    def env_names(self) -> frozenset[str]: ...
+    def skipped_containers(self, pod: Pod, /) -> Collection[str]: ...
 
 
 def ephemeral_injections(
-    pod: Pod, before: Pod | None, givers: Iterable[Giver]
+    pod: Pod, old_pod: Pod | None, injectors: Iterable[Injector]
 ) -> tuple[Injection, ...]:
-    """None where there is nothing to give, or nobody to give it to."""
-    known = {c.name for c in (before.spec.ephemeral_containers or ())} if before else set[str]()
-    new = [(i, c) for i, c in enumerate(pod.spec.ephemeral_containers or ()) if c.name not in known]
+    """Returns an injection for each identity that the pod has, if there are new containers to give it to."""
+    old = {c.name for c in (old_pod.spec.ephemeral_containers or ())} if old_pod else set[str]()
+    new = [(i, c) for i, c in enumerate(pod.spec.ephemeral_containers or ()) if c.name not in old]
+    injections = (_injection(pod, new, injector) for injector in injectors)
+    return tuple([injection for injection in injections if injection])
+
+
+def _injection(
+    pod: Pod, new: Iterable[tuple[int, Container]], injector: Injector
+) -> Injection | None:
     volumes = {volume.name for volume in pod.spec.volumes or ()}
-    given: list[Injection] = []
-    for giver in givers:
-        mine = frozenset(name for name in volumes if _named(name, giver.volumes))
-        model = next((c for c in pod.spec.containers or () if _has(c, mine)), None)
-        skipped = giver.skipped(pod)
-        joining = [(i, c) for i, c in new if c.name not in skipped]
-        if mine and model and joining:
-            variables, mounts = _variables(model, giver.variables), _mounts(model, mine)
-            touches = tuple(
-                [
-                    ContainerInjection("ephemeralContainers", i, variables, mounts)
-                    for i, _ in joining
-                ]
-            )
-            warnings = tuple([warning for _, c in joining for warning in _own(c, variables)])
-            given.append(
-                Injection(
-                    provider=giver.provider,
-                    containers=touches,
-                    warnings=warnings,
-                    summary=f"as container {model.name} has it",
-                )
-            )
-    return tuple(given)
-
-
-def _named(name: str, patterns: Collection[str]) -> bool:
-    return name in patterns or any(name.startswith(p[:-1]) for p in patterns if p.endswith("*"))
-
-
-def _has(container: Container, volumes: Collection[str]) -> bool:
-    return any(mount.name in volumes for mount in container.volume_mounts or ())
-
-
-def _variables(model: Container, names: Collection[str]) -> tuple[Variable, ...]:
-    """As they stand there, already safe from the kubelet's expansion."""
-    return tuple(
-        Variable(v.name, v.value)
-        for v in model.env or ()
-        if v.name in names and v.value is not None
+    injected = frozenset(name for name in volumes if _matches(name, injector.volume_names))
+    model = next((c for c in pod.spec.containers or () if _mounts_any(c, injected)), None)
+    skipped = injector.skipped_containers(pod)
+    joining = [(i, container) for i, container in new if container.name not in skipped]
+    if model is None or not joining:
+        return None
+    env, mounts = _env(model, injector.env_names), _mounts(model, injected)
+    return Injection(
+        provider=injector.provider,
+        containers=tuple(
+            [ContainerInjection("ephemeralContainers", i, env, mounts) for i, _ in joining]
+        ),
+        warnings=tuple([text for _, container in joining for text in _conflicts(container, env)]),
+        summary=f"as container {model.name} has it",
     )
 
 
-def _own(container: Container, variables: Iterable[Variable]) -> Iterator[str]:
-    there = {v.name: v.value for v in container.env or ()}
-    if names := [v.name for v in variables if v.name in there and there[v.name] != v.value]:
+def _matches(name: str, patterns: Collection[str]) -> bool:
+    """Matches a name against names, and prefixes that end in a star."""
+    prefixes = [pattern[:-1] for pattern in patterns if pattern.endswith("*")]
+    return name in patterns or name.startswith(tuple(prefixes))
+
+
+def _mounts_any(container: Container, volumes: Collection[str]) -> bool:
+    return any(mount.name in volumes for mount in container.volume_mounts or ())
+
+
+def _env(model: Container, names: Collection[str]) -> tuple[EnvVar, ...]:
+    """Copies variables as they are: `env_var` has escaped their values already."""
+    return tuple(
+        EnvVar(variable.name, variable.value)
+        for variable in model.env or ()
+        if variable.name in names and variable.value is not None
+    )
+
+
+def _conflicts(container: Container, env: Iterable[EnvVar]) -> Iterator[str]:
+    existing = {variable.name: variable.value for variable in container.env or ()}
+    names = [v.name for v in env if v.name in existing and existing[v.name] != v.value]
+    if names:
         yield f"container {container.name} sets {', '.join(names)} itself: that is left as it is"
 
 
-def _mounts(model: Container, volumes: Collection[str]) -> tuple[Mount, ...]:
+def _mounts(model: Container, volumes: Collection[str]) -> tuple[VolumeMount, ...]:
     return tuple(
-        Mount(m.name, m.mount_path, bool(m.read_only))
-        for m in model.volume_mounts or ()
-        if m.name in volumes
+        VolumeMount(mount.name, mount.mount_path, bool(mount.read_only))
+        for mount in model.volume_mounts or ()
+        if mount.name in volumes
     )

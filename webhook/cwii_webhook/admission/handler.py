@@ -1,6 +1,7 @@
-"""From a review's bytes to its answer's: the route by its path, the decision, and what is told of it.
+"""Answers admission requests over HTTP: decodes a review, decides, and encodes the response.
 
-Nearly always everything is known, and the answer is there at once: that of a twin, or a new one. What the picture lacks is read, and then it is decided anew.
+The answer is returned at once if the cache knows all objects. Otherwise the handler looks up what is missing and decides
+again.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from cwii_webhook.admission.cluster_view import (
 )
 from cwii_webhook.admission.decision_log import DecisionLog
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
-from cwii_webhook.admission.mould import UID, Head, head
-from cwii_webhook.admission.pieces import sent
 from cwii_webhook.admission.review import (
     InvalidReview,
     Request,
@@ -29,177 +28,172 @@ from cwii_webhook.admission.review import (
     Review,
     Status,
     decode_review,
+    encode,
     encode_response,
 )
-from cwii_webhook.admission.twins import Twins, Witness, lasting
-from cwii_webhook.server.messages import JSON, Handler, HttpRequest, HttpResponse, text_response
+from cwii_webhook.server.messages import (
+    JSON,
+    Handler,
+    HttpRequest,
+    HttpResponse,
+    text_response,
+)
 
-TOGETHER, EACH = 4096, 256  # characters of warnings
-PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
+# The API server drops warnings beyond this total, and cuts each to this length.
+MAX_WARNING_CHARS, MAX_CHARS_PER_WARNING = 4096, 256
+REVIEW_TIMEOUT = 4.0  # seconds; the webhook configuration lets the API server wait for five
 
 
 class RequestView(ClusterView, Protocol):
-    """The picture for one review. After `look` it can say of that object; or it raises Undecided or Hopeless."""
+    """The cluster view of one review.
 
-    async def look(self, ref: ObjectRef, /) -> None: ...
+    After `look_up`, `get` answers for that object. `look_up` raises LookupFailed or LookupRefused.
+    """
+
+    async def look_up(self, ref: ObjectRef, /) -> None: ...
 
 
 class PrerequisiteWriter(Protocol):
-    """What must exist before the answer. Raises Refused where it may not, and Undecided or Hopeless where it could not be made."""
+    """Writes what must exist before the pod does.
 
-    async def make(self, thing: ConfigMap, picture: ClusterView, /) -> None: ...
+    Raises PodRefused if the policy forbids it, and LookupFailed or LookupRefused if the write fails.
+    """
+
+    async def write(self, config_map: ConfigMap, view: ClusterView, /) -> None: ...
 
 
-class Lane(Struct, frozen=True):
-    """A route, and what was answered on it lately."""
+class PendingReview(Struct, frozen=True):
+    """A review that is being decided."""
 
     route: Route
-    twins: Twins
-
-
-class Case(Struct, frozen=True):
-    """A review that is decided anew."""
-
-    lane: Lane
     review: Review
-    sight: RequestView
-    body: bytes
-    head: Head | None
-
-    @property
-    def dialect(self) -> str:
-        return self.lane.route.dialect
+    view: RequestView
 
 
 class AdmissionHandler:
+    """Handles reviews at the paths of its routes, and passes all other requests on."""
+
     def __init__(
         self,
         routes: Mapping[bytes, Route],
-        sight: Callable[[], RequestView],
-        delivery: PrerequisiteWriter,
-        diary: DecisionLog,
-        others: Handler,
+        make_view: Callable[[], RequestView],
+        writer: PrerequisiteWriter,
+        decision_log: DecisionLog,
+        fallback: Handler,
     ) -> None:
-        self.serve(routes)
-        self.names = frozenset[
-            str
-        ]()  # of API servers, one of which a client's certificate has to bear; none, if all may ask
-        self._sight = sight
-        self._delivery = delivery
-        self._diary = diary
-        self._others = others  # who answers what is no review: health is asked for here too
-        self.lacks = "it has not begun to look at the cluster"  # why nothing can be decided yet
+        self.client_names = frozenset[str]()  # accepted names in client certificates; empty: any
+        self.not_ready_reason = "it has not begun to look at the cluster"
+        self._routes = routes
+        self._make_view = make_view
+        self._writer = writer
+        self._decision_log = decision_log
+        self._fallback = fallback
 
-    def serve(self, routes: Mapping[bytes, Route]) -> None:
-        """From now on; what was answered before is forgotten."""
-        twins = {id(route): Twins(route) for route in routes.values()}
-        self._lanes = {path: Lane(route, twins[id(route)]) for path, route in routes.items()}
+    def set_routes(self, routes: Mapping[bytes, Route]) -> None:
+        self._routes = routes
 
-    def __call__(self, asked: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
-        lane = self._lanes.get(asked.path)
-        if lane is None:
-            return self._others(asked)
-        if refusal := self._refused(asked):
-            return refusal
-        body, sight = asked.body, None if self.lacks else self._sight()
-        alike = head(body)
-        if sight and alike and (known := lane.twins.known(alike, body, sight)):
-            uid = body[UID]
-            self._diary.again(known.told, uid)
-            return HttpResponse(200, b"%b%b%b" % (known.begin, uid, known.end))
+    def __call__(self, request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
+        route = self._routes.get(request.path)
+        if route is None:
+            return self._fallback(request)
+        if error := self._check(request):
+            return error
         try:
-            review = decode_review(body)
+            review = decode_review(request.body)
         except InvalidReview as e:
-            self._diary.count_invalid(lane.route.dialect)
+            self._decision_log.count_invalid(route.dialect)
             return text_response(400, f"this is no review of a pod: {e}")
-        if sight is None:
-            return self._undecided(lane.route.dialect, review.request, LookupFailed(self.lacks))
-        return self._decide(Case(lane, review, sight, body, alike))
-
-    def _refused(self, asked: HttpRequest) -> HttpResponse | None:
-        if self.names and self.names.isdisjoint(asked.peer_names):
-            return text_response(
-                403,
-                "only API servers may ask this, and the client certificate bears the name of none",
+        if self.not_ready_reason:
+            return self._undecided(
+                route.dialect, review.request, LookupFailed(self.not_ready_reason)
             )
-        if asked.method != b"POST":
+        return self._decide(PendingReview(route, review, self._make_view()))
+
+    def _check(self, request: HttpRequest) -> HttpResponse | None:
+        if self.client_names and self.client_names.isdisjoint(request.peer_names):
+            text = (
+                "only API servers may ask this, and the client certificate bears the name of none"
+            )
+            return text_response(403, text)
+        if request.method != b"POST":
             return text_response(405, "reviews are posted")
-        if asked.content_type != JSON and asked.content_type.partition(b";")[0].strip() != JSON:
+        if request.content_type.partition(b";")[0].strip() != JSON:
             return text_response(415, "a review is application/json")
         return None
 
-    def _decide(self, case: Case) -> HttpResponse | Awaitable[HttpResponse]:
-        witness = Witness(case.sight)
+    def _decide(self, pending: PendingReview) -> HttpResponse | Awaitable[HttpResponse]:
         try:
-            decision = admit(case.lane.route, case.review.request, witness)
+            decision = admit(pending.route, pending.review.request, pending.view)
         except NotCached as e:
-            return self._later(case, e.ref)
-        if decision.prerequisites and not case.review.request.dry_run:
-            return self._delivered(case, decision)
-        reply = self._said(case, decision)
-        self._keep(case, decision, witness, reply.body)
-        return reply
+            return self._look_up(pending, e.ref)
+        if decision.prerequisites and not pending.review.request.dry_run:
+            return self._write_prerequisites(pending, decision)
+        return self._respond(pending, decision)
 
-    def _keep(self, case: Case, decision: Decision, witness: Witness, said: bytes) -> None:
-        """For those who come after it."""
-        if case.head is None or not witness.sure or not case.lane.twins.met(case.head):
-            return
-        told = self._diary.lasting(case.dialect, case.review.request, decision)
-        if told and (known := lasting(case.body, decision, witness.heard, said, told)):
-            case.lane.twins.keep(case.head, known)
-
-    async def _later(self, case: Case, missing: ObjectRef) -> HttpResponse:
+    async def _look_up(self, pending: PendingReview, missing: ObjectRef) -> HttpResponse:
         try:
-            await case.sight.look(missing)
+            await pending.view.look_up(missing)
         except (LookupFailed, LookupRefused) as e:
-            return self._undecided(case.dialect, case.review.request, e)
-        reply = self._decide(case)
-        return reply if isinstance(reply, HttpResponse) else await reply
+            return self._undecided(pending.route.dialect, pending.review.request, e)
+        response = self._decide(pending)
+        return response if isinstance(response, HttpResponse) else await response
 
-    async def _delivered(self, case: Case, decision: Decision) -> HttpResponse:
+    async def _write_prerequisites(
+        self, pending: PendingReview, decision: Decision
+    ) -> HttpResponse:
         try:
-            for thing in decision.prerequisites:
-                await self._delivery.make(thing, case.sight)
+            for config_map in decision.prerequisites:
+                await self._writer.write(config_map, pending.view)
         except NotCached as e:
-            return await self._later(case, e.ref)
+            return await self._look_up(pending, e.ref)
         except (LookupFailed, LookupRefused) as e:
-            return self._undecided(case.dialect, case.review.request, e)
+            return self._undecided(pending.route.dialect, pending.review.request, e)
         except PodRefused as e:
-            return self._said(case, Decision("refused", message=e.message, code=e.code))
-        return self._said(case, decision)
+            return self._respond(pending, Decision("refused", message=e.message, code=e.code))
+        return self._respond(pending, decision)
 
-    def _said(self, case: Case, decision: Decision) -> HttpResponse:
-        self._diary.log_decision(case.dialect, case.review.request, decision)
-        return HttpResponse(
-            200, encode_response(case.review, response(case.review.request.uid, decision))
-        )
+    def _respond(self, pending: PendingReview, decision: Decision) -> HttpResponse:
+        request = pending.review.request
+        self._decision_log.log_decision(pending.route.dialect, request, decision)
+        response = build_response(request.uid, decision)
+        return HttpResponse(200, encode_response(pending.review, response))
 
     def _undecided(
-        self, dialect: str, request: Request, why: LookupFailed | LookupRefused
+        self, dialect: str, request: Request, error: LookupFailed | LookupRefused
     ) -> HttpResponse:
-        """The API server asks again where that may help; and in the end its failure policy decides."""
-        self._diary.log_undecided(dialect, request, str(why))
-        return text_response(503 if isinstance(why, LookupFailed) else 500, str(why))
+        """The API server retries after a 503. In the end, its failurePolicy decides."""
+        self._decision_log.log_undecided(dialect, request, str(error))
+        return text_response(503 if isinstance(error, LookupFailed) else 500, str(error))
 
 
-def response(uid: str, decision: Decision) -> Response:
+def build_response(uid: str, decision: Decision) -> Response:
     warnings = bounded_warnings(decision.warnings) if decision.warnings else ()
     if decision.outcome == "refused":
-        return Response(uid, False, Status(decision.message, decision.code), warnings=warnings)  # noqa: FBT003 - the wire's own order
-    if not decision.pieces:
-        return Response(uid, True, warnings=warnings)  # noqa: FBT003
-    return Response(uid, True, None, "JSONPatch", sent(decision.pieces), warnings, decision.audit)  # noqa: FBT003
+        status = Status(decision.message, decision.code)
+        return Response(uid, allowed=False, status=status, warnings=warnings)
+    if not decision.ops:
+        return Response(uid, allowed=True, warnings=warnings)
+    return Response(
+        uid,
+        allowed=True,
+        patch_type="JSONPatch",
+        patch=encode(decision.ops),
+        warnings=warnings,
+        audit_annotations=decision.audit,
+    )
 
 
 def bounded_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
-    """Once each. Beyond so much together the API server drops some and cuts the others: those that it would drop are counted."""
-    every = tuple(dict.fromkeys(warnings))
-    if sum(map(len, every)) <= TOGETHER:
-        return every
-    cut = [text if len(text) <= EACH else f"{text[: EACH - 3]}..." for text in every]
-    if sum(map(len, cut)) <= TOGETHER:
+    """Removes duplicates, and counts the warnings that the API server would drop."""
+    unique = tuple(dict.fromkeys(warnings))
+    if sum(map(len, unique)) <= MAX_WARNING_CHARS:
+        return unique
+    cut = [
+        text if len(text) <= MAX_CHARS_PER_WARNING else f"{text[: MAX_CHARS_PER_WARNING - 3]}..."
+        for text in unique
+    ]
+    if sum(map(len, cut)) <= MAX_WARNING_CHARS:
         return tuple(cut)
-    most = next(
-        count for count in range(len(cut), -1, -1) if sum(map(len, cut[:count])) <= TOGETHER - EACH
-    )
-    return (*cut[:most], f"{len(cut) - most} more warnings: cwiictl explain shows them all")
+    room = MAX_WARNING_CHARS - MAX_CHARS_PER_WARNING  # for the last line
+    kept = next(count for count in range(len(cut), -1, -1) if sum(map(len, cut[:count])) <= room)
+    return (*cut[:kept], f"{len(cut) - kept} more warnings: cwiictl explain shows them all")

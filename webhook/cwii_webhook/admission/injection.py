@@ -1,33 +1,27 @@
-"""What a pod is given: volumes, and in each container variables and mounts; containers of our own; annotations and labels.
-
-Plain data between the mutators, who decide, and `patch`, which alone knows how to say it to the API server.
-"""
+"""Defines what a mutator adds to a pod, as plain data. `patch` turns it into a JSON patch."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from cwii_webhook.admission.annotation_sources import AnnotationSource
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import ContainerList, encode
+from cwii_webhook.admission.review import ContainerList
 
-PLACE = 256  # weight of what one container is given
 Json = Mapping[str, object]
 
 
-class Variable(Struct, frozen=True, gc=False, cache_hash=True):
-    """An entry of a container's env, in its wire form. `variable` makes them."""
+class EnvVar(Struct, frozen=True, gc=False):
+    """An entry of a container's env. `env_var` makes one from a literal value."""
 
     name: str
     value: str
 
 
-class Mount(Struct, frozen=True, gc=False, cache_hash=True, rename="camel", omit_defaults=True):
-    """An entry of a container's volumeMounts, in its wire form."""
+class VolumeMount(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """An entry of a container's volumeMounts."""
 
     name: str
     mount_path: str
@@ -35,43 +29,48 @@ class Mount(Struct, frozen=True, gc=False, cache_hash=True, rename="camel", omit
 
 
 class Volume(Struct, frozen=True, gc=False):
-    """A volume: its name, and all the rest of it."""
+    """A volume: its name and its source, as in the pod spec."""
 
     name: str
     source: Json
 
+    @property
+    def manifest(self) -> Json:
+        return {"name": self.name, **self.source}
 
-# The API server would mount a token of its own into each container that has nothing at this path. Ours need none.
+
+# The API server mounts the pod's own token into every container that mounts nothing at this path.
+# Injected containers do not need that token.
 NO_TOKEN = Volume("cwii-no-token", {"emptyDir": {}})
-NO_TOKEN_MOUNT = Mount(
+NO_TOKEN_MOUNT = VolumeMount(
     NO_TOKEN.name, "/var/run/secrets/kubernetes.io/serviceaccount", read_only=True
 )
 
 
 class ContainerInjection(Struct, frozen=True, gc=False):
-    """What one container of the pod's is given."""
+    """What one of the pod's containers gets."""
 
     container_list: ContainerList
     index: int
-    variables: tuple[Variable, ...] = ()
-    mounts: tuple[Mount, ...] = ()
+    env: tuple[EnvVar, ...] = ()
+    volume_mounts: tuple[VolumeMount, ...] = ()
 
 
-class HelperContainer(Struct, frozen=True, gc=False, eq=False):
-    """A container of our own, in its wire form. One of its name that is there already is left, or else `renewed`.
+class HelperContainer(Struct, frozen=True, gc=False):
+    """A container that is added to the pod.
 
-    It is like no other but itself: pods that are given the same are given the very same.
+    A container of this name that exists already stays, unless `replaces_existing` is set.
     """
 
     name: str
-    body: Json
+    manifest: Json
     container_list: ContainerList = "initContainers"
-    first: bool = False
+    runs_first: bool = False
     replaces_existing: bool = False
 
 
 class ConfigMap(Struct, frozen=True, gc=False):
-    """An object that must be there before the pod is."""
+    """A ConfigMap that must exist before the pod is created."""
 
     namespace: str
     name: str
@@ -80,7 +79,7 @@ class ConfigMap(Struct, frozen=True, gc=False):
 
 
 class Origin(Struct, frozen=True, gc=False):
-    """Where a value comes from: the annotation and who bears it, or, with neither, the server's own settings."""
+    """Where a value comes from: an annotation of a source, or a default if `source` is None."""
 
     name: str
     value: str
@@ -99,13 +98,14 @@ def describe_origins(origins: Iterable[Origin]) -> str:
     )
 
 
-class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
-    """What one mutator gives. Names in `ours` (volumes with their mounts, and variables) are set whatever is there; others only where nothing is.
+class Injection(Struct, frozen=True, gc=False, kw_only=True):
+    """What one mutator adds to a pod.
 
-    It is like no other but itself: whatever follows from it is worked out once for all pods that are given the very same.
+    Volumes, their mounts and variables whose names are in `replaces` overwrite what exists. All others are added
+    only if the name is free.
     """
 
-    provider: str  # the short name of what it is, such as aws
+    provider: str  # as in metrics and in the marker: aws, az, azure or gcp
     volumes: tuple[Volume, ...] = ()
     containers: tuple[ContainerInjection, ...] = ()
     helpers: tuple[HelperContainer, ...] = ()
@@ -115,7 +115,8 @@ class Injection(Struct, frozen=True, gc=False, kw_only=True, eq=False):
     prerequisites: tuple[ConfigMap, ...] = ()
     warnings: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
-    summary: str = ""  # the origins as one line, where a mutator has it at hand
+    summary: str = ""  # replaces the description of the origins in the audit annotation
+    overflow_hint: str = ""  # how to avoid the annotations if the pod has no room for them
 
 
 Reason = Literal[
@@ -132,18 +133,18 @@ Reason = Literal[
 
 
 class Skip(Struct, frozen=True, gc=False):
-    """Why a mutator gives nothing. What somebody asked for and does not get is a warning to him."""
+    """Why a mutator adds nothing. A request that cannot be met is a warning to the user."""
 
     provider: str
     reason: Reason
-    text: str = ""
+    detail: str = ""
     warnings: tuple[str, ...] = ()
 
 
 class PodRefused(Exception):
-    """Policy says no: this pod must not run so. The message names the annotation, who bears it, and what to do.
+    """The pod must not run. The message names the annotation, the object and the remedy.
 
-    Where it has to be a peer's own message, which says less, warnings say the rest.
+    If the message has to be a peer's, which says less, the warnings carry the remedy.
     """
 
     def __init__(self, message: str, code: int = 400, warnings: tuple[str, ...] = ()) -> None:
@@ -153,30 +154,11 @@ class PodRefused(Exception):
         self.warnings = warnings
 
 
-def variable(name: str, value: str) -> Variable:
-    """The kubelet expands $(OTHER) in what it is given, and makes one $ of two: a value of ours comes out as it went in."""
+def env_var(name: str, value: str) -> EnvVar:
+    """Makes a variable whose value reaches the process unchanged.
+
+    The kubelet expands $(NAME) in values and turns $$ into $.
+    """
     if "$(" in value or "$$" in value:
         value = value.replace("$", "$$")
-    return Variable(name, value)
-
-
-def weight(injection: Injection, places: Collection[object] = ()) -> int:
-    """Of one that is remembered, with what was said of so many containers."""
-    return len(encode(injection)) + PLACE * len(places)
-
-
-_more: Memo[tuple[Injection, tuple[HelperContainer, ...], tuple[str, ...]], Injection] = Memo()
-
-
-def more(
-    injection: Injection, joining: tuple[HelperContainer, ...], warnings: tuple[str, ...]
-) -> Injection:
-    """With what goes with one pod and not with another."""
-    if not joining and not warnings:
-        return injection
-    key = injection, joining, warnings
-    known = _more.get(key)
-    if known is None:
-        known = replace(injection, helpers=joining, warnings=(*injection.warnings, *warnings))
-        _more.keep(key, known, weight(known))
-    return known
+    return EnvVar(name, value)

@@ -1,52 +1,64 @@
-"""The walk up from a pod to whoever made it: ReplicaSet to Deployment or Rollout, StatefulSet, DaemonSet, Job, and beyond it CronJob."""
+"""Walks from a pod to its controllers: ReplicaSet and Deployment or Rollout, StatefulSet, DaemonSet, Job and CronJob."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext
-from cwii_webhook.admission.cluster_view import ClusterView, ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.admission.cluster_view import (
+    ClusterView,
+    ObjectMetadata,
+    ObjectRef,
+    OwnerReference,
+)
 
-Kind = tuple[str, str]
+GroupKind = tuple[str, str]
 
-REPLICA_SET: Kind = ("apps", "ReplicaSet")
-JOB: Kind = ("batch", "Job")
+REPLICA_SET: GroupKind = ("apps", "ReplicaSet")
+JOB: GroupKind = ("batch", "Job")
 
-OWNERS: frozenset[Kind] = frozenset(
+OWNERS: frozenset[GroupKind] = frozenset(
     {REPLICA_SET, ("apps", "StatefulSet"), ("apps", "DaemonSet"), JOB}
 )
-ABOVE: Mapping[Kind, frozenset[Kind]] = {
+OWNERS_OF_OWNERS: Mapping[GroupKind, frozenset[GroupKind]] = {
     REPLICA_SET: frozenset({("apps", "Deployment"), ("argoproj.io", "Rollout")}),
     JOB: frozenset({("batch", "CronJob")}),
 }
 
 
-def owner_sources(subject: PodContext) -> Iterator[AnnotationSource]:
-    """The nearest first. A ReplicaSet bears copies of what its Deployment said once: where there is one above it, that alone is heard."""
-    found = _found(
-        subject.pod.metadata.owner_references or (), OWNERS, subject.namespace, subject.view
-    )
-    if found is None:
+def owner_objects(
+    owners: Iterable[OwnerReference], namespace: str, view: ClusterView
+) -> Iterator[tuple[ObjectRef, ObjectMetadata]]:
+    """Yields the controllers of a pod, nearest first.
+
+    A ReplicaSet carries copies of its Deployment's annotations, which may be outdated. If it has an owner, only the
+    owner is yielded.
+    """
+    nearest = _controller(owners, OWNERS, namespace, view)
+    if nearest is None:
         return
-    kind, near, seen = found
-    above = (
-        _found(seen.owners, ABOVE[kind], subject.namespace, subject.view) if kind in ABOVE else None
-    )
+    ref, metadata = nearest
+    kind = (ref.group, ref.kind)
+    above = _controller(metadata.owners, OWNERS_OF_OWNERS.get(kind, frozenset()), namespace, view)
     if kind != REPLICA_SET or above is None:
-        yield AnnotationSource("owner", near, seen.annotations)
+        yield nearest
     if above is not None:
-        yield AnnotationSource("owner", above[1], above[2].annotations)
+        yield above
 
 
-def _found(
-    owners: Iterable[Owner], kinds: frozenset[Kind], namespace: str, picture: ClusterView
-) -> tuple[Kind, ObjectRef, ObjectMetadata] | None:
-    """A reference can be written by anybody who writes the object: only one that names the very object, by its uid, is followed."""
+def _controller(
+    owners: Iterable[OwnerReference],
+    kinds: frozenset[GroupKind],
+    namespace: str,
+    view: ClusterView,
+) -> tuple[ObjectRef, ObjectMetadata] | None:
+    """Returns the controller if it exists and its UID is the one in the reference.
+
+    A tenant can write any owner reference, but cannot choose the UID of an object.
+    """
     for owner in owners:
-        kind = (owner.group, owner.kind)
-        if owner.controller and kind in kinds:
-            ref = ObjectRef(*kind, namespace, owner.name)
-            seen = picture.get(ref)
-            if seen is not None and seen.uid == owner.uid:
-                return kind, ref, seen
+        if owner.controller and (owner.group, owner.kind) in kinds:
+            ref = ObjectRef(owner.group, owner.kind, namespace, owner.name)
+            metadata = view.get(ref)
+            if metadata is not None and metadata.uid == owner.uid:
+                return ref, metadata
     return None

@@ -1,302 +1,243 @@
-"""Injections and a pod, as a JSON patch: minimal, in one fixed order, and applicable. Alone knows JSON pointers.
+"""Builds the JSON patch for one pod from the injections of all mutators.
 
-Containers of the pod's come first, while their places are still what they were; then containers of ours, which move them.
+The patch is minimal, and its order is fixed: volumes, the pod's containers while their indexes still hold, helper
+containers, annotations, labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, cast
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
-from cwii_webhook.admission import already_injected as present
-from cwii_webhook.admission.injection import HelperContainer, Mount, Variable, Volume
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.merge import GIFTS, Gift, normpath, wire
-from cwii_webhook.admission.pieces import Op, Piece, piece
+from cwii_webhook.admission import review
+from cwii_webhook.admission.already_injected import has_same_source, is_same_container
+from cwii_webhook.admission.injection import (
+    ContainerInjection,
+    EnvVar,
+    HelperContainer,
+    Injection,
+    Volume,
+    VolumeMount,
+)
 from cwii_webhook.admission.review import Container, ContainerList, Pod
+
+ContainerRef = tuple[ContainerList, int]
+
+
+class Op(Struct, frozen=True, gc=False):
+    """An operation of a JSON patch (RFC 6902)."""
+
+    op: Literal["add", "replace"]
+    path: str
+    value: object
 
 
 class Patch(Struct, frozen=True):
-    pieces: list[Piece]
+    """The operations for one pod, and warnings about conflicts with what the pod has."""
+
+    ops: list[Op]
     warnings: list[str]
 
-    def add(self, ops: Sequence[Op]) -> None:
-        if ops:
-            self.pieces.append(piece(ops))
 
-
-def build(pod: Pod, gift: Gift, variables: frozenset[str]) -> Patch:
-    """Nothing where all is there already. `variables` are the names of those that the pod's own containers set."""
+def build_patch(pod: Pod, injections: Sequence[Injection]) -> Patch:
+    """Builds the patch. It has no operations if the pod has everything already."""
     patch = Patch([], [])
-    lists = _lists(pod)
-    containers = [lists[place][index] for place, index in gift.places]
-    if gift.beside(pod.spec.volumes, containers, variables):
-        _usual(pod, gift, containers, patch)
-    else:
-        patch.add(_given(pod, gift, containers, gift.ours, patch.warnings))
-    if gift.joining:
-        for place in ("initContainers", "containers"):
-            _joining(
-                place, pod, [one for one in gift.joining if one.container_list == place], patch
-            )
-    if gift.annotations:
-        _texts("/metadata/annotations", pod.metadata.annotations, gift.annotations, patch)
-    if gift.labels:
-        _texts("/metadata/labels", pod.metadata.labels, gift.labels, patch)
+    replaces = frozenset[str]().union(*[injection.replaces for injection in injections])
+    _add_volumes(pod, [v for i in injections for v in i.volumes], replaces, patch)
+    lists = _container_lists(pod)
+    for (name, index), additions in _by_container(injections).items():
+        pointer = f"/spec/{name}/{index}"
+        container = lists[name][index]
+        mounts = [mount for addition in additions for mount in addition.volume_mounts]
+        _add_mounts(f"{pointer}/volumeMounts", container, mounts, replaces, patch)
+        env = [variable for addition in additions for variable in addition.env]
+        _add_env(f"{pointer}/env", container, env, replaces, patch)
+    helpers = [helper for injection in injections for helper in injection.helpers]
+    for name, containers in (
+        ("initContainers", pod.spec.init_containers),
+        ("containers", pod.spec.containers),
+    ):
+        chosen = [helper for helper in helpers if helper.container_list == name]
+        _add_helpers(f"/spec/{name}", containers, chosen, patch)
+    annotations = {key: text for i in injections for key, text in i.annotations.items()}
+    _add_texts("/metadata/annotations", pod.metadata.annotations, annotations, patch)
+    labels = {key: text for i in injections for key, text in i.labels.items()}
+    _add_texts("/metadata/labels", pod.metadata.labels, labels, patch)
     return patch
 
 
-def _lists(pod: Pod) -> Mapping[ContainerList, Sequence[Container]]:
-    spec = pod.spec
+def _container_lists(pod: Pod) -> Mapping[ContainerList, Sequence[Container]]:
     return {
-        "containers": spec.containers or (),
-        "initContainers": spec.init_containers or (),
-        "ephemeralContainers": spec.ephemeral_containers or (),
+        "containers": pod.spec.containers or (),
+        "initContainers": pod.spec.init_containers or (),
+        "ephemeralContainers": pod.spec.ephemeral_containers or (),
     }
 
 
-def _usual(pod: Pod, gift: Gift, containers: Sequence[Container], patch: Patch) -> None:
-    """Where nothing is in the way, the ops follow from the gift, and from which lists are there already."""
-    shape = (
-        pod.spec.volumes is None,
-        *[(container.volume_mounts is None, container.env is None) for container in containers],
-    )
-    pieces = gift.pieces.get(shape)
-    if pieces is None:
-        made = Patch([], patch.warnings)
-        made.add(_given(pod, gift, containers, frozenset(), patch.warnings))
-        pieces = gift.pieces.keep(shape, made.pieces, gift.weight)
-    patch.pieces.extend(pieces)
+def _by_container(
+    injections: Iterable[Injection],
+) -> Mapping[ContainerRef, Sequence[ContainerInjection]]:
+    found: dict[ContainerRef, list[ContainerInjection]] = {}
+    for injection in injections:
+        for addition in injection.containers:
+            found.setdefault((addition.container_list, addition.index), []).append(addition)
+    return found
 
 
-def _given(
-    pod: Pod, gift: Gift, containers: Sequence[Container], ours: frozenset[str], warnings: list[str]
-) -> list[Op]:
-    ops = _volumes(pod, gift.volumes, ours, warnings)
-    for (place, index), container, each in zip(gift.places, containers, gift.each, strict=True):
-        pointer = f"/spec/{place}/{index}"
-        ops += _mounts(f"{pointer}/volumeMounts", container, each.mounts, ours, warnings)
-        ops += _variables(f"{pointer}/env", container, each.variables, ours)
-    return ops
-
-
-def _volumes(
-    pod: Pod, volumes: Collection[Volume], ours: Collection[str], warnings: list[str]
-) -> list[Op]:
-    there = {volume.name: i for i, volume in enumerate(pod.spec.volumes or ())}
-    ops: list[Op] = []
+def _add_volumes(
+    pod: Pod, volumes: Iterable[Volume], replaces: frozenset[str], patch: Patch
+) -> None:
+    existing = pod.spec.volumes or ()
+    indexes = {volume.name: i for i, volume in enumerate(existing)}
+    new: dict[str, Volume] = {}
     for volume in volumes:
-        at = there.get(volume.name)
-        if (
-            at is not None
-            and volume.name in ours
-            and not present.volume((pod.spec.volumes or ())[at], volume)
-        ):
-            ops.append(Op("replace", f"/spec/volumes/{at}", wire(volume)))
-            warnings.append(
+        index = indexes.get(volume.name)
+        if index is None:
+            new.setdefault(volume.name, volume)
+        elif volume.name in replaces and not has_same_source(existing[index], volume):
+            patch.ops.append(Op("replace", f"/spec/volumes/{index}", volume.manifest))
+            patch.warnings.append(
                 f"the pod has a volume {volume.name}, which is replaced: the name is ours"
             )
-    new = [wire(volume) for volume in volumes if volume.name not in there]
-    return ops + _extended("/spec/volumes", pod.spec.volumes, new)
+    manifests = [volume.manifest for volume in new.values()]
+    patch.ops.extend(_append("/spec/volumes", pod.spec.volumes, manifests))
 
 
-def _mounts(
+def _add_mounts(
     pointer: str,
     container: Container,
-    mounts: Collection[Mount],
-    ours: frozenset[str],
-    warnings: list[str],
-) -> list[Op]:
-    """Two mounts at one path are what the API server refuses: there, what the user has mounted stays."""
-    there = {mount.name: i for i, mount in enumerate(container.volume_mounts or ())}
-    paths = _paths(container)
-    ops: list[Op] = []
-    new: list[Mount] = []
-    for mount in _movable(mounts, paths, ours) if there and ours else mounts:
-        path = normpath(mount.mount_path)
-        name, at = paths.get(path, (mount.name, there.get(mount.name)))
+    mounts: Sequence[VolumeMount],
+    replaces: frozenset[str],
+    patch: Patch,
+) -> None:
+    """Adds mounts. The API server refuses two mounts at one path, so a user's mount at the path stays."""
+    existing = container.volume_mounts or ()
+    indexes = {mount.name: i for i, mount in enumerate(existing)}
+    paths = _mounts_by_path(container)
+    new: list[VolumeMount] = []
+    for mount in _in_movable_order(mounts, paths, replaces) if existing else mounts:
+        path = clean_path(mount.mount_path)
+        name, index = paths.get(path, (mount.name, indexes.get(mount.name)))
         if name != mount.name:
-            warnings.append(
-                f"container {container.name} has its volume {name} at {mount.mount_path}: what lies there is used, not {mount.name}"
+            patch.warnings.append(
+                f"container {container.name} has its volume {name} at {mount.mount_path}: "
+                f"what lies there is used, not {mount.name}"
             )
-        elif at is None:
+        elif index is None:
             new.append(mount)
-            there[mount.name], paths[path] = -1, (mount.name, -1)
-        elif mount.name in ours and at >= 0 and _differs(container, at, mount):
-            ops.append(Op("replace", f"{pointer}/{at}", mount))
-            warnings.append(
-                f"container {container.name} mounts {mount.name}, which is mounted at {mount.mount_path} instead: the name is ours"
+            indexes[mount.name], paths[path] = -1, (mount.name, -1)
+        elif index >= 0 and mount.name in replaces and _differs(existing[index], mount):
+            patch.ops.append(Op("replace", f"{pointer}/{index}", mount))
+            patch.warnings.append(
+                f"container {container.name} mounts {mount.name}, which is mounted at "
+                f"{mount.mount_path} instead: the name is ours"
             )
-            paths.pop(normpath((container.volume_mounts or ())[at].mount_path), None)
-            paths[path] = (mount.name, at)
-    return ops + _extended(pointer, container.volume_mounts, new)
+            paths.pop(clean_path(existing[index].mount_path), None)
+            paths[path] = (mount.name, index)
+    patch.ops.extend(_append(pointer, container.volume_mounts, new))
 
 
-def _paths(container: Container) -> dict[str, tuple[str, int]]:
-    """Which mount is where. Of two that the API server tells apart by their spelling alone, the plainly spelt one, which ours would be like."""
-    every = [
-        (normpath(mount.mount_path), i, mount)
+def _mounts_by_path(container: Container) -> dict[str, tuple[str, int]]:
+    """Maps a clean path to the volume and the index of the mount.
+
+    The API server takes /a and /a/ for two paths. If a container has both, the clean spelling wins: it is the one that
+    an injected mount would collide with.
+    """
+    mounts = [
+        (clean_path(mount.mount_path), i, mount)
         for i, mount in enumerate(container.volume_mounts or ())
     ]
-    return {
-        path: (mount.name, i)
-        for path, i, mount in sorted(every, key=lambda one: one[0] == one[2].mount_path)
-    }
+    mounts.sort(key=lambda entry: entry[0] == entry[2].mount_path)
+    return {path: (mount.name, i) for path, i, mount in mounts}
 
 
-def _movable(
-    mounts: Iterable[Mount], paths: Mapping[str, tuple[str, int]], ours: frozenset[str]
-) -> Iterable[Mount]:
-    """Who finds another of ours at his path comes last: that one moves away first."""
-    return sorted(
-        mounts,
-        key=lambda mount: (
-            paths.get(normpath(mount.mount_path), (mount.name,))[0] in ours - {mount.name}
-        ),
-    )
+def _in_movable_order(
+    mounts: Iterable[VolumeMount], paths: Mapping[str, tuple[str, int]], replaces: frozenset[str]
+) -> Sequence[VolumeMount]:
+    """Puts mounts last whose path is taken by a volume that this patch moves away first."""
+
+    def is_blocked(mount: VolumeMount) -> bool:
+        name, _ = paths.get(clean_path(mount.mount_path), (mount.name, 0))
+        return name in replaces and name != mount.name
+
+    return sorted(mounts, key=is_blocked)
 
 
-def _differs(container: Container, at: int, mount: Mount) -> bool:
-    there = (container.volume_mounts or ())[at]
-    return (normpath(there.mount_path), bool(there.read_only)) != (
-        normpath(mount.mount_path),
-        mount.read_only,
-    )
+def _differs(existing: review.VolumeMount, mount: VolumeMount) -> bool:
+    have = clean_path(existing.mount_path), bool(existing.read_only)
+    return have != (clean_path(mount.mount_path), mount.read_only)
 
 
-def _variables(
-    pointer: str, container: Container, variables: Iterable[Variable], ours: Collection[str]
-) -> list[Op]:
-    there = {variable.name: i for i, variable in enumerate(container.env or ())}
-    ops: list[Op] = []
-    new: list[Variable] = []
-    for variable in variables:
-        at = there.get(variable.name)
-        if at is None:
-            new.append(variable)
-            there[variable.name] = -1
-        elif (
-            variable.name in ours and at >= 0 and (container.env or ())[at].value != variable.value
-        ):
-            ops.append(Op("replace", f"{pointer}/{at}", variable))
-    return ops + _extended(pointer, container.env, new)
-
-
-def _extended(pointer: str, present: Sequence[object] | None, new: Sequence[object]) -> list[Op]:
-    """A list that is not there yet is added whole; one that is there gets each at its end."""
-    if not new:
-        return []
-    return (
-        [Op("add", pointer, new)]
-        if present is None
-        else [Op("add", f"{pointer}/-", value) for value in new]
-    )
-
-
-def _joining(
-    place: ContainerList, pod: Pod, joining: Sequence[HelperContainer], patch: Patch
+def _add_env(
+    pointer: str,
+    container: Container,
+    env: Iterable[EnvVar],
+    replaces: frozenset[str],
+    patch: Patch,
 ) -> None:
-    """The first of those that go first is the very first: they are put at the head from behind."""
-    containers = pod.spec.containers if place == "containers" else pod.spec.init_containers
-    there = {container.name: i for i, container in enumerate(containers or ())}
-    new = tuple([one for one in joining if one.name not in there])
-    ops: list[Op] = []
-    for one in joining:
-        at = there.get(one.name)
-        if (
-            at is not None
-            and one.replaces_existing
-            and not present.container((containers or ())[at], one.body)
-        ):
-            ops.append(Op("replace", f"/spec/{place}/{at}", one.body))
+    existing = container.env or ()
+    indexes = {variable.name: i for i, variable in enumerate(existing)}
+    new: dict[str, EnvVar] = {}
+    for variable in env:
+        index = indexes.get(variable.name)
+        if index is None:
+            new.setdefault(variable.name, variable)
+        elif variable.name in replaces and existing[index].value != variable.value:
+            patch.ops.append(Op("replace", f"{pointer}/{index}", variable))
+    patch.ops.extend(_append(pointer, container.env, list(new.values())))
+
+
+def _add_helpers(
+    pointer: str,
+    containers: Sequence[Container] | None,
+    helpers: Sequence[HelperContainer],
+    patch: Patch,
+) -> None:
+    """Adds helper containers. Those that run first are inserted at the head, the first of them last."""
+    existing = containers or ()
+    indexes = {container.name: i for i, container in enumerate(existing)}
+    new: list[HelperContainer] = []
+    for helper in helpers:
+        index = indexes.get(helper.name)
+        if index is None:
+            new.append(helper)
+        elif helper.replaces_existing and not is_same_container(existing[index], helper.manifest):
+            patch.ops.append(Op("replace", f"{pointer}/{index}", helper.manifest))
             patch.warnings.append(
-                f"the pod has a container {one.name}, which is replaced: the name is ours"
+                f"the pod has a container {helper.name}, which is replaced: the name is ours"
             )
-    patch.add(ops)
-    if new:
-        patch.pieces.append(_joined(place, containers, new))
+    head = [helper.manifest for helper in new if helper.runs_first]
+    tail = [helper.manifest for helper in new if not helper.runs_first]
+    if containers is None:
+        head, tail = [], head + tail
+    patch.ops.extend(_append(pointer, containers, tail))
+    patch.ops.extend(Op("add", f"{pointer}/0", manifest) for manifest in reversed(head))
 
 
-_joined_known: Memo[tuple[ContainerList, bool, tuple[HelperContainer, ...]], Piece] = Memo(GIFTS)
-
-
-def _joined(
-    place: ContainerList, containers: Sequence[Container] | None, new: tuple[HelperContainer, ...]
-) -> Piece:
-    """They go with what is given too."""
-    key = place, containers is None, new
-    known = _joined_known.get(key)
-    if known is None:
-        head, tail = (
-            [one.body for one in new if one.first],
-            [one.body for one in new if not one.first],
-        )
-        if containers is None:
-            head, tail = [], head + tail
-        ops = _extended(f"/spec/{place}", containers, tail)
-        known = piece([*ops, *(Op("add", f"/spec/{place}/0", body) for body in reversed(head))])
-        _joined_known.keep(key, known, len(known.wire))
-    return known
-
-
-def _texts(
-    pointer: str, present: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch
+def _add_texts(
+    pointer: str, existing: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch
 ) -> None:
-    if present is None:
-        patch.add([Op("add", pointer, new)])
-    else:
-        patch.pieces.extend(
-            [_text(pointer, key, text) for key, text in new.items() if present.get(key) != text]
-        )
-
-
-_texts_known: Memo[tuple[str, str, str], Piece] = Memo(GIFTS)
-
-
-def _text(pointer: str, key: str, text: str) -> Piece:
-    """They go with what is given, and are the same as often."""
-    said = pointer, key, text
-    return _texts_known.get(said) or _texts_known.keep(
-        said, piece([Op("add", f"{pointer}/{_escaped(key)}", text)]), len(text)
-    )
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def applied(pod: Any, ops: Iterable[Op]) -> Any:
-    """The pod as the API server makes it of the patch: the same object, changed. What it would refuse is a ValueError."""
-    for op in ops:
-        *way, last = [
-            token.replace("~1", "/").replace("~0", "~") for token in op.path.split("/")[1:]
-        ]
-        parent = pod
-        for token in way:
-            parent = _child(parent, token, op.path)
-        _set(parent, last, op)
-    return pod
-
-
-def _child(parent: Any, token: str, path: str) -> Any:
-    try:
-        return cast("list[Any]", parent)[int(token)] if isinstance(parent, list) else parent[token]
-    except (KeyError, IndexError, TypeError, ValueError) as e:
-        raise ValueError(f"there is nothing at {path}") from e
-
-
-def _set(parent: Any, last: str, op: Op) -> None:
-    if isinstance(parent, dict):
-        if op.op == "replace" and last not in parent:
-            raise ValueError(f"there is nothing to replace at {op.path}")
-        parent[last] = op.value
+    if existing is None:
+        patch.ops.extend([Op("add", pointer, new)] if new else [])
         return
-    if not isinstance(parent, list):
-        raise ValueError(f"there is nothing that could hold {op.path}")  # noqa: TRY004 - the API server's answer is one and the same
-    items = cast("list[Any]", parent)
-    at = len(items) if last == "-" else int(last)
-    if at > len(items) or (op.op == "replace" and at == len(items)):
-        raise ValueError(f"{op.path} is beyond its list")
-    items[at : at + (op.op == "replace")] = [op.value]
+    for key, text in new.items():
+        if existing.get(key) != text:
+            escaped = key.replace("~", "~0").replace("/", "~1")
+            patch.ops.append(Op("add", f"{pointer}/{escaped}", text))
+
+
+def _append(pointer: str, existing: Sequence[object] | None, new: Sequence[object]) -> Iterator[Op]:
+    """Adds a missing list as a whole; appends to an existing list one by one."""
+    if existing is not None:
+        yield from (Op("add", f"{pointer}/-", value) for value in new)
+    elif new:
+        yield Op("add", pointer, new)
+
+
+def clean_path(path: str) -> str:
+    """Normalizes a path. POSIX gives two leading slashes a meaning; containers do not."""
+    clean = posixpath.normpath(path)
+    return clean[1:] if clean.startswith("//") else clean

@@ -1,6 +1,7 @@
-"""AdmissionReviews: of the bytes that come, the few fields that are read; and the answer, back as bytes.
+"""Decodes AdmissionReviews and encodes the responses.
 
-What is not declared here is not decoded, and so cannot be lost: no container is ever written anew.
+The types declare only the fields that decisions read. Patches add to containers and never write one as a whole, so fields
+that are unknown here survive.
 """
 
 from __future__ import annotations
@@ -11,29 +12,29 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, UnsetType, field
 
-from cwii_webhook.admission.cluster_view import Owner
+from cwii_webhook.admission.cluster_view import OwnerReference
 
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 ContainerList = Literal["containers", "initContainers", "ephemeralContainers"]
 
 
 class ApiObject(Struct, frozen=True, gc=False, rename="camel"):
-    """Something of the API server's, as far as it is read."""
+    """Base of all decoded types: names in camel case, unknown fields ignored."""
 
 
-class Variable(ApiObject, frozen=True):
+class EnvVar(ApiObject, frozen=True):
     name: str = ""
     value: str | None = None
 
 
-class Mount(ApiObject, frozen=True):
+class VolumeMount(ApiObject, frozen=True):
     name: str = ""
     mount_path: str = ""
     read_only: bool | None = None
 
 
 class SecurityContext(ApiObject, frozen=True):
-    """Of a pod or of a container."""
+    """The securityContext of a pod or of a container."""
 
     run_as_user: int | None = None
     run_as_non_root: bool | None = None
@@ -50,16 +51,16 @@ class Container(ApiObject, frozen=True):
     image: str | None = None
     command: list[str] | None = None
     args: list[str] | None = None
-    env: list[Variable] | None = None
+    env: list[EnvVar] | None = None
     env_from: list[msgspec.Raw] | None = None
-    volume_mounts: list[Mount] | None = None
+    volume_mounts: list[VolumeMount] | None = None
     security_context: SecurityContext | None = None
     resources: Resources | None = None
     restart_policy: str | None = None
 
 
 class Volume(ApiObject, frozen=True):
-    """Its sources as they stand, as far as we make volumes of the kind."""
+    """A volume, with the raw sources of the kinds that injections use."""
 
     name: str = ""
     projected: msgspec.Raw | UnsetType = msgspec.UNSET
@@ -116,33 +117,33 @@ class Metadata(ApiObject, frozen=True):
     namespace: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    owner_references: list[Owner] | None = None
+    owner_references: list[OwnerReference] | None = None
 
 
 class Pod(ApiObject, frozen=True):
-    """An API server always writes both: what has them not is no pod, and nothing could be added to it."""
+    """A pod. The API server always writes both fields, so a body without one of them is invalid."""
 
     metadata: Metadata
     spec: Spec
 
 
-ContainerRefs = tuple[tuple[ContainerList, int], ...]  # of containers
+ContainerRefs = tuple[tuple[ContainerList, int], ...]  # list and index of each container
 
 
-def containers(pod: Pod) -> Sequence[Container]:
-    """All that run from the beginning, in the order in which they start."""
+def init_and_main_containers(pod: Pod) -> Sequence[Container]:
+    """Returns all containers that run from the beginning, in the order in which they start."""
     return [*(pod.spec.init_containers or ()), *(pod.spec.containers or ())]
 
 
-def variable_names(containers: Sequence[Container]) -> frozenset[str]:
-    """Of the variables that they set themselves."""
+def env_names(containers: Sequence[Container]) -> frozenset[str]:
+    """Returns the names of all variables that the containers set."""
     return frozenset(
         [variable.name for container in containers if container.env for variable in container.env]
     )
 
 
 class Kind(ApiObject, frozen=True):
-    """Of what the review is about."""
+    """The group and kind of the object under review."""
 
     group: str = ""
     kind: str = ""
@@ -171,7 +172,7 @@ class Review(ApiObject, frozen=True):
 
 
 class OtherRequest(ApiObject, frozen=True):
-    """A request about something that we know nothing of."""
+    """A request about an object that is not a pod."""
 
     uid: str
     kind: Kind
@@ -196,23 +197,23 @@ class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True
     allowed: bool
     status: Status | None = None
     patch_type: str = ""
-    patch: msgspec.Raw | UnsetType = msgspec.UNSET
+    patch: bytes | UnsetType = msgspec.UNSET  # msgspec writes bytes as base64
     warnings: tuple[str, ...] = ()
     audit_annotations: Mapping[str, str] = {}
 
 
-class Answer(Struct, frozen=True, gc=False, rename="camel"):
+class ResponseReview(Struct, frozen=True, gc=False, rename="camel"):
     api_version: str
     kind: str
     response: Response
 
 
 class InvalidReview(Exception):
-    """Bytes that are no review: whoever sent them was not an API server."""
+    """The body is not an AdmissionReview, so it does not come from an API server."""
 
 
 _DECODER = msgspec.json.Decoder(Review)
-_FOREIGN = msgspec.json.Decoder(OtherReview)
+_OTHER_DECODER = msgspec.json.Decoder(OtherReview)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -220,24 +221,30 @@ def decode_review(body: bytes) -> Review:
     try:
         return _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as e:
-        if foreign := _foreign(body):
-            return foreign
+        if other := _decode_other(body):
+            return other
         raise InvalidReview(str(e)) from e
 
 
-def _foreign(body: bytes) -> Review | None:
-    """What is no pod need not look like one."""
+def _decode_other(body: bytes) -> Review | None:
+    """Decodes a review of an object that is not a pod. The object may have any form."""
     try:
-        found = _FOREIGN.decode(body)
+        review = _OTHER_DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    asked = found.request
-    if asked.kind.is_pod:
+    request = review.request
+    if request.kind.is_pod:
         return None
     return Review(
-        Request(asked.uid, asked.kind, asked.operation, None, asked.namespace, asked.name),
-        found.api_version,
-        found.kind,
+        Request(
+            request.uid,
+            request.kind,
+            request.operation,
+            namespace=request.namespace,
+            name=request.name,
+        ),
+        review.api_version,
+        review.kind,
     )
 
 
@@ -246,5 +253,5 @@ def encode(value: object) -> bytes:
 
 
 def encode_response(review: Review, response: Response) -> bytes:
-    """In the version in which it was asked."""
-    return _ENCODER.encode(Answer(review.api_version, review.kind, response))
+    """Encodes the response in the API version of the review."""
+    return _ENCODER.encode(ResponseReview(review.api_version, review.kind, response))

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from cwii_webhook.admission.cluster_view import ObjectMetadata, Owner
+from cwii_webhook.admission.cluster_view import ObjectMetadata, OwnerReference
 
 MOST_WORDS = 4096
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -22,7 +22,7 @@ class Metadata(Struct, gc=False, rename="camel"):
     uid: str = ""
     resource_version: str = ""
     annotations: dict[str, str] | None = None
-    owner_references: tuple[Owner, ...] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
 
 
 class Item(Struct, gc=False):
@@ -76,7 +76,7 @@ _data_of: Final = msgspec.json.Decoder(dict[str, str] | None).decode
 resources_of: Final = msgspec.json.Decoder(Resources).decode
 
 _NO_ANNOTATIONS: Final[dict[str, str]] = {}
-_NO_OWNERS: Final[tuple[Owner, ...]] = ()
+_NO_OWNERS: Final[tuple[OwnerReference, ...]] = ()
 
 
 class Words:
@@ -124,11 +124,12 @@ class MetadataReader:
             else _NO_ANNOTATIONS
         )
 
-    def _owners(self, found: tuple[Owner, ...] | None) -> tuple[Owner, ...]:
+    def _owners(self, found: tuple[OwnerReference, ...] | None) -> tuple[OwnerReference, ...]:
         one = self._words.one
         return (
             tuple(
-                Owner(one(o.api_version), one(o.kind), o.name, o.uid, o.controller) for o in found
+                OwnerReference(one(o.api_version), one(o.kind), o.name, o.uid, o.controller)
+                for o in found
             )
             if found
             else _NO_OWNERS

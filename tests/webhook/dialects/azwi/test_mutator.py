@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from cwii_webhook.admission.admit import Decision, Route, admit
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef
-from cwii_webhook.admission.injection import Variable
+from cwii_webhook.admission.injection import EnvVar
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cwii_webhook.dialects.azwi.settings import FLAGS, Endpoint, Proxy, Settings, settings
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.settings.flags import BadFlag, parse
 
 TENANT = {"AZURE_TENANT_ID": "t"}
@@ -100,8 +100,8 @@ def test_who_uses_openshifts_name_finds_its_paths(
     ],
 )
 def test_its_word_for_the_proxies_log_is_that_for_its_own(words: list[str], level: str) -> None:
-    assert service(ALL["azwi"], words, TENANT).serving.log_level == level
-    beside = service(ALL["azwi"], words, TENANT, path="/azwi/mutate-v1-pod")
+    assert build_service(ALL["azwi"], words, TENANT).serving.log_level == level
+    beside = build_service(ALL["azwi"], words, TENANT, path="/azwi/mutate-v1-pod")
     assert beside.flags.values.get("proxy.log_level", "") == "".join(words).removeprefix(
         "--log-level"
     ).removeprefix("=")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from cwii_webhook.admission.admit import Decision
-from cwii_webhook.dialects.common.typo_hints import MOST, nearest, printable
+from cwii_webhook.dialects.common.typo_hints import MOST, nearest_match, printable
 
 from tests.webhook.dialects.cwii.pods import a_pod
 from tests.webhook.dialects.cwii.pods import said as objects
@@ -149,7 +149,7 @@ def test_of_many_odd_words_a_few_are_told() -> None:
 
 
 def test_what_is_like_nothing_is_near_nothing() -> None:
-    assert (nearest("sidecra", ["sidecar", "web"]), nearest("x", ["sidecar"]), nearest("", [])) == (
+    assert (nearest_match("sidecra", ["sidecar", "web"]), nearest_match("x", ["sidecar"]), nearest_match("", [])) == (
         "sidecar",
         "",
         "",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwii_webhook.admission.admit import Decision, Route
-from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, Owner
+from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
 from cwii_webhook.dialects.cwii.annotations import INJECTED
 from cwii_webhook.dialects.cwii.dialect import clouds
 from cwii_webhook.dialects.cwii.settings import Settings
@@ -96,5 +96,5 @@ def token(pod: Mapping[str, Any], cloud: str) -> dict[str, Any]:
     return volume(pod, f"cwii-{cloud}-token")["projected"]["sources"][0]["serviceAccountToken"]
 
 
-def controller(kind: str, name: str, uid: str = "u", version: str = "apps/v1") -> Owner:
-    return Owner(version, kind, name, uid, controller=True)
+def controller(kind: str, name: str, uid: str = "u", version: str = "apps/v1") -> OwnerReference:
+    return OwnerReference(version, kind, name, uid, controller=True)

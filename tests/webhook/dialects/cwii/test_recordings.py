@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admission.admit import Route
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.differences import Difference
 from cwii_webhook.differences import cwii as differences
 
@@ -40,7 +40,7 @@ Change = Callable[[Recording, Any], None]
 def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
     """The recorded servers had cwii's own default of how Google's credentials are delivered."""
     words = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
-    return service(ALL["cwii"], words, recording.env).route
+    return build_service(ALL["cwii"], words, recording.env).route
 
 
 def ours(recording: Recording) -> tuple[Any, set[str]]:

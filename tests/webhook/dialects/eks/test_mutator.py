@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cwii_webhook.admission.admit import Decision, Route
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.dialects.eks.mutator import EksMutator, skipping
+from cwii_webhook.dialects.eks.mutator import EksMutator, parse_csv_names
 from cwii_webhook.dialects.eks.settings import Settings
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.registry import ALL, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.recorded_answers import Objects, asked
@@ -363,7 +363,7 @@ def test_variables_from_elsewhere_are_told() -> None:
     ],
 )
 def test_who_is_skipped(text: str, skipped: set[str]) -> None:
-    assert skipping(text) - {""} == skipped - {""}
+    assert parse_csv_names(text) - {""} == skipped - {""}
 
 
 def test_init_containers_and_sidecars_get_it_too() -> None:
@@ -518,7 +518,7 @@ def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(
     words: tuple[str, str],
 ) -> None:
     with pytest.raises(BadFlag, match=f"^{words[0]} is "):
-        service(ALL["eks"], words, {})
+        build_service(ALL["eks"], words, {})
 
 
 def test_another_domain_has_its_own_words() -> None:

@@ -1,11 +1,11 @@
-"""Azure workload identity's words."""
+"""Lists the annotations and labels of azure-workload-identity."""
 
 from __future__ import annotations
 
 from cwii_webhook.dialects.common.annotations import Annotation
 
 DOMAIN = "azure.workload.identity"
-YES = "true"
+TRUE = "true"
 
 USE = Annotation(f"{DOMAIN}/use", 'Only pods with "true" are asked about.', ("pod",), place="label")
 CLIENT_ID = Annotation(
@@ -43,8 +43,8 @@ PORT = Annotation(
 )
 
 
-def endpoint(suffix: str) -> Annotation:
-    """The word by which a pod asks for tokens of the cluster's own endpoint; its end is a flag's to choose."""
+def endpoint_annotation(suffix: str) -> Annotation:
+    """Returns the annotation that asks for the cluster's own token endpoint. A flag chooses the suffix."""
     return Annotation(
         f"{DOMAIN}/use-{suffix}",
         'With "true": tokens are exchanged at the endpoint that the webhook was told.',
@@ -61,5 +61,5 @@ ALL: tuple[Annotation, ...] = (
     SKIP,
     PROXY,
     PORT,
-    endpoint("<suffix>"),
+    endpoint_annotation("<suffix>"),
 )

@@ -1,29 +1,26 @@
-"""Azure workload identity's dialect: pods that are labelled act as the client that their ServiceAccount names."""
+"""Injects Azure identities as azure-workload-identity does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext
-from cwii_webhook.admission.cluster_view import NotCached, ObjectRef
+from cwii_webhook.admission.cluster_view import NotCached
 from cwii_webhook.admission.injection import (
     NO_TOKEN,
     ContainerInjection,
+    EnvVar,
+    HelperContainer,
     Injection,
     Origin,
     PodRefused,
     Skip,
-    Variable,
     Volume,
-    more,
-    variable,
-    weight,
+    env_var,
 )
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import ContainerRefs, Pod
+from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.azwi.annotations import (
     CLIENT_ID,
     DOMAIN,
@@ -32,238 +29,189 @@ from cwii_webhook.dialects.azwi.annotations import (
     PROXY,
     SKIP,
     TENANT_ID,
+    TRUE,
     USE,
-    YES,
-    endpoint,
+    endpoint_annotation,
 )
 from cwii_webhook.dialects.azwi.paths import CA_PATH, LAYOUTS, PREFIX, TokenPaths
-from cwii_webhook.dialects.azwi.proxy import INIT, SIDECAR, Proxies
+from cwii_webhook.dialects.azwi.proxy import INIT, SIDECAR, ProxyContainers
 from cwii_webhook.dialects.azwi.settings import AUDIENCE, Endpoint, Settings
-from cwii_webhook.dialects.common import go_values as peers
-from cwii_webhook.dialects.common import warnings as cautions
+from cwii_webhook.dialects.common.go_values import InvalidNumber, parse_int, quote, split_names
 from cwii_webhook.dialects.common.pod_traits import declares_windows, runs_on_windows
 from cwii_webhook.dialects.common.typo_hints import TypoHints, printable
+from cwii_webhook.dialects.common.warnings import (
+    client_id_warnings,
+    env_conflict_warnings,
+    tenant_id_warnings,
+    unknown_container_warnings,
+)
 
-LEAST, MOST = 3600, 86400
-PROXY_PORT = 8000
-HEARD = (CLIENT_ID.key, TENANT_ID.key, EXPIRATION.key)  # of a ServiceAccount
-Said = tuple[
-    ObjectRef, tuple[str | None, ...], ObjectRef | None, str | None, bool, str, ContainerRefs
-]
+PROVIDER = "azure"
+MIN_SECONDS, MAX_SECONDS = 3600, 86400  # the peer's limits
+DEFAULT_PROXY_PORT = 8000
 
 
-class Wish(Struct, frozen=True, gc=False):
-    """What is asked for a pod."""
+class IdentityRequest(Struct, frozen=True, gc=False):
+    """What a pod asks for."""
 
     account: AnnotationSource
-    client: str
+    client_id: str
     tenant: Origin
     expiration: Origin
     seconds: int
-    bound: bool  # to the cluster's own token endpoint
-
-
-class Usual(Struct, frozen=True):
-    """What is given to a pod that asks for no proxy, and has nothing in the way. The same is asked for many pods: it is worked out once."""
-
-    injection: Injection
-    variables: tuple[Variable, ...]
-    place: TokenPaths
+    uses_endpoint: bool  # the cluster's own token endpoint
 
 
 class AzwiMutator:
-    provider = "azure"
+    """Injects the client ID of the pod's ServiceAccount, and a proxy if the pod asks for it."""
+
+    provider = PROVIDER
 
     def __init__(self, settings: Settings) -> None:
-        end = settings.endpoint
-        self.settings = settings
-        self.plan = LAYOUTS[settings.layout]
-        self.volumes = frozenset({PREFIX + "*", self.plan.volumes})
-        self.authority = variable("AZURE_AUTHORITY_HOST", settings.authority)
-        self.endpoint = endpoint(end.suffix).key if end.suffix else ""
-        self.before = (
-            variable("AZURE_KUBERNETES_TOKEN_PROXY", end.proxy),
-            variable("AZURE_KUBERNETES_SNI_NAME", end.sni_name),
+        endpoint = settings.endpoint
+        self._settings = settings
+        self._layout = LAYOUTS[settings.layout]
+        self._authority = env_var("AZURE_AUTHORITY_HOST", settings.authority)
+        self._endpoint = endpoint_annotation(endpoint.suffix) if endpoint.suffix else None
+        self._endpoint_env = (
+            env_var("AZURE_KUBERNETES_TOKEN_PROXY", endpoint.proxy),
+            env_var("AZURE_KUBERNETES_SNI_NAME", endpoint.sni_name),
         )
-        self.ca_data = variable("AZURE_KUBERNETES_CA_DATA", end.ca_data)
-        self.audiences = {False: settings.audience or AUDIENCE, True: end.audience}
-        self.authorities = {False: (), True: tuple(_authorities(end))}
-        self.proxies = Proxies(settings)
-        self.spelling = TypoHints(
-            "azwi",
-            DOMAIN,
-            (
-                USE,
-                CLIENT_ID,
-                TENANT_ID,
-                EXPIRATION,
-                SKIP,
-                PROXY,
-                PORT,
-                *([endpoint(end.suffix)] if end.suffix else ()),
-            ),
+        self._ca_data = env_var("AZURE_KUBERNETES_CA_DATA", endpoint.ca_data)
+        self._proxies = ProxyContainers(settings)
+        known = (USE, CLIENT_ID, TENANT_ID, EXPIRATION, SKIP, PROXY, PORT)
+        endpoints = (self._endpoint,) if self._endpoint else ()
+        self._typo_hints = TypoHints("azwi", DOMAIN, (*known, *endpoints))
+        self.volume_names = frozenset({PREFIX + "*", self._layout.volume_pattern})
+        self.env_names = frozenset(
+            {
+                "AZURE_CLIENT_ID",
+                "AZURE_TENANT_ID",
+                "AZURE_FEDERATED_TOKEN_FILE",
+                self._authority.name,
+            }
         )
-        ends = (
-            (*self.before, self.ca_data, Variable("AZURE_KUBERNETES_CA_FILE", ""))
-            if end.suffix
-            else ()
-        )
-        names = (
-            "AZURE_CLIENT_ID",
-            "AZURE_TENANT_ID",
-            "AZURE_FEDERATED_TOKEN_FILE",
-            self.authority.name,
-        )
-        self.variables = frozenset({*names, *(v.name for v in ends)})
-        self._known: Memo[Said, Usual] = Memo()
+        if self._endpoint:
+            endpoint_names = [variable.name for variable in (*self._endpoint_env, self._ca_data)]
+            self.env_names |= {*endpoint_names, "AZURE_KUBERNETES_CA_FILE"}
 
-    def skipped(self, pod: Pod) -> frozenset[str]:
-        return peers.split_names((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
+    def skipped_containers(self, pod: Pod) -> frozenset[str]:
+        return split_names((pod.metadata.annotations or {}).get(SKIP.key, ""), ";")
 
-    def __call__(self, subject: PodContext) -> Injection | Skip:
-        if self.settings.label and (subject.pod.metadata.labels or {}).get(USE.key) != YES:
-            subject.annotation_warnings = self.spelling.of(subject, None)
-            return Skip(
-                "azure",
-                "not-asked",
-                f'the pod has no label {USE.key}: "{YES}"',
-                tuple(_unlabelled(subject)),
-            )
-        name = subject.pod.spec.service_account_name or "default"
-        account = subject.service_account(name)
+    def typo_hints(self, context: PodContext) -> tuple[str, ...]:
+        if not self._is_selected(context):
+            return self._typo_hints.for_pod(context, None)
+        account = context.service_account(context.service_account_name)
+        return self._typo_hints.for_pod(context, account) if account else ()
+
+    def __call__(self, context: PodContext) -> Injection | Skip:
+        if not self._is_selected(context):
+            detail = f'the pod has no label {USE.key}: "{TRUE}"'
+            return Skip(PROVIDER, "not-asked", detail, tuple(_label_warnings(context)))
+        name = context.service_account_name
+        account = context.service_account(name)
         if account is None:
-            remedy = f"create ServiceAccount {subject.namespace}/{name} before pods that run as it"
-            raise PodRefused(f"serviceaccounts {peers.quoted(name)} not found", warnings=(remedy,))
-        subject.annotation_warnings = self.spelling.of(subject, account)
-        port, skipped = _port(subject), self.skipped(subject.pod)
-        usual = self._usual(subject, account, skipped)
-        joined = () if port is None else (SIDECAR, INIT)
-        own = (
-            *_of_port(subject, port),
-            *cautions.skipped(subject, SKIP.key, skipped, joined),
-            *cautions.own_values(subject, usual.variables, skipped),
-        )
-        if port is None:
-            return more(usual.injection, (), own)
-        joining = self.proxies.joining(
-            subject.pod, port, usual.variables, usual.place.mount, skipped
-        )
-        volumes = (*usual.injection.volumes, NO_TOKEN) if joining else usual.injection.volumes
-        return replace(
-            usual.injection,
-            volumes=volumes,
-            helpers=joining,
-            warnings=(*usual.injection.warnings, *own),
-        )
+            remedy = f"create ServiceAccount {context.namespace}/{name} before pods that run as it"
+            raise PodRefused(f"serviceaccounts {quote(name)} not found", warnings=(remedy,))
+        port = _proxy_port(context)
+        request = self._request(context, account)
+        return self._injection(context, request, port)
 
-    def _usual(
-        self, subject: PodContext, account: AnnotationSource, skipped: frozenset[str]
-    ) -> Usual:
-        """Of the pod itself only its own expiration counts, its endpoint, how its volume is called, and which of its containers there are."""
-        said = subject.pod.metadata.annotations or {}
-        own, bound = (
-            said.get(EXPIRATION.key) or None,
-            bool(self.endpoint) and said.get(self.endpoint, "").lower() == YES,
-        )
-        places, volume = subject.container_refs(skipped), self.plan.called(subject.pod)
-        key = (
-            account.ref,
-            tuple(map(account.annotations.get, HEARD)),
-            None if own is None else subject.ref,
-            own,
-            bound,
-            volume,
-            places,
-        )
-        known = self._known.get(key)
-        if known is None:
-            pod = AnnotationSource(
-                "pod", subject.ref, {} if own is None else {EXPIRATION.key: own}
-            )  # it is kept: no more than what is heard
-            known = self._worked_out(self._wish(pod, account, bound=bound), volume, places)
-            self._known.keep(key, known, weight(known.injection, places))
-        return known
+    def _is_selected(self, context: PodContext) -> bool:
+        """A selector in the webhook configuration may check the label instead."""
+        labels = context.pod.metadata.labels or {}
+        return not self._settings.label or labels.get(USE.key) == TRUE
 
-    def _wish(self, pod: AnnotationSource, account: AnnotationSource, *, bound: bool) -> Wish:
-        expiration, seconds = _expiration(pod, account)
-        return Wish(
+    def _request(self, context: PodContext, account: AnnotationSource) -> IdentityRequest:
+        default_tenant = Origin("AZURE_TENANT_ID", self._settings.tenant_id)
+        expiration, seconds = _expiration(context.own_annotations(), account)
+        endpoint = context.annotations.get(self._endpoint.key, "") if self._endpoint else ""
+        return IdentityRequest(
             account,
             account.annotations.get(CLIENT_ID.key, ""),
-            _said("AZURE_TENANT_ID", TENANT_ID.key, account)
-            or Origin("AZURE_TENANT_ID", self.settings.tenant_id),
+            _first_origin("AZURE_TENANT_ID", TENANT_ID.key, account) or default_tenant,
             expiration,
             seconds,
-            bound,
+            uses_endpoint=endpoint.lower() == TRUE,
         )
 
-    def _worked_out(self, wish: Wish, volume: str, places: ContainerRefs) -> Usual:
-        place = self.plan.at(volume)
-        variables = self._variables(wish, place)
-        injection = Injection(
-            provider="azure",
-            volumes=(self._volume(place, wish),),
+    def _injection(
+        self, context: PodContext, request: IdentityRequest, port: int | None
+    ) -> Injection:
+        paths = self._layout.paths(self._layout.volume_name(context.pod))
+        env = self._env(request, paths)
+        skipped = self.skipped_containers(context.pod)
+        helpers: tuple[HelperContainer, ...] = ()
+        if port is not None:
+            helpers = self._proxies.helpers(context.pod, port, env, paths.mount, skipped)
+        helper_names = () if port is None else (SIDECAR, INIT)
+        return Injection(
+            provider=PROVIDER,
+            volumes=(self._volume(paths, request), *((NO_TOKEN,) if helpers else ())),
             containers=tuple(
-                [ContainerInjection(*where, variables, (place.mount,)) for where in places]
+                [
+                    ContainerInjection(*ref, env, (paths.mount,))
+                    for ref in context.container_refs(skipped)
+                ]
             ),
-            replaces=frozenset((place.mount.name,)) if self.plan.named else frozenset(),
-            warnings=tuple(_of_values(wish)),
-            origins=tuple(self._origins(wish, place)),
+            helpers=helpers,
+            replaces=frozenset([paths.mount.name] if self._layout.is_named_after_pod else []),
+            warnings=(
+                *_value_warnings(request),
+                *_proxy_warnings(context, port),
+                *unknown_container_warnings(context, SKIP.key, skipped, helper_names),
+                *env_conflict_warnings(context, env, skipped),
+            ),
+            origins=tuple(self._origins(request, paths)),
         )
-        return Usual(injection, variables, place)
 
-    def _variables(self, wish: Wish, place: TokenPaths) -> tuple[Variable, ...]:
-        """In the peer's order, and none that is empty."""
-        every = (
-            variable("AZURE_CLIENT_ID", wish.client),
-            variable("AZURE_TENANT_ID", wish.tenant.value),
-            place.token,
-            self.authority,
-        )
-        if wish.bound:
-            every = (*every, *self.before, place.ca, self.ca_data)
-        return tuple(v for v in every if v.value)
+    def _env(self, request: IdentityRequest, paths: TokenPaths) -> tuple[EnvVar, ...]:
+        """Returns the variables in the peer's order, without empty ones."""
+        client_id = env_var("AZURE_CLIENT_ID", request.client_id)
+        tenant_id = env_var("AZURE_TENANT_ID", request.tenant.value)
+        env = (client_id, tenant_id, paths.token, self._authority)
+        if request.uses_endpoint:
+            env = (*env, *self._endpoint_env, paths.ca, self._ca_data)
+        return tuple([variable for variable in env if variable.value])
 
-    def _volume(self, place: TokenPaths, wish: Wish) -> Volume:
+    def _volume(self, paths: TokenPaths, request: IdentityRequest) -> Volume:
         token = {
-            "path": self.plan.token,
-            "expirationSeconds": wish.seconds,
-            "audience": self.audiences[wish.bound],
+            "path": self._layout.token,
+            "expirationSeconds": request.seconds,
+            "audience": self._audience(request),
         }
-        return Volume(
-            place.mount.name,
-            {
-                "projected": {
-                    "sources": [{"serviceAccountToken": token}, *self.authorities[wish.bound]]
-                }
-            },
-        )
+        sources = [
+            {"serviceAccountToken": token},
+            *(_ca_sources(self._settings.endpoint) if request.uses_endpoint else ()),
+        ]
+        return Volume(paths.mount.name, {"projected": {"sources": sources}})
 
-    def _origins(self, wish: Wish, place: TokenPaths) -> Iterator[Origin]:
-        if wish.client:
-            yield Origin("AZURE_CLIENT_ID", wish.client, CLIENT_ID.key, wish.account)
-        if wish.tenant.value:
-            yield wish.tenant
-        yield wish.expiration
-        yield Origin("audience", self.audiences[wish.bound])
-        yield Origin(place.token.name, place.token.value)
-        yield Origin(self.authority.name, self.authority.value)
+    def _audience(self, request: IdentityRequest) -> str:
+        if request.uses_endpoint:
+            return self._settings.endpoint.audience
+        return self._settings.audience or AUDIENCE
+
+    def _origins(self, request: IdentityRequest, paths: TokenPaths) -> Iterator[Origin]:
+        if request.client_id:
+            yield Origin("AZURE_CLIENT_ID", request.client_id, CLIENT_ID.key, request.account)
+        if request.tenant.value:
+            yield request.tenant
+        yield request.expiration
+        yield Origin("audience", self._audience(request))
+        yield Origin(paths.token.name, paths.token.value)
+        yield Origin(self._authority.name, self._authority.value)
 
 
-def _authorities(end: Endpoint) -> Iterator[Mapping[str, object]]:
-    """Who vouches for the endpoint, beside the token in the same volume."""
-    if end.ca_config_map:
-        yield {
-            "configMap": {
-                "name": end.ca_config_map,
-                "items": [{"key": "ca.crt", "path": CA_PATH}],
-                "optional": False,
-            }
-        }
-    if end.ca_signer:
-        selector = {} if end.ca_selector is None else {"labelSelector": end.ca_selector}
+def _ca_sources(endpoint: Endpoint) -> Iterator[Mapping[str, object]]:
+    """Yields the sources of the endpoint's CA certificates, which share the token's volume."""
+    if endpoint.ca_config_map:
+        items = [{"key": "ca.crt", "path": CA_PATH}]
+        yield {"configMap": {"name": endpoint.ca_config_map, "items": items, "optional": False}}
+    if endpoint.ca_signer:
+        selector = {} if endpoint.ca_selector is None else {"labelSelector": endpoint.ca_selector}
         yield {
             "clusterTrustBundle": {
-                "signerName": end.ca_signer,
+                "signerName": endpoint.ca_signer,
                 **selector,
                 "path": CA_PATH,
                 "optional": False,
@@ -271,95 +219,103 @@ def _authorities(end: Endpoint) -> Iterator[Mapping[str, object]]:
         }
 
 
-def _said(what: str, key: str, *voices: AnnotationSource) -> Origin | None:
-    """The first who says it, be it nothing that he says."""
-    return next(
-        (
-            Origin(what, voice.annotations[key], key, voice)
-            for voice in voices
-            if key in voice.annotations
-        ),
-        None,
-    )
+def _first_origin(name: str, key: str, *sources: AnnotationSource) -> Origin | None:
+    """Returns the value of the first source that has the annotation, even if it is empty."""
+    for source in sources:
+        if key in source.annotations:
+            return Origin(name, source.annotations[key], key, source)
+    return None
 
 
-def _port(subject: PodContext) -> int | None:
-    """None where no proxy is asked for. The host's network is everybody's: its routes are not for one pod to change."""
-    if PROXY.key not in (subject.pod.metadata.annotations or ()):
+def _proxy_port(context: PodContext) -> int | None:
+    """Returns the port of the proxy, or None if the pod asks for none.
+
+    The proxy changes iptables rules, which pods on the host's network share with the node.
+    """
+    if PROXY.key not in context.annotations:
         return None
-    pod = subject.own_annotations()
-    if subject.pod.spec.host_network:
-        remedy = f"remove {PROXY.key} of {pod}, or its hostNetwork"
-        raise PodRefused(
-            "hostNetwork is set to true, cannot inject proxy sidecar", warnings=(remedy,)
-        )
-    if declares_windows(subject.pod):
-        raise PodRefused(
-            "the proxy sidecar does not run on Windows", warnings=(f"remove {PROXY.key} of {pod}",)
-        )
-    text = pod.annotations.get(PORT.key)
+    if context.pod.spec.host_network:
+        remedy = f"remove {PROXY.key} of {context.ref}, or its hostNetwork"
+        message = "hostNetwork is set to true, cannot inject proxy sidecar"
+        raise PodRefused(message, warnings=(remedy,))
+    if declares_windows(context.pod):
+        remedy = f"remove {PROXY.key} of {context.ref}"
+        raise PodRefused("the proxy sidecar does not run on Windows", warnings=(remedy,))
+    text = context.annotations.get(PORT.key)
     try:
-        return PROXY_PORT if text is None else peers.parse_int(text, 32)
-    except peers.InvalidNumber as e:
-        remedy = f"{PORT.key} of {pod} is {text!r}: write a port's number, or remove it"
+        return DEFAULT_PROXY_PORT if text is None else parse_int(text, 32)
+    except InvalidNumber as e:
+        remedy = f"{PORT.key} of {context.ref} is {text!r}: write a port's number, or remove it"
         raise PodRefused(f"failed to parse proxy sidecar port: {e}", warnings=(remedy,)) from e
 
 
-def _expiration(*voices: AnnotationSource) -> tuple[Origin, int]:
-    """Who says nothing in it has not said it."""
-    spoken: Sequence[AnnotationSource] = [
-        voice for voice in voices if voice.annotations.get(EXPIRATION.key)
-    ]
-    origin = _said("expiration", EXPIRATION.key, *spoken) or Origin("expiration", str(LEAST))
-    remedy = f"{EXPIRATION.key} of {origin.source} is {origin.value!r}: write seconds from {LEAST} to {MOST}, or remove it"
+def _expiration(*sources: AnnotationSource) -> tuple[Origin, int]:
+    """Returns the lifetime from the first source that has a non-empty value."""
+    non_empty = [source for source in sources if source.annotations.get(EXPIRATION.key)]
+    default = Origin("expiration", str(MIN_SECONDS))
+    origin = _first_origin("expiration", EXPIRATION.key, *non_empty) or default
+    remedy = (
+        f"{EXPIRATION.key} of {origin.source} is {origin.value!r}: "
+        f"write seconds from {MIN_SECONDS} to {MAX_SECONDS}, or remove it"
+    )
     try:
-        seconds = peers.parse_int(origin.value)
-    except peers.InvalidNumber as e:
+        seconds = parse_int(origin.value)
+    except InvalidNumber as e:
         raise PodRefused(str(e), warnings=(remedy,)) from e
-    if not LEAST <= seconds <= MOST:
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise PodRefused(
-            f"token expiration {seconds} not valid. Expected value to be between {LEAST} and {MOST}",
+            f"token expiration {seconds} not valid. "
+            f"Expected value to be between {MIN_SECONDS} and {MAX_SECONDS}",
             warnings=(remedy,),
         )
     return origin, seconds
 
 
-def _unlabelled(subject: PodContext) -> Iterator[str]:
-    """The label is often put on the ServiceAccount, or on the workload in place of its pods. Whoever cannot be seen yet did not ask."""
-    said = (subject.pod.metadata.labels or {}).get(USE.key)
-    if said is not None:
-        if said != "false":
-            yield f'label {USE.key} of {subject.ref} is {printable(said)}, and only "{YES}" is heard'
+def _label_warnings(context: PodContext) -> Iterator[str]:
+    """Warns of a label with a wrong value, and of a label that is missing though the ServiceAccount has a client ID.
+
+    Users often put the label on the ServiceAccount, or on the workload instead of its pods.
+    """
+    label = (context.pod.metadata.labels or {}).get(USE.key)
+    if label is not None:
+        if label != "false":
+            text = f"label {USE.key} of {context.ref} is {printable(label)}, "
+            yield f'{text}and only "{TRUE}" is heard'
         return
     try:
-        account = subject.service_account(subject.pod.spec.service_account_name or "default")
-    except NotCached:
+        account = context.service_account(context.service_account_name)
+    except NotCached:  # not worth a lookup
         return
     if account and account.annotations.get(CLIENT_ID.key):
-        yield f'{account} has {CLIENT_ID.key}, but the pod gets nothing: it has no label {USE.key}: "{YES}"'
+        yield (
+            f"{account} has {CLIENT_ID.key}, but the pod gets nothing: "
+            f'it has no label {USE.key}: "{TRUE}"'
+        )
 
 
-def _of_values(wish: Wish) -> Iterator[str]:
-    if wish.client:
-        yield from cautions.client(f"{CLIENT_ID.key} of {wish.account}", wish.client)
+def _value_warnings(request: IdentityRequest) -> Iterator[str]:
+    account, tenant = request.account, request.tenant
+    if request.client_id:
+        yield from client_id_warnings(f"{CLIENT_ID.key} of {account}", request.client_id)
     else:
-        yield f"{wish.account} has no {CLIENT_ID.key}: AZURE_CLIENT_ID is not set"
-    if not wish.tenant.value:
-        yield f"{wish.account} has {'an empty' if wish.tenant.source else 'no'} {TENANT_ID.key}: AZURE_TENANT_ID is not set"
-    elif wish.tenant.source:
-        yield from cautions.tenant(f"{TENANT_ID.key} of {wish.account}", wish.tenant.value)
+        yield f"{account} has no {CLIENT_ID.key}: AZURE_CLIENT_ID is not set"
+    if not tenant.value:
+        what = "an empty" if tenant.source else "no"
+        yield f"{account} has {what} {TENANT_ID.key}: AZURE_TENANT_ID is not set"
+    elif tenant.source:
+        yield from tenant_id_warnings(f"{TENANT_ID.key} of {account}", tenant.value)
 
 
-def _of_port(subject: PodContext, port: int | None) -> Iterator[str]:
+def _proxy_warnings(context: PodContext, port: int | None) -> Iterator[str]:
     if port is None:
         return
     if not 1 <= port <= 65535:
         yield f"{PORT.key}: the API server refuses port {port}; it takes 1 to 65535"
-    if (asked := subject.own_annotations().annotations.get(PROXY.key, "")).lower() in {
-        "",
-        "false",
-        "no",
-    }:
-        yield f"{PROXY.key} is {asked!r}, and its presence alone asks for the proxy: remove it if there should be none"
-    if runs_on_windows(subject.pod):
+    value = context.annotations.get(PROXY.key, "")
+    if value.lower() in {"", "false", "no"}:
+        yield (
+            f"{PROXY.key} is {value!r}, and its presence alone asks for the proxy: "
+            "remove it if there should be none"
+        )
+    if runs_on_windows(context.pod):
         yield f"{PROXY.key}: the proxy does not run on Windows"

@@ -1,4 +1,4 @@
-"""Where releases of Azure workload identity put the token: the volume's name, its path and the file in it."""
+"""Names the token volume and its paths, as releases of azure-workload-identity do."""
 
 from __future__ import annotations
 
@@ -7,64 +7,71 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from cwii_webhook.admission.injection import Mount, Variable, variable
+from cwii_webhook.admission.injection import EnvVar, VolumeMount, env_var
 from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.azwi.settings import Layout
 
 PREFIX = "azure-workload-identity-reserved-"
 CA_PATH = "ca-cert/ca.crt"
-_LONGEST = 63  # a volume's name
+_MAX_VOLUME_NAME = 63
 
 
 class TokenPaths(Struct, frozen=True, gc=False):
-    """For one pod: the mount, and the variables that lead to the files in it."""
+    """The mount for one pod, and the variables that name the files in it."""
 
-    mount: Mount
-    token: Variable
-    ca: Variable
+    mount: VolumeMount
+    token: EnvVar
+    ca: EnvVar
 
 
 class TokenLayout(Struct, frozen=True):
-    """A release's: whether the volume's name goes with the pod's, and whether the path goes with the volume's."""
+    """The names that a release uses."""
 
     volume: str
     mount_path: str
     token: str
-    named: bool = True
-    apart: bool = False
+    is_named_after_pod: bool = True  # the volume
+    is_path_per_volume: bool = False
 
     @property
-    def volumes(self) -> str:
-        return f"{self.volume}*" if self.named else self.volume
+    def volume_pattern(self) -> str:
+        return f"{self.volume}*" if self.is_named_after_pod else self.volume
 
-    def called(self, pod: Pod) -> str:
-        """The volume."""
-        return _reserved(pod) if self.named else self.volume
+    def volume_name(self, pod: Pod) -> str:
+        return _reserved_name(pod) if self.is_named_after_pod else self.volume
 
-    def at(self, volume: str) -> TokenPaths:
-        path = f"{self.mount_path}/{volume.removeprefix(PREFIX)}" if self.apart else self.mount_path
+    def paths(self, volume: str) -> TokenPaths:
+        path = self.mount_path
+        if self.is_path_per_volume:
+            path = f"{path}/{volume.removeprefix(PREFIX)}"
         return TokenPaths(
-            Mount(volume, path, read_only=True),
-            variable("AZURE_FEDERATED_TOKEN_FILE", f"{path}/{self.token}"),
-            variable("AZURE_KUBERNETES_CA_FILE", f"{path}/{CA_PATH}"),
+            VolumeMount(volume, path, read_only=True),
+            env_var("AZURE_FEDERATED_TOKEN_FILE", f"{path}/{self.token}"),
+            env_var("AZURE_KUBERNETES_CA_FILE", f"{path}/{CA_PATH}"),
         )
 
 
+_MOUNT_PATH, _TOKEN = "/var/run/secrets/azure/wi", "token/azure-identity-token"
 LAYOUTS: Mapping[Layout, TokenLayout] = {
     "v1.5": TokenLayout(
-        "azure-identity-token", "/var/run/secrets/azure/tokens", "azure-identity-token", named=False
+        "azure-identity-token",
+        "/var/run/secrets/azure/tokens",
+        "azure-identity-token",
+        is_named_after_pod=False,
     ),
-    "v1.6": TokenLayout(PREFIX, "/var/run/secrets/azure/wi", "token/azure-identity-token"),
-    "next": TokenLayout(
-        PREFIX, "/var/run/secrets/azure/wi", "token/azure-identity-token", apart=True
-    ),
+    "v1.6": TokenLayout(PREFIX, _MOUNT_PATH, _TOKEN),
+    "next": TokenLayout(PREFIX, _MOUNT_PATH, _TOKEN, is_path_per_volume=True),
 }
 
 
-def _reserved(pod: Pod) -> str:
-    """One that is there stays, though the pod may have come by its name since: two mounts at one path are refused."""
+def _reserved_name(pod: Pod) -> str:
+    """Derives the volume's name from the pod's.
+
+    A reserved volume that exists keeps its name. The pod may have got its name after the first pass, and two mounts at one
+    path are invalid.
+    """
     for volume in pod.spec.volumes or ():
         if volume.name.startswith(PREFIX):
             return volume.name
     key = pod.metadata.name or f"{pod.metadata.generate_name or ''} (prefix)"
-    return (PREFIX + sha256(key.encode()).hexdigest())[:_LONGEST]
+    return (PREFIX + sha256(key.encode()).hexdigest())[:_MAX_VOLUME_NAME]

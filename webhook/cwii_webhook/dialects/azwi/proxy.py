@@ -1,109 +1,108 @@
-"""The containers that answer in place of the node's metadata service: a proxy, and before it whoever leads its traffic there."""
+"""Builds the proxy sidecar, which answers in place of the node's metadata service, and its init container."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from cwii_webhook.admission.injection import NO_TOKEN_MOUNT, HelperContainer, Mount, Variable
-from cwii_webhook.admission.review import Container, ContainerList, Pod
+from cwii_webhook.admission.injection import (
+    NO_TOKEN_MOUNT,
+    EnvVar,
+    HelperContainer,
+    VolumeMount,
+)
+from cwii_webhook.admission.review import ContainerList, Pod
 from cwii_webhook.dialects.azwi.settings import NATIVE_SIDECARS, Settings
 from cwii_webhook.dialects.common.pod_traits import declared_resources, least_resources
 
 SIDECAR, INIT = "azwi-proxy", "azwi-proxy-init"
-_CPU, _MEMORY = (
-    "100m",
-    "128Mi",
-)  # said only where a container that says nothing would cost the pod its class, or its place under a quota
+# Used only if the pod would lose its QoS class, or its place in a quota, without them.
+_CPU, _MEMORY = "100m", "128Mi"
 
 
-class Proxies:
-    """What does not depend on the pod is made once."""
+class ProxyContainers:
+    """Builds the containers for pods, from the images and the log level of the webhook."""
 
     def __init__(self, settings: Settings) -> None:
-        self._native = settings.kubernetes >= NATIVE_SIDECARS
-        self._level = f"--log-level={settings.proxy.log_level}"
-        self._sidecar = _sidecar(settings.proxy.image, native=self._native)
+        self._is_native = settings.kubernetes >= NATIVE_SIDECARS
+        self._log_level = f"--log-level={settings.proxy.log_level}"
+        self._sidecar = _sidecar(settings.proxy.image, is_native=self._is_native)
         self._init = _init(settings.proxy.init_image)
 
-    def joining(
+    def helpers(
         self,
         pod: Pod,
         port: int,
-        variables: Sequence[Variable],
-        mount: Mount,
+        env: Sequence[EnvVar],
+        mount: VolumeMount,
         skipped: Collection[str],
     ) -> tuple[HelperContainer, ...]:
-        """Only those that are not there yet."""
-        place: ContainerList = "initContainers" if self._native else "containers"
-        flag = f"--proxy-port={port}"
-        more = _resources(pod)
-        sidecar = (
-            self._sidecar
-            | more
-            | {
-                "args": [flag, self._level],
-                "ports": [{"containerPort": port}],
-                "lifecycle": {
-                    "postStart": {"exec": {"command": ["/proxy", flag, "--probe", self._level]}}
-                },
-                **_given(SIDECAR, (), variables, mount, skipped),
-            }
+        """Returns the containers that the pod does not have yet."""
+        container_list: ContainerList = "initContainers" if self._is_native else "containers"
+        port_flag = f"--proxy-port={port}"
+        resources = _resources(pod)
+        probe = ["/proxy", port_flag, "--probe", self._log_level]
+        sidecar = {
+            **self._sidecar,
+            **resources,
+            "args": [port_flag, self._log_level],
+            "ports": [{"containerPort": port}],
+            "lifecycle": {"postStart": {"exec": {"command": probe}}},
+            **_identity(SIDECAR, (), env, mount, skipped),
+        }
+        port_variable = EnvVar("PROXY_PORT", str(port))
+        identity = _identity(INIT, (port_variable,), env, mount, skipped)
+        helpers = (
+            HelperContainer(SIDECAR, sidecar, container_list, runs_first=True),
+            HelperContainer(INIT, {**self._init, **resources, **identity}),
         )
-        init = (
-            self._init
-            | more
-            | _given(INIT, (Variable("PROXY_PORT", str(port)),), variables, mount, skipped)
-        )
-        both = (HelperContainer(SIDECAR, sidecar, place, first=True), HelperContainer(INIT, init))
-        return tuple(one for one in both if one.name not in _names(pod, one.container_list))
+        return tuple([h for h in helpers if h.name not in _names(pod, h.container_list)])
 
 
-def _given(
+def _identity(
     name: str,
-    own: Sequence[Variable],
-    variables: Sequence[Variable],
-    mount: Mount,
+    own_env: Sequence[EnvVar],
+    env: Sequence[EnvVar],
+    mount: VolumeMount,
     skipped: Collection[str],
 ) -> dict[str, object]:
-    """Like the pod's own containers, they are given the identity, unless they are to be skipped."""
+    """Gives a helper the pod's identity, unless the pod's skip list has its name."""
     if name in skipped:
-        return {"env": [*own], "volumeMounts": [NO_TOKEN_MOUNT]}
-    return {"env": [*own, *variables], "volumeMounts": [mount, NO_TOKEN_MOUNT]}
+        return {"env": [*own_env], "volumeMounts": [NO_TOKEN_MOUNT]}
+    return {"env": [*own_env, *env], "volumeMounts": [mount, NO_TOKEN_MOUNT]}
 
 
-def _names(pod: Pod, place: ContainerList) -> set[str]:
-    there: Sequence[Container] | None = (
-        pod.spec.containers if place == "containers" else pod.spec.init_containers
-    )
-    return {container.name for container in there or ()}
+def _names(pod: Pod, container_list: ContainerList) -> set[str]:
+    spec = pod.spec
+    containers = spec.containers if container_list == "containers" else spec.init_containers
+    return {container.name for container in containers or ()}
 
 
 def _resources(pod: Pod) -> dict[str, object]:
-    said = least_resources(declared_resources(pod), _CPU, _MEMORY)
-    return {"resources": said} if said else {}
+    resources = least_resources(declared_resources(pod), _CPU, _MEMORY)
+    return {"resources": resources} if resources else {}
 
 
-def _sidecar(image: str, *, native: bool) -> dict[str, object]:
-    restricted = {
+def _sidecar(image: str, *, is_native: bool) -> dict[str, object]:
+    security = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "privileged": False,
         "readOnlyRootFilesystem": True,
         "runAsNonRoot": True,
     }
-    always = {"restartPolicy": "Always"} if native else {}
+    restart_policy = {"restartPolicy": "Always"} if is_native else {}
     return {
         "name": SIDECAR,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "securityContext": restricted,
-        **always,
+        "securityContext": security,
+        **restart_policy,
     }
 
 
 def _init(image: str) -> dict[str, object]:
-    """It changes the pod's routes, which only a privileged one may."""
-    privileged = {
+    """The init container changes the pod's iptables rules, so it must be privileged."""
+    security = {
         "capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]},
         "privileged": True,
         "runAsNonRoot": False,
@@ -113,5 +112,5 @@ def _init(image: str) -> dict[str, object]:
         "name": INIT,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "securityContext": privileged,
+        "securityContext": security,
     }

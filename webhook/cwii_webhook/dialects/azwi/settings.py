@@ -1,4 +1,4 @@
-"""What azure-workload-identity's webhook is told, under its own names and with its own defaults."""
+"""Defines the flags of azure-workload-identity's webhook and their environment variables, with its names and defaults."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ Layout = Literal["v1.5", "v1.6", "next"]
 
 AUDIENCE = "api://AzureADTokenExchange"
 REGISTRY, RELEASE = "mcr.microsoft.com/oss/v2/azure/workload-identity", "v1.6.0"
-HOSTED = (
-    "azure-workload-identity-webhook"  # OpenShift's name of it, also beside hosted control planes
-)
-LOG_LEVELS = ("", "info", "debug", "trace", "all")  # the peer's; its proxies end on any other
-NATIVE_SIDECARS = (1, 32)  # the first API server whose oldest nodes know them
+# OpenShift's name of the binary, also in hosted control planes.
+HOSTED_PROGRAM = "azure-workload-identity-webhook"
+LOG_LEVELS = ("", "info", "debug", "trace", "all")  # the peer's proxies exit on any other
+NATIVE_SIDECARS = (1, 32)  # the first version whose oldest supported nodes have them
 
 _PUBLIC, _US, _CHINA, _GERMANY = (
     "https://login.microsoftonline.com/",
@@ -36,11 +35,12 @@ AUTHORITIES: Mapping[str, str] = {
     "AzureGermanCloud": _GERMANY,
 }
 _AUTHORITIES = {name.lower(): host for name, host in AUTHORITIES.items()}
-_SUFFIX = re.compile(r"[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,57}[a-z0-9A-Z])?")  # with `use-`, 63 at most
+# The name of an annotation has at most 63 characters, `use-` among them.
+_SUFFIX = re.compile(r"[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,57}[a-z0-9A-Z])?")
 
 
 class Proxy(Struct, frozen=True):
-    """The sidecar that answers in place of the node's metadata service."""
+    """Settings of the proxy sidecar, which answers in place of the node's metadata service."""
 
     image: str = f"{REGISTRY}/proxy:{RELEASE}"
     init_image: str = f"{REGISTRY}/proxy-init:{RELEASE}"
@@ -57,7 +57,7 @@ class Proxy(Struct, frozen=True):
 
 
 class Endpoint(Struct, frozen=True):
-    """Where else than at Entra ID tokens may be exchanged, and how that place is known to be right."""
+    """Settings of the cluster's own token endpoint, which replaces Entra ID, and of its CA."""
 
     suffix: str = ""
     audience: str = ""
@@ -103,8 +103,8 @@ class Settings(Struct, frozen=True):
     cloud: str = ""
     audience: str = ""
     layout: Layout = "v1.6"
-    label: bool = False  # whether to look at the label; a selector in the webhook's configuration does, where it was made for this webhook alone
-    kubernetes: tuple[int, int] = NATIVE_SIDECARS  # the API server's version, when we started
+    label: bool = False  # check the label; else a selector in the webhook configuration does
+    kubernetes: tuple[int, int] = NATIVE_SIDECARS  # version of the API server at the start
     proxy: Proxy = Proxy()
     endpoint: Endpoint = Endpoint()
 
@@ -233,10 +233,13 @@ SERVING = ServingSettings(
 )
 
 
-def settings(told: ParsedFlags, program: str = "") -> Settings:
-    """As it was told. Who calls it by OpenShift's name counts on the paths of v1.5. Without a tenant it does not start, as its peer does not."""
-    by_name: dict[str, object] = {"layout": "v1.5"} if program == HOSTED else {}
-    values = {**by_name, **told.values}
+def parse_settings(flags: ParsedFlags, program: str = "") -> Settings:
+    """Builds the settings. Raises BadFlag without a tenant, as the peer does.
+
+    Under OpenShift's name of the binary, the layout of v1.5 is the default.
+    """
+    defaults: dict[str, object] = {"layout": "v1.5"} if program == HOSTED_PROGRAM else {}
+    values = {**defaults, **flags.values}
     if values.get("layout", "v1.6") not in get_args(Layout):
         raise BadFlag(
             f"--layout is {values['layout']!r}", f"use one of {', '.join(get_args(Layout))}"

@@ -1,4 +1,4 @@
-"""Every word that a user may write on a pod, its owner, its ServiceAccount or its namespace: a module for each dialect, with its table ALL."""
+"""Describes the annotations and labels of a dialect. README's tables are generated from these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERYWHERE: tuple[Scope, ...] = ("pod", "owner", "account", "namespace")
 
 
 class Annotation(Struct, frozen=True, gc=False):
-    """A key, where it is heard, and what it means. README's tables are made of these."""
+    """A key, the objects on which it is read, and its meaning."""
 
     key: str
     meaning: str
@@ -20,4 +20,4 @@ class Annotation(Struct, frozen=True, gc=False):
     kind: Literal["text", "flag", "number", "list", "presence"] = "text"
     place: Literal["annotation", "label"] = "annotation"
     default: str = ""
-    is_output: bool = False  # by us, for others to read
+    is_output: bool = False  # written by the webhook, and not read

@@ -1,8 +1,8 @@
-"""What a dialect heeds besides annotations: where it stands, and who understands it."""
+"""Defines the configuration that a dialect reads besides annotations: where it is, and what takes its content."""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Literal, Protocol, get_args
 
 from msgspec import Struct
 
@@ -13,35 +13,35 @@ NAMES: tuple[Name, ...] = get_args(Name)
 
 
 class ConfigMapKey(Struct, frozen=True):
-    """One of a ConfigMap's, which is watched."""
+    """A key of a ConfigMap, which is watched."""
 
     ref: ObjectRef
     key: str
 
 
 class LocalFile(Struct, frozen=True):
-    """Read again whenever it changes."""
+    """A file, which is read again when it changes."""
 
     path: str
 
 
 class InstanceMetadata(Struct, frozen=True):
-    """What a cloud's machine is told of itself. It stays the same: it is asked for until it has answered once, before anything is decided."""
+    """The metadata service of the cloud instance.
+
+    Its answer does not change. The webhook asks until it has one, and decides nothing before.
+    """
 
 
 class ExternalConfig(Protocol):
+    """A source of configuration, and the parsed content of it."""
+
     @property
     def name(self) -> Name: ...
     @property
     def location(self) -> ConfigMapKey | LocalFile | InstanceMetadata: ...
     def update(self, text: str | None, /) -> str:
-        """Heed what stands there, or that nothing does. Gives why it cannot be heeded, as far as it cannot: then what was good last still is."""
+        """Takes new content, or None if the source does not exist.
+
+        Returns an error text if the content is invalid. The last valid content then stays in force.
+        """
         ...
-
-
-@runtime_checkable
-class HasExternalConfig(Protocol):
-    """A mutator that has such sources."""
-
-    @property
-    def external_config(self) -> tuple[ExternalConfig, ...]: ...

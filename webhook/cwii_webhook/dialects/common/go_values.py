@@ -1,28 +1,28 @@
-"""What webhooks written in Go have in common: how they read numbers and lists."""
+"""Parses numbers and lists as Go's standard library does, for dialects of webhooks written in Go."""
 
 from __future__ import annotations
 
 import json
 import re
 
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class InvalidNumber(Exception):
-    """In Go's words, which users of the peers know."""
+    """The text is no number. The message is Go's, which users of the peers know."""
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
 def parse_int(text: str, bits: int = 64) -> int:
-    """As strconv.ParseInt reads it in decimal."""
-    if not _NUMBER.fullmatch(text):
-        raise InvalidNumber(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
-    number = int(text) if len(text.lstrip("+-0")) < 20 else 1 << 64
+    """Parses a decimal number as strconv.ParseInt does."""
+    if not _INTEGER.fullmatch(text):
+        raise InvalidNumber(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
+    number = int(text) if len(text.lstrip("+-0")) < 20 else 1 << 64  # int() is slow on long text
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise InvalidNumber(f"strconv.ParseInt: parsing {quoted(text)}: value out of range")
+        raise InvalidNumber(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
     return number
 
 

@@ -1,87 +1,79 @@
-"""A container of ours among a pod's own: it changes nothing of what they are, and can do no more than it must."""
+"""Builds helper containers that fit into any pod and have no more rights than they need."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from cwii_webhook.admission.injection import NO_TOKEN_MOUNT, HelperContainer, Json, Mount, Variable
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import Pod
+from cwii_webhook.admission.injection import (
+    NO_TOKEN_MOUNT,
+    EnvVar,
+    HelperContainer,
+    Json,
+    VolumeMount,
+)
+from cwii_webhook.admission.review import Pod, init_and_main_containers
 from cwii_webhook.dialects.common.pod_traits import (
-    DeclaredResources,
     common_user,
     declared_resources,
     helper_resources,
 )
 
-WEIGHT = 2048  # of one, without its script
-NOBODY = 65532  # for a pod that says that it is not root, but not who it is
+NON_ROOT_USER = 65532  # for pods that must not run as root and name no user
 
 
-class HelperSpec(Struct, frozen=True, gc=False, cache_hash=True):
-    """What is to run, and what it needs."""
+class HelperSpec(Struct, frozen=True, gc=False):
+    """What a helper container runs, and what it needs."""
 
     name: str
     image: str
     script: str
-    variables: tuple[Variable, ...]
-    mounts: tuple[Mount, ...]
+    env: tuple[EnvVar, ...]
+    volume_mounts: tuple[VolumeMount, ...]
     cpu: str
     memory: str
-    runs_first: bool = False  # of what the pod's own read: it goes before them
+    runs_first: bool = False  # before the pod's init containers, which read what it writes
 
 
-_known: Memo[tuple[HelperSpec, int | None, DeclaredResources], HelperContainer] = Memo()
-
-
-def build_helper(guest: HelperSpec, pod: Pod) -> HelperContainer:
-    """It fits the restricted standard wherever the pod's own containers do, and requests nothing of what a pod has for all of them."""
-    key = guest, helper_user(pod), declared_resources(pod)
-    return _known.get(key) or _known.keep(key, _joining(*key), WEIGHT + len(guest.script))
-
-
-def _joining(guest: HelperSpec, user: int | None, asking: DeclaredResources) -> HelperContainer:
-    body: Json = {
-        "name": guest.name,
-        "image": guest.image,
+def build_helper(spec: HelperSpec, pod: Pod) -> HelperContainer:
+    """Builds a container that meets the restricted Pod Security Standard if the pod does."""
+    security = security_context(helper_user(pod))
+    if spec.runs_first:
+        security["readOnlyRootFilesystem"] = True
+    manifest: Json = {
+        "name": spec.name,
+        "image": spec.image,
         "imagePullPolicy": "IfNotPresent",
         "command": ["sh", "-c"],
-        "args": [guest.script],
-        "env": guest.variables,
-        "volumeMounts": (*guest.mounts, NO_TOKEN_MOUNT),
-        "securityContext": {**security_context(user), "readOnlyRootFilesystem": True}
-        if guest.runs_first
-        else security_context(user),
-        "resources": helper_resources(asking, guest.cpu, guest.memory),
+        "args": [spec.script],
+        "env": spec.env,
+        "volumeMounts": (*spec.volume_mounts, NO_TOKEN_MOUNT),
+        "securityContext": security,
+        "resources": helper_resources(declared_resources(pod), spec.cpu, spec.memory),
     }
-    return HelperContainer(guest.name, body, first=guest.runs_first)
+    return HelperContainer(spec.name, manifest, runs_first=spec.runs_first)
 
 
 def helper_user(pod: Pod) -> int | None:
-    """Whom it runs as; None where its image decides."""
-    common = common_user(pod)
-    return NOBODY if common is None and _never_root(pod) else common
+    """Returns the user that a helper container runs as, or None if its image decides."""
+    user = common_user(pod)
+    return NON_ROOT_USER if user is None and _requires_non_root(pod) else user
 
 
 def security_context(user: int | None) -> dict[str, object]:
-    least: dict[str, object] = {
+    context: dict[str, object] = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "seccompProfile": {"type": "RuntimeDefault"},
     }
     if user is not None:
-        least["runAsUser"] = user
+        context["runAsUser"] = user
     if user is not None and user > 0:
-        least["runAsNonRoot"] = True
-    return least
+        context["runAsNonRoot"] = True
+    return context
 
 
-def _never_root(pod: Pod) -> bool:
-    base = pod.spec.security_context
-    if base and base.run_as_non_root:
+def _requires_non_root(pod: Pod) -> bool:
+    if pod.spec.security_context and pod.spec.security_context.run_as_non_root:
         return True
-    own = [
-        c.security_context
-        for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-    ]
-    return bool(own) and all(said and said.run_as_non_root for said in own)
+    contexts = [container.security_context for container in init_and_main_containers(pod)]
+    return bool(contexts) and all(context and context.run_as_non_root for context in contexts)

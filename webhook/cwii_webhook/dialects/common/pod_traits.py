@@ -1,4 +1,4 @@
-"""What is true of a pod as a whole, and containers of ours must not change: its QoS class, its user, its operating system."""
+"""Computes traits of a pod that injection must not change: QoS class, user, operating system."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import Literal
 
 from msgspec import Struct
 
-from cwii_webhook.admission.memo import Memo
 from cwii_webhook.admission.review import (
     Container,
     Pod,
     Requirement,
     Resources,
     SecurityContext,
-    containers,
+    init_and_main_containers,
 )
 from cwii_webhook.settings.formats import QUANTITY
 
 QosClass = Literal["Guaranteed", "Burstable", "BestEffort"]
-Amounts = Mapping[str, str | int | float]
+Quantities = Mapping[str, str | int | float]
 
 _UNITS = (
     {
@@ -34,169 +33,152 @@ _UNITS = (
     | {unit: Fraction(1000**power) for power, unit in enumerate("MGTPE", 2)}
     | {f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)}
 )
-_amounts: Memo[str, int] = Memo()
 
-_COUNTED = ("cpu", "memory")  # what a quota may ask of every container, and what makes a class
+# The resources that decide on the QoS class, and that a ResourceQuota can require of containers.
+_COMPUTE = ("cpu", "memory")
 
 OS_LABELS = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
 
 
-def qos_class(pod: Pod) -> QosClass:
-    """As the API server judges it: nothing of something is as good as nothing said."""
-    every = (
-        [pod.spec.resources]
-        if has_pod_resources(pod)
-        else [
-            c.resources for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-        ]
-    )
-    amounts = [(_counted(r and r.requests), _counted(r and r.limits)) for r in every]
-    if not any(requests or limits for requests, limits in amounts):
-        return "BestEffort"
-    return (
-        "Guaranteed"
-        if all(_guaranteed(requests, limits) for requests, limits in amounts)
-        else "Burstable"
-    )
-
-
-def has_pod_resources(pod: Pod) -> bool:
-    """Whether requests and limits are those of the pod as a whole: what a container requests beyond that, the API server refuses."""
-    of_all = pod.spec.resources
-    return bool(of_all and (of_all.requests or of_all.limits))
-
-
 class DeclaredResources(Struct, frozen=True, gc=False):
-    """Of what all of a pod's containers request, and limit: a quota may ask it of each of them, and the pod's class may hang on it."""
+    """Resources that all containers of a pod request or limit.
+
+    A ResourceQuota may require them of every container, and the QoS class may depend on them.
+    """
 
     requests: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     qos_class: QosClass = "BestEffort"
 
 
+def qos_class(pod: Pod) -> QosClass:
+    """Computes the class as the API server does, which takes zero for absent."""
+    resources = (
+        [pod.spec.resources]
+        if has_pod_resources(pod)
+        else [container.resources for container in init_and_main_containers(pod)]
+    )
+    amounts = [(_positive(r and r.requests), _positive(r and r.limits)) for r in resources]
+    if not any(requests or limits for requests, limits in amounts):
+        return "BestEffort"
+    if all(_is_guaranteed(requests, limits) for requests, limits in amounts):
+        return "Guaranteed"
+    return "Burstable"
+
+
+def has_pod_resources(pod: Pod) -> bool:
+    """Reports whether the pod as a whole has requests or limits.
+
+    The API server refuses containers that request more than the pod.
+    """
+    resources = pod.spec.resources
+    return bool(resources and (resources.requests or resources.limits))
+
+
 def declared_resources(pod: Pod) -> DeclaredResources:
-    """Where requests and limits are those of the pod as a whole, nobody asks them of a container."""
     if has_pod_resources(pod):
         return DeclaredResources()
-    every = [container.resources or Resources() for container in containers(pod)]
-    limits = [name for name in _COUNTED if all(name in (said.limits or ()) for said in every)]
+    resources = [c.resources or Resources() for c in init_and_main_containers(pod)]
+    limits = [name for name in _COMPUTE if all(name in (r.limits or ()) for r in resources)]
     requests = [
         name
-        for name in _COUNTED
-        if all(name in (said.limits or ()) or name in (said.requests or ()) for said in every)
+        for name in _COMPUTE
+        if all(name in (r.limits or ()) or name in (r.requests or ()) for r in resources)
     ]
     return DeclaredResources(tuple(requests), tuple(limits), qos_class(pod))
 
 
-def _counted(amounts: Amounts | None) -> Mapping[str, int]:
-    counted = (
-        {name: parse_quantity(amounts[name]) for name in _COUNTED if name in amounts}
-        if amounts
-        else {}
-    )
-    return {name: number for name, number in counted.items() if number > 0}
+def _positive(quantities: Quantities | None) -> Mapping[str, int]:
+    if not quantities:
+        return {}
+    parsed = {name: parse_quantity(quantities[name]) for name in _COMPUTE if name in quantities}
+    return {name: number for name, number in parsed.items() if number > 0}
 
 
-def _guaranteed(requests: Mapping[str, int], limits: Mapping[str, int]) -> bool:
-    """What is not requested is requested as it is limited."""
+def _is_guaranteed(requests: Mapping[str, int], limits: Mapping[str, int]) -> bool:
+    """A missing request defaults to the limit."""
     return len(limits) == 2 and all(
         requests.get(name, limits[name]) == limits[name] for name in limits
     )
 
 
-def parse_quantity(written: str | float) -> int:
-    """A quantity of Kubernetes', in its smallest parts. One that is none is something: the API server will say what it is not."""
-    text = str(written)
-    known = _amounts.get(text)
-    return _amounts.keep(text, _amount(text), len(text)) if known is None else known
-
-
-def _amount(text: str) -> int:
-    found = QUANTITY.pattern.fullmatch(text)
-    if found is None:
+def parse_quantity(quantity: str | float) -> int:
+    """Parses a quantity into billionths. An invalid one counts as positive: the API server reports it."""
+    match = QUANTITY.pattern.fullmatch(str(quantity))
+    if match is None:
         return 1
-    return ceil(
-        Fraction(found[1])
-        * _UNITS[found[2] or ""]
-        * (Fraction(10) ** int(found[3]) if found[3] else 1)
-        / _UNITS["n"]
-    )
+    exponent = Fraction(10) ** int(match[3]) if match[3] else 1
+    return ceil(Fraction(match[1]) * _UNITS[match[2] or ""] * exponent / _UNITS["n"])
 
 
 def least_resources(
-    asking: DeclaredResources, cpu: str, memory: str
+    declared: DeclaredResources, cpu: str, memory: str
 ) -> dict[str, dict[str, object]]:
-    """What a container of ours has to say so that the pod stays what it is and is taken as it was. What is not limited is requested as nothing."""
-    need: dict[str, str] = (
-        dict.fromkeys(_COUNTED, "0")
-        if asking.qos_class == "BestEffort"
-        else {"cpu": cpu, "memory": memory}
-    )
+    """Returns the least resources with which a helper container keeps the pod's QoS class and fits its quota.
+
+    A helper requests its limits, or zero where the pod has no limits.
+    """
+    if declared.qos_class == "BestEffort":
+        cpu = memory = "0"
+    amounts = {"cpu": cpu, "memory": memory}
     requests: dict[str, object] = {
-        name: need[name] if name in asking.limits else "0" for name in asking.requests
+        name: amounts[name] if name in declared.limits else "0" for name in declared.requests
     }
-    limits: dict[str, object] = {name: need[name] for name in asking.limits}
-    return {
-        key: amounts for key, amounts in (("requests", requests), ("limits", limits)) if amounts
-    }
+    limits: dict[str, object] = {name: amounts[name] for name in declared.limits}
+    return {key: value for key, value in (("requests", requests), ("limits", limits)) if value}
 
 
 def helper_resources(
-    asking: DeclaredResources, cpu: str, memory: str
+    declared: DeclaredResources, cpu: str, memory: str
 ) -> dict[str, dict[str, object]]:
-    """What it needs, wherever the pod stays what it is."""
-    if asking.qos_class != "Burstable":
-        return least_resources(asking, cpu, memory)
-    need: dict[str, object] = {"cpu": cpu, "memory": memory}
-    return {
-        "requests": need,
-        "limits": {
-            name: need[name] for name in _COUNTED if name == "memory" or name in asking.limits
-        },
-    }
+    """Returns what a helper container needs, or the least where more would change the QoS class."""
+    if declared.qos_class != "Burstable":
+        return least_resources(declared, cpu, memory)
+    limits: dict[str, object] = {"memory": memory}
+    if "cpu" in declared.limits:
+        limits = {"cpu": cpu, **limits}
+    return {"requests": {"cpu": cpu, "memory": memory}, "limits": limits}
 
 
 def common_user(pod: Pod) -> int | None:
-    """The user that all containers of the pod's run as. One of another would cost the others their tokens: only a pod of one user gets them as its own."""
-    users = {
-        container_user(c, pod.spec.security_context)
-        for c in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
-    }
+    """Returns the user that all containers run as, or None.
+
+    The kubelet makes token files readable for one user only if all containers run as that user. A helper container with
+    another user would take the token from the others.
+    """
+    pod_context = pod.spec.security_context
+    users = {container_user(c, pod_context) for c in init_and_main_containers(pod)}
     return users.pop() if len(users) == 1 else None
 
 
-def container_user(container: Container, pods: SecurityContext | None) -> int | None:
-    """None where the image decides."""
-    own = container.security_context.run_as_user if container.security_context else None
-    return (pods.run_as_user if pods else None) if own is None else own
+def container_user(container: Container, pod_context: SecurityContext | None) -> int | None:
+    """Returns the user of a container, or None if the image decides."""
+    user = container.security_context.run_as_user if container.security_context else None
+    if user is None and pod_context:
+        return pod_context.run_as_user
+    return user
 
 
 def declares_windows(pod: Pod) -> bool:
-    """By what the pod says of itself: the API server refuses whatever only Linux knows in any of its containers."""
+    """Reports whether spec.os is Windows. The API server then refuses Linux-only fields in containers."""
     return bool(pod.spec.os and pod.spec.os.name == "windows")
 
 
 def runs_on_windows(pod: Pod) -> bool:
-    """By what the pod says of itself, or by where alone it may run."""
+    """Reports whether the pod can run on Windows nodes only."""
     spec = pod.spec
     if spec.os and spec.os.name:
         return declares_windows(pod)
-    if spec.node_selector and any(
-        spec.node_selector.get(label) == "windows" for label in OS_LABELS
-    ):
+    if any((spec.node_selector or {}).get(label) == "windows" for label in OS_LABELS):
         return True
-    required = (
-        spec.affinity.node_affinity.required
-        if spec.affinity and spec.affinity.node_affinity
-        else None
-    )
-    terms = (required.node_selector_terms or []) if required else []
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    terms = (affinity.required.node_selector_terms or []) if affinity and affinity.required else []
     return bool(terms) and all(
-        any(_windows(r) for r in term.match_expressions or ()) for term in terms
+        any(_requires_windows(r) for r in term.match_expressions or ()) for term in terms
     )
 
 
-def _windows(requirement: Requirement) -> bool:
+def _requires_windows(requirement: Requirement) -> bool:
     return (
         requirement.key in OS_LABELS
         and requirement.operator == "In"

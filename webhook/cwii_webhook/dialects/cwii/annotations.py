@@ -1,4 +1,4 @@
-"""cwii's words. Each is heard everywhere, nearest first: on the pod, its owner, its ServiceAccount and its namespace."""
+"""Lists cwii's annotations, which are read from the pod, its owner, its ServiceAccount and its namespace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DOMAIN = "cwii.dev"
 
 
 class CloudAnnotations(Struct, frozen=True):
-    """What can be said of each cloud alike."""
+    """The annotations that each cloud has."""
 
     inject: Annotation
     audience: Annotation
@@ -21,7 +21,7 @@ class CloudAnnotations(Struct, frozen=True):
     image: Annotation
 
 
-def _common(short: str, cloud: str, audience: str) -> CloudAnnotations:
+def _cloud_annotations(short: str, cloud: str, audience: str) -> CloudAnnotations:
     key = f"{DOMAIN}/{short}"
     return CloudAnnotations(
         Annotation(
@@ -56,9 +56,9 @@ def _common(short: str, cloud: str, audience: str) -> CloudAnnotations:
     )
 
 
-AWS = _common("aws", "AWS", "For whom the token is.")
-AZURE = _common("az", "Azure", "For whom the token is.")
-GCP = _common(
+AWS = _cloud_annotations("aws", "AWS", "For whom the token is.")
+AZURE = _cloud_annotations("az", "Azure", "For whom the token is.")
+GCP = _cloud_annotations(
     "gcp",
     "Google Cloud",
     "For whom the token is, and the provider in the credentials file. Required.",
@@ -116,8 +116,8 @@ NATIVE_GCP_SERVICE_ACCOUNT = Annotation(
 
 ALL: tuple[Annotation, ...] = (
     *(
-        getattr(common, name)
-        for common in (AWS, AZURE, GCP)
+        getattr(cloud, name)
+        for cloud in (AWS, AZURE, GCP)
         for name in CloudAnnotations.__struct_fields__
     ),
     AWS_ROLE_ARN,
@@ -136,7 +136,9 @@ ALL: tuple[Annotation, ...] = (
     NATIVE_GCP_SERVICE_ACCOUNT,
 )
 
-# Of Google's own dialect, and not understood here; who writes it wants something all the same.
-FOREIGN_GCP_PROVIDER = gcpwif.gcpwif_annotations(gcpwif.DOMAIN).provider
+# An annotation of gcpwif. cwii does not read its value, and tells the user which dialect does.
+GCPWIF_PROVIDER = gcpwif.gcpwif_annotations(gcpwif.DOMAIN).provider
 
-HEARD = frozenset(word.key for word in ALL if not word.is_output) | {FOREIGN_GCP_PROVIDER.key}
+INPUT_KEYS = frozenset(
+    [*(annotation.key for annotation in ALL if not annotation.is_output), GCPWIF_PROVIDER.key]
+)

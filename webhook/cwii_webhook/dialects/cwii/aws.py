@@ -1,95 +1,84 @@
-"""AWS, in cwii's words: the role to assume, and the token to assume it with."""
+"""Injects AWS identities: the role to assume, and the token to assume it with."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from cwii_webhook.admission.injection import Skip, Variable, variable
-from cwii_webhook.dialects.cwii import annotations as words
+from cwii_webhook.admission.injection import EnvVar, Skip, env_var
+from cwii_webhook.dialects.cwii import annotations as keys
 from cwii_webhook.dialects.cwii.mutators import (
     CloudMutator,
+    Identity,
     NativeAnnotation,
-    Plan,
-    declined,
-    incomplete,
-    plan,
+    TokenVolume,
+    container_path,
+    skip_incomplete,
+    skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, where
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 from cwii_webhook.dialects.cwii.settings import Settings
-from cwii_webhook.dialects.cwii.token import TokenVolume, container_path
-from cwii_webhook.dialects.cwii.value_checks import ROLE_ARN, SESSION, checked
+from cwii_webhook.dialects.cwii.value_checks import ROLE_ARN, SESSION_NAME, checked
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
 from cwii_webhook.settings.formats import AUDIENCE, REGION
 
-GIVES = "aws"
-VARIABLES = frozenset(
+PROVIDER = "aws"
+ENV_NAMES = frozenset(
     {"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_REGION", "AWS_ROLE_SESSION_NAME"}
 )
-NATIVE = words.NATIVE_AWS_ROLE_ARN
-COMMAND = "aws sts get-caller-identity"
+VERIFY_COMMAND = "aws sts get-caller-identity"
 
 
-def aws(settings: Settings) -> CloudMutator:
-    token = TokenVolume(GIVES, settings.root)
-    check = VerificationContainer(
-        "cwii-aws-verify", words.AWS, settings.aws_verify_image, "256Mi", COMMAND
+def aws_mutator(settings: Settings) -> CloudMutator:
+    token = TokenVolume(PROVIDER, settings.root)
+    verification = VerificationContainer(
+        "cwii-aws-verify", keys.AWS, settings.aws_verify_image, "256Mi", VERIFY_COMMAND
     )
-    return CloudMutator(
-        GIVES, frozenset({token.name}), VARIABLES, partial(_plan, settings, token, check)
-    )
+    resolve = partial(_resolve, settings, token, verification)
+    return CloudMutator(PROVIDER, frozenset({token.name}), ENV_NAMES, resolve)
 
 
-def _plan(
+def _resolve(
     settings: Settings,
     token: TokenVolume,
-    check: VerificationContainer,
-    wishes: ResolvedAnnotations,
-) -> Plan | Skip:
-    nothing = declined(
-        GIVES,
-        words.AWS,
-        wishes,
-        (words.AWS_ROLE_ARN,),
-        NativeAnnotation(NATIVE, "eks", settings.native_annotations),
-    )
-    if nothing:
-        return nothing
-    role = wishes.either(
-        words.AWS_ROLE_ARN, NATIVE, "AWS_ROLE_ARN", honoured=settings.native_annotations
+    verification: VerificationContainer,
+    annotations: ResolvedAnnotations,
+) -> Identity | Skip:
+    use_native = settings.native_annotations
+    native = NativeAnnotation(keys.NATIVE_AWS_ROLE_ARN, "eks", use_native)
+    skip = skip_unless_requested(PROVIDER, keys.AWS, annotations, (keys.AWS_ROLE_ARN,), native)
+    if skip:
+        return skip
+    role = annotations.either(
+        keys.AWS_ROLE_ARN, keys.NATIVE_AWS_ROLE_ARN, "AWS_ROLE_ARN", use_native=use_native
     )
     if role is None:
-        return incomplete(GIVES, wishes, words.AWS_ROLE_ARN.key)
+        return skip_incomplete(PROVIDER, annotations, keys.AWS_ROLE_ARN.key)
     arn = checked(role, ROLE_ARN)
     if len(arn.split(":")[4]) != 12:
-        wishes.warnings.append(f"{where(role)} names no account of 12 digits: AWS will not know it")
-    variables = _variables(
-        wishes,
-        arn,
-        container_path(token.path, windows=wishes.hearing.windows),
-        settings.aws_default_region,
-    )
-    audience = wishes.text(words.AWS.audience, "token audience") or wishes.otherwise(
-        "token audience", settings.aws_default_audience
-    )
-    volume = token.volume(
-        checked(audience, AUDIENCE), wishes.seconds(words.AWS.expiration, settings.expiration)
-    )
-    guests = check.guests(wishes, settings, variables, (token.mount,))
-    return plan(
-        wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests
-    )
+        annotations.warnings.append(
+            f"{describe(role)} names no account of 12 digits: AWS will not know it"
+        )
+    path = container_path(token.path, is_windows=annotations.is_windows)
+    env = _env(annotations, arn, path, settings.aws_default_region)
+    audience = annotations.text(keys.AWS.audience, "token audience")
+    audience = audience or annotations.default("token audience", settings.aws_default_audience)
+    seconds = annotations.seconds(keys.AWS.expiration, settings.expiration)
+    volume = token.volume(checked(audience, AUDIENCE), seconds)
+    mounts = (token.mount,)
+    helpers = verification.helpers(annotations, settings, env, mounts)
+    return Identity(volumes=(volume,), env=env, volume_mounts=mounts, helpers=helpers)
 
 
-def _variables(
-    wishes: ResolvedAnnotations, role: str, path: str, otherwise: str
-) -> tuple[Variable, ...]:
-    wishes.otherwise("AWS_WEB_IDENTITY_TOKEN_FILE", path)
-    variables = [variable("AWS_ROLE_ARN", role), variable("AWS_WEB_IDENTITY_TOKEN_FILE", path)]
-    region = wishes.text(words.AWS_REGION, "AWS_REGION") or (
-        wishes.otherwise("AWS_REGION", otherwise) if otherwise else None
-    )
+def _env(
+    annotations: ResolvedAnnotations, role: str, token_path: str, default_region: str
+) -> tuple[EnvVar, ...]:
+    annotations.default("AWS_WEB_IDENTITY_TOKEN_FILE", token_path)
+    env = [env_var("AWS_ROLE_ARN", role), env_var("AWS_WEB_IDENTITY_TOKEN_FILE", token_path)]
+    region = annotations.text(keys.AWS_REGION, "AWS_REGION")
+    if region is None and default_region:
+        region = annotations.default("AWS_REGION", default_region)
     if region:
-        variables.append(variable("AWS_REGION", checked(region, REGION)))
-    if session := wishes.text(words.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):
-        variables.append(variable("AWS_ROLE_SESSION_NAME", checked(session, SESSION)))
-    return tuple(variables)
+        env.append(env_var("AWS_REGION", checked(region, REGION)))
+    if session := annotations.text(keys.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):
+        env.append(env_var("AWS_ROLE_SESSION_NAME", checked(session, SESSION_NAME)))
+    return tuple(env)

@@ -1,105 +1,104 @@
-"""Azure, in cwii's words: the identity's ids, and the token to log in with."""
+"""Injects Azure identities: the ids of the identity, and the token to log in with."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from cwii_webhook.admission.injection import Skip, Variable, variable
-from cwii_webhook.dialects.common import warnings as cautions
-from cwii_webhook.dialects.cwii import annotations as words
+from cwii_webhook.admission.injection import EnvVar, Skip, env_var
+from cwii_webhook.dialects.common.warnings import client_id_warnings, tenant_id_warnings
+from cwii_webhook.dialects.cwii import annotations as keys
 from cwii_webhook.dialects.cwii.mutators import (
     CloudMutator,
+    Identity,
     NativeAnnotation,
-    Plan,
-    declined,
-    incomplete,
-    plan,
+    TokenVolume,
+    container_path,
+    skip_incomplete,
+    skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, where
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 from cwii_webhook.dialects.cwii.settings import Settings
-from cwii_webhook.dialects.cwii.token import TokenVolume, container_path
-from cwii_webhook.dialects.cwii.value_checks import ID, authority, checked
+from cwii_webhook.dialects.cwii.value_checks import ID, checked, checked_authority
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
 from cwii_webhook.settings.formats import AUDIENCE
 
-GIVES = "az"
-VARIABLES = frozenset(
+PROVIDER = "az"
+ENV_NAMES = frozenset(
     {"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST"}
 )
-NATIVE = words.NATIVE_AZURE_CLIENT_ID
 
-# az reads an argument that begins with @ from the file of that name: no token stands in a list of arguments.
-COMMAND = (
-    'az login --service-principal -u "$AZURE_CLIENT_ID" -t "$AZURE_TENANT_ID" --federated-token "@$AZURE_FEDERATED_TOKEN_FILE" >/dev/null'
+# az reads an argument that begins with @ from a file, so the token is not in the process list.
+VERIFY_COMMAND = (
+    'az login --service-principal -u "$AZURE_CLIENT_ID" -t "$AZURE_TENANT_ID"'
+    ' --federated-token "@$AZURE_FEDERATED_TOKEN_FILE" >/dev/null'
     " && az account show >/dev/null"
 )
 
 
-def azure(settings: Settings) -> CloudMutator:
-    token = TokenVolume(GIVES, settings.root)
-    check = VerificationContainer(
-        "cwii-az-verify", words.AZURE, settings.az_verify_image, "512Mi", COMMAND
+def azure_mutator(settings: Settings) -> CloudMutator:
+    token = TokenVolume(PROVIDER, settings.root)
+    verification = VerificationContainer(
+        "cwii-az-verify", keys.AZURE, settings.az_verify_image, "512Mi", VERIFY_COMMAND
     )
-    return CloudMutator(
-        GIVES, frozenset({token.name}), VARIABLES, partial(_plan, settings, token, check)
-    )
+    resolve = partial(_resolve, settings, token, verification)
+    return CloudMutator(PROVIDER, frozenset({token.name}), ENV_NAMES, resolve)
 
 
-def _plan(
+def _resolve(
     settings: Settings,
     token: TokenVolume,
-    check: VerificationContainer,
-    wishes: ResolvedAnnotations,
-) -> Plan | Skip:
-    honoured = settings.native_annotations
-    nothing = declined(
-        GIVES,
-        words.AZURE,
-        wishes,
-        (words.AZURE_CLIENT_ID,),
-        NativeAnnotation(NATIVE, "azwi", honoured),
+    verification: VerificationContainer,
+    annotations: ResolvedAnnotations,
+) -> Identity | Skip:
+    use_native = settings.native_annotations
+    native = NativeAnnotation(keys.NATIVE_AZURE_CLIENT_ID, "azwi", use_native)
+    skip = skip_unless_requested(PROVIDER, keys.AZURE, annotations, (keys.AZURE_CLIENT_ID,), native)
+    if skip:
+        return skip
+    client = annotations.either(
+        keys.AZURE_CLIENT_ID,
+        keys.NATIVE_AZURE_CLIENT_ID,
+        "AZURE_CLIENT_ID",
+        use_native=use_native,
     )
-    if nothing:
-        return nothing
-    client = wishes.either(words.AZURE_CLIENT_ID, NATIVE, "AZURE_CLIENT_ID", honoured=honoured)
-    tenant = wishes.either(
-        words.AZURE_TENANT_ID, words.NATIVE_AZURE_TENANT_ID, "AZURE_TENANT_ID", honoured=honoured
+    tenant = annotations.either(
+        keys.AZURE_TENANT_ID,
+        keys.NATIVE_AZURE_TENANT_ID,
+        "AZURE_TENANT_ID",
+        use_native=use_native,
     )
     if client is None or tenant is None:
-        ids = ((client, words.AZURE_CLIENT_ID), (tenant, words.AZURE_TENANT_ID))
-        return incomplete(GIVES, wishes, *[word.key for said, word in ids if said is None])
-    ids = checked(client, ID), checked(tenant, ID)
-    wishes.warnings += [
-        *cautions.client(where(client), client.value),
-        *cautions.tenant(where(tenant), tenant.value),
-    ]
-    variables = _variables(
-        settings, wishes, ids, container_path(token.path, windows=wishes.hearing.windows)
-    )
-    audience = wishes.text(words.AZURE.audience, "token audience") or wishes.otherwise(
-        "token audience", settings.az_default_audience
-    )
-    volume = token.volume(
-        checked(audience, AUDIENCE), wishes.seconds(words.AZURE.expiration, settings.expiration)
-    )
-    guests = check.guests(wishes, settings, variables, (token.mount,))
-    return plan(
-        wishes, volumes=(volume,), variables=variables, mounts=(token.mount,), guests=guests
-    )
+        ids = ((client, keys.AZURE_CLIENT_ID), (tenant, keys.AZURE_TENANT_ID))
+        missing = [annotation.key for origin, annotation in ids if origin is None]
+        return skip_incomplete(PROVIDER, annotations, *missing)
+    client_id, tenant_id = checked(client, ID), checked(tenant, ID)
+    annotations.warnings += client_id_warnings(describe(client), client_id)
+    annotations.warnings += tenant_id_warnings(describe(tenant), tenant_id)
+    path = container_path(token.path, is_windows=annotations.is_windows)
+    env = _env(settings, annotations, client_id, tenant_id, path)
+    audience = annotations.text(keys.AZURE.audience, "token audience")
+    audience = audience or annotations.default("token audience", settings.az_default_audience)
+    seconds = annotations.seconds(keys.AZURE.expiration, settings.expiration)
+    volume = token.volume(checked(audience, AUDIENCE), seconds)
+    mounts = (token.mount,)
+    helpers = verification.helpers(annotations, settings, env, mounts)
+    return Identity(volumes=(volume,), env=env, volume_mounts=mounts, helpers=helpers)
 
 
-def _variables(
-    settings: Settings, wishes: ResolvedAnnotations, ids: tuple[str, str], path: str
-) -> tuple[Variable, ...]:
-    wishes.otherwise("AZURE_FEDERATED_TOKEN_FILE", path)
-    client, tenant = ids
-    variables = [
-        variable("AZURE_CLIENT_ID", client),
-        variable("AZURE_TENANT_ID", tenant),
-        variable("AZURE_FEDERATED_TOKEN_FILE", path),
+def _env(
+    settings: Settings,
+    annotations: ResolvedAnnotations,
+    client_id: str,
+    tenant_id: str,
+    token_path: str,
+) -> tuple[EnvVar, ...]:
+    annotations.default("AZURE_FEDERATED_TOKEN_FILE", token_path)
+    env = [
+        env_var("AZURE_CLIENT_ID", client_id),
+        env_var("AZURE_TENANT_ID", tenant_id),
+        env_var("AZURE_FEDERATED_TOKEN_FILE", token_path),
     ]
-    if host := wishes.text(words.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
-        variables.append(
-            variable("AZURE_AUTHORITY_HOST", authority(host, settings.authority_hosts))
-        )
-    return tuple(variables)
+    if host := annotations.text(keys.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
+        authority = checked_authority(host, settings.authority_hosts)
+        env.append(env_var("AZURE_AUTHORITY_HOST", authority))
+    return tuple(env)

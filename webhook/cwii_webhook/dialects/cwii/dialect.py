@@ -1,14 +1,45 @@
-"""cwii's clouds: those that are switched on, in the order in which they are given."""
+"""The dialect cwii: identities in AWS, Azure and Google Cloud, for the same pod if it asks for several."""
 
 from __future__ import annotations
 
-from cwii_webhook.admission.admit import Mutator
-from cwii_webhook.dialects.cwii.aws import aws
-from cwii_webhook.dialects.cwii.azure import azure
-from cwii_webhook.dialects.cwii.gcp import gcp
-from cwii_webhook.dialects.cwii.settings import Settings
+from cwii_webhook.admission.annotation_sources import PodContext
+from cwii_webhook.dialects.common.typo_hints import TypoHints
+from cwii_webhook.dialects.cwii import annotations as keys
+from cwii_webhook.dialects.cwii.aws import aws_mutator
+from cwii_webhook.dialects.cwii.azure import azure_mutator
+from cwii_webhook.dialects.cwii.gcp import gcp_mutator
+from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, parse_settings
+from cwii_webhook.dialects.dialect import ALL_SOURCES, Behavior, Dialect
+from cwii_webhook.settings.flags import ParsedFlags
+
+_TYPO_HINTS = TypoHints("cwii", keys.DOMAIN, keys.ALL, is_exclusive=True)
 
 
-def clouds(settings: Settings) -> tuple[Mutator, ...]:
-    every = ((settings.gcp_enabled, gcp), (settings.aws_enabled, aws), (settings.az_enabled, azure))
-    return tuple([cloud(settings) for enabled, cloud in every if enabled])
+def _build(flags: ParsedFlags, _program: str) -> Behavior:
+    settings = parse_settings(flags)
+    clouds = (
+        (settings.gcp_enabled, gcp_mutator),
+        (settings.aws_enabled, aws_mutator),
+        (settings.az_enabled, azure_mutator),
+    )
+    mutators = tuple([mutator(settings) for is_enabled, mutator in clouds if is_enabled])
+    return Behavior(mutators, _typo_hints) if mutators else Behavior()
+
+
+def _typo_hints(context: PodContext) -> tuple[str, ...]:
+    return tuple([hint for source in context.sources for hint in _TYPO_HINTS.for_source(source)])
+
+
+CWII = Dialect(
+    name="cwii",
+    path="/mutate",
+    flags=FLAGS,
+    serving=SERVING,
+    defaults=Settings(),
+    build=_build,
+    annotations=keys.ALL,
+    domain=keys.DOMAIN,
+    program_names=("cwii",),
+    kinds=ALL_SOURCES,
+    marker=keys.INJECTED.key,
+)

@@ -1,129 +1,140 @@
-"""Google Cloud, in cwii's words: the credentials file, and the token that it leads to."""
+"""Injects Google Cloud identities: the credentials file, and the token that it refers to."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from cwii_webhook.admission.injection import Mount, PodRefused, Skip, variable
-from cwii_webhook.dialects.common import warnings as cautions
+from cwii_webhook.admission.injection import PodRefused, Skip, VolumeMount, env_var
 from cwii_webhook.dialects.common.typo_hints import printable
-from cwii_webhook.dialects.cwii import annotations as words
-from cwii_webhook.dialects.cwii import google_credentials as credentials
+from cwii_webhook.dialects.common.warnings import service_account_warnings
+from cwii_webhook.dialects.cwii import annotations as keys
+from cwii_webhook.dialects.cwii import google_credentials
+from cwii_webhook.dialects.cwii.google_credentials import CredentialsDelivery
 from cwii_webhook.dialects.cwii.mutators import (
     CloudMutator,
+    Identity,
     NativeAnnotation,
-    Plan,
-    declined,
-    incomplete,
-    plan,
+    TokenVolume,
+    container_path,
+    skip_incomplete,
+    skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, where
-from cwii_webhook.dialects.cwii.settings import Delivery, Settings, delivery
-from cwii_webhook.dialects.cwii.token import TokenVolume, container_path
-from cwii_webhook.dialects.cwii.value_checks import PROVIDER, SERVICE_ACCOUNT, checked
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.settings import Delivery, Settings, parse_delivery
+from cwii_webhook.dialects.cwii.value_checks import PROVIDER_AUDIENCE, SERVICE_ACCOUNT, checked
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
 from cwii_webhook.settings.formats import AUDIENCE
 
-GIVES = "gcp"
-POINTER = "GOOGLE_APPLICATION_CREDENTIALS"
-NATIVE = words.NATIVE_GCP_SERVICE_ACCOUNT
-EXAMPLE = "//iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER"
-COMMAND = "gcloud auth application-default print-access-token >/dev/null"
+PROVIDER = "gcp"
+CREDENTIALS_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
+EXAMPLE_AUDIENCE = (
+    "//iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL"
+    "/providers/PROVIDER"
+)
+VERIFY_COMMAND = "gcloud auth application-default print-access-token >/dev/null"
 
 
-def gcp(settings: Settings) -> CloudMutator:
-    token = TokenVolume(GIVES, settings.root)
-    check = VerificationContainer(
-        "cwii-gcp-verify", words.GCP, settings.gcp_verify_image, "384Mi", COMMAND
+def gcp_mutator(settings: Settings) -> CloudMutator:
+    token = TokenVolume(PROVIDER, settings.root)
+    verification = VerificationContainer(
+        "cwii-gcp-verify", keys.GCP, settings.gcp_verify_image, "384Mi", VERIFY_COMMAND
     )
     return CloudMutator(
-        GIVES,
-        frozenset({token.name, credentials.NAME}),
-        frozenset({POINTER}),
-        partial(_plan, settings, token, check),
+        PROVIDER,
+        frozenset({token.name, google_credentials.NAME}),
+        frozenset({CREDENTIALS_VARIABLE}),
+        partial(_resolve, settings, token, verification),
     )
 
 
-def _plan(
+def _resolve(
     settings: Settings,
     token: TokenVolume,
-    check: VerificationContainer,
-    wishes: ResolvedAnnotations,
-) -> Plan | Skip:
-    natives = (
-        NativeAnnotation(NATIVE, honoured=settings.native_annotations),
-        NativeAnnotation(words.FOREIGN_GCP_PROVIDER, "gcpwif"),
+    verification: VerificationContainer,
+    annotations: ResolvedAnnotations,
+) -> Identity | Skip:
+    skip = skip_unless_requested(
+        PROVIDER,
+        keys.GCP,
+        annotations,
+        (keys.GCP.audience, keys.GCP_SERVICE_ACCOUNT),
+        NativeAnnotation(keys.NATIVE_GCP_SERVICE_ACCOUNT, is_used=settings.native_annotations),
+        NativeAnnotation(keys.GCPWIF_PROVIDER, "gcpwif"),
     )
-    nothing = declined(
-        GIVES, words.GCP, wishes, (words.GCP.audience, words.GCP_SERVICE_ACCOUNT), *natives
-    )
-    if nothing:
-        return nothing
-    audience = wishes.text(words.GCP.audience, "token audience")
+    if skip:
+        return skip
+    audience = annotations.text(keys.GCP.audience, "token audience")
     if audience is None and settings.gcp_default_audience:
-        audience = wishes.otherwise("token audience", settings.gcp_default_audience)
+        audience = annotations.default("token audience", settings.gcp_default_audience)
     if audience is None:
-        return incomplete(GIVES, wishes, words.GCP.audience.key)
-    if audience.source and not PROVIDER.fullmatch(checked(audience, AUDIENCE)):
-        wishes.warnings.append(
-            f"{where(audience)} is {printable(audience.value)}, which names no provider: Google Cloud knows it as {EXAMPLE}"
+        return skip_incomplete(PROVIDER, annotations, keys.GCP.audience.key)
+    if audience.source and not PROVIDER_AUDIENCE.fullmatch(checked(audience, AUDIENCE)):
+        annotations.warnings.append(
+            f"{describe(audience)} is {printable(audience.value)}, which names no provider: "
+            f"Google Cloud knows it as {EXAMPLE_AUDIENCE}"
         )
-    volume = token.volume(
-        checked(audience, AUDIENCE), wishes.seconds(words.GCP.expiration, settings.expiration)
-    )
-    mounts = (token.mount, Mount(credentials.NAME, f"{settings.root}/gcp-creds", read_only=True))
-    path = wishes.otherwise(
-        POINTER,
-        container_path(
-            f"{settings.root}/gcp-creds/{credentials.FILE}", windows=wishes.hearing.windows
-        ),
-    ).value
-    variables = (variable(POINTER, path),)
-    file = _delivered(settings, token, wishes, audience.value)
-    return plan(
-        wishes,
-        volumes=(volume, file.volume),
-        variables=variables,
-        mounts=mounts,
-        guests=(*file.guests, *check.guests(wishes, settings, variables, mounts)),
-        annotations=file.annotations,
-        before=file.before,
+    seconds = annotations.seconds(keys.GCP.expiration, settings.expiration)
+    volume = token.volume(checked(audience, AUDIENCE), seconds)
+    folder = f"{settings.root}/gcp-creds"
+    mounts = (token.mount, VolumeMount(google_credentials.NAME, folder, read_only=True))
+    path = container_path(f"{folder}/{google_credentials.FILE}", is_windows=annotations.is_windows)
+    annotations.default(CREDENTIALS_VARIABLE, path)
+    env = (env_var(CREDENTIALS_VARIABLE, path),)
+    delivery = _delivery(settings, token, annotations, audience.value)
+    helpers = verification.helpers(annotations, settings, env, mounts)
+    return Identity(
+        volumes=(volume, delivery.volume),
+        env=env,
+        volume_mounts=mounts,
+        helpers=(*delivery.helpers, *helpers),
+        annotations=delivery.annotations,
+        prerequisites=delivery.prerequisites,
+        overflow_hint=f", or set {keys.GCP_DELIVERY.key} to config-map"
+        if delivery.annotations
+        else "",
     )
 
 
-def _delivered(
-    settings: Settings, token: TokenVolume, wishes: ResolvedAnnotations, audience: str
-) -> credentials.Delivered:
-    windows = wishes.hearing.windows
-    said = wishes.either(
-        words.GCP_SERVICE_ACCOUNT, NATIVE, "service account", honoured=settings.native_annotations
+def _delivery(
+    settings: Settings, token: TokenVolume, annotations: ResolvedAnnotations, audience: str
+) -> CredentialsDelivery:
+    is_windows = annotations.is_windows
+    origin = annotations.either(
+        keys.GCP_SERVICE_ACCOUNT,
+        keys.NATIVE_GCP_SERVICE_ACCOUNT,
+        "service account",
+        use_native=settings.native_annotations,
     )
-    account = checked(said, SERVICE_ACCOUNT) if said else ""
-    wishes.warnings += cautions.service_account(where(said), account) if said else ()
-    text = credentials.document(audience, account, container_path(token.path, windows=windows))
-    match _way(settings, wishes):
+    account = ""
+    if origin:
+        account = checked(origin, SERVICE_ACCOUNT)
+        annotations.warnings += service_account_warnings(describe(origin), account)
+    token_path = container_path(token.path, is_windows=is_windows)
+    text = google_credentials.credentials_file(audience, account, token_path)
+    match _delivery_method(settings, annotations):
         case "annotation":
-            return credentials.annotation(text)
+            return google_credentials.by_annotation(text)
         case "config-map":
-            return credentials.config_map(
-                wishes.hearing.namespace, credentials.name(audience, account, windows=windows), text
-            )
+            name = google_credentials.config_map_name(audience, account, is_windows=is_windows)
+            namespace = annotations.context.namespace
+            return google_credentials.by_config_map(namespace, name, text)
         case "init-container":
-            return credentials.written(settings.gcp_init_image, text)
+            return google_credentials.by_init_container(settings.gcp_init_image, text)
 
 
-def _way(settings: Settings, wishes: ResolvedAnnotations) -> Delivery:
-    said = wishes.text(words.GCP_DELIVERY, "delivery") or wishes.otherwise(
-        "delivery", settings.delivery
-    )
-    way = delivery(said.value)
-    if way is None:
+def _delivery_method(settings: Settings, annotations: ResolvedAnnotations) -> Delivery:
+    origin = annotations.text(keys.GCP_DELIVERY, "delivery")
+    origin = origin or annotations.default("delivery", settings.delivery)
+    method = parse_delivery(origin.value)
+    if method is None:
         raise PodRefused(
-            f"{where(said)} is {printable(said.value)}: say annotation, config-map or init-container"
+            f"{describe(origin)} is {printable(origin.value)}: "
+            "say annotation, config-map or init-container"
         )
-    if way == "init-container" and wishes.hearing.windows:
-        wishes.warnings.append(
-            "the container that would write Google's credentials file does not run on Windows: they come by annotation"
+    if method == "init-container" and annotations.is_windows:
+        annotations.warnings.append(
+            "the container that would write Google's credentials file does not run on Windows: "
+            "they come by annotation"
         )
         return "annotation"
-    return way
+    return method

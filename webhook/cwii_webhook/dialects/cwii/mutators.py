@@ -1,4 +1,4 @@
-"""What the voices ask of one cloud, and a pod that is given it. The same is asked for many pods: it is worked out once."""
+"""Builds the mutator of one cloud, and decides whether a pod asks for that cloud."""
 
 from __future__ import annotations
 
@@ -6,211 +6,193 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from cwii_webhook.admission import already_injected as present
+from cwii_webhook.admission.already_injected import has_same_source
 from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import (
     NO_TOKEN,
     ConfigMap,
     ContainerInjection,
+    EnvVar,
     Injection,
-    Mount,
     Origin,
     Skip,
-    Variable,
     Volume,
-    describe_origins,
-    more,
+    VolumeMount,
 )
-from cwii_webhook.admission.memo import Memo
 from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.common.helper_container import HelperSpec, build_helper
 from cwii_webhook.dialects.cwii.annotations import CloudAnnotations
-from cwii_webhook.dialects.cwii.precedence import Hearing, ResolvedAnnotations, Said, hearing, where
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 
-TOUCH = 256  # weight of what one container is given
+# Containers that cwii injects. A second pass finds them among the pod's own; they have all that they need.
+HELPER_NAMES = frozenset(
+    {"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"}
+)
+TOKEN_FILE = "token"  # noqa: S105 - a file's name
 
 
-class Plan(Struct, frozen=True, kw_only=True):
-    """For any pod of which the same is said."""
+class Identity(Struct, frozen=True, kw_only=True):
+    """What a pod needs to use its identity in one cloud."""
 
     volumes: tuple[Volume, ...]
-    variables: tuple[Variable, ...]
-    mounts: tuple[Mount, ...]
-    guests: tuple[HelperSpec, ...] = ()
+    env: tuple[EnvVar, ...]
+    volume_mounts: tuple[VolumeMount, ...]
+    helpers: tuple[HelperSpec, ...] = ()
     annotations: Mapping[str, str] = {}
-    before: tuple[ConfigMap, ...] = ()
-    warnings: tuple[str, ...]
-    origins: tuple[Origin, ...]
-    told: str
-    names: frozenset[str]  # of variables
-    bodies: Mapping[str, Volume]
-
-
-class Usual(Struct, frozen=True):
-    """A plan, and what comes of it for a pod in which nothing is in the way."""
-
-    plan: Plan
-    injection: Injection
+    prerequisites: tuple[ConfigMap, ...] = ()
+    overflow_hint: str = ""
 
 
 class CloudMutator:
-    """A mutator whose plan follows from what is said, and from nothing else of the pod."""
+    """Injects the identity of one cloud into all containers of a pod."""
 
     def __init__(
         self,
-        gives: str,
-        volumes: frozenset[str],
-        variables: frozenset[str],
-        planned: Callable[[ResolvedAnnotations], Plan | Skip],
+        provider: str,
+        volume_names: frozenset[str],
+        env_names: frozenset[str],
+        resolve: Callable[[ResolvedAnnotations], Identity | Skip],
     ) -> None:
-        self.provider = gives
-        self.volumes = volumes
-        self.variables = variables
-        self._planned = planned
-        self._known: Memo[Said, Usual | Skip] = Memo()
+        self.provider = provider
+        self.volume_names = volume_names
+        self.env_names = env_names
+        self._resolve = resolve
 
-    def skipped(self, pod: Pod) -> frozenset[str]:  # noqa: ARG002 - no word of cwii's skips a container
+    def skipped_containers(self, pod: Pod) -> frozenset[str]:  # noqa: ARG002 - cwii has no skip list
         return frozenset()
 
-    def __call__(self, subject: PodContext) -> Injection | Skip:
-        heard = hearing(subject)
-        usual = self._known.get(heard.said) or self._known.keep(
-            heard.said, self._worked_out(heard), heard.said.weight + TOUCH * len(heard.said.places)
-        )
-        if isinstance(usual, Skip):
-            return usual
-        plan, injection = usual.plan, usual.injection
-        if not plan.guests and not _in_the_way(plan, heard):
-            return injection
-        guests = tuple([build_helper(guest, subject.pod) for guest in plan.guests])
-        return more(injection, guests, tuple(_warnings(plan, heard)))
-
-    def _worked_out(self, heard: Hearing) -> Usual | Skip:
-        plan = self._planned(ResolvedAnnotations(heard))
-        if isinstance(plan, Skip):
-            return plan
-        injection = Injection(
+    def __call__(self, context: PodContext) -> Injection | Skip:
+        annotations = ResolvedAnnotations(context)
+        identity = self._resolve(annotations)
+        if isinstance(identity, Skip):
+            return identity
+        volumes = (*identity.volumes, NO_TOKEN) if identity.helpers else identity.volumes
+        return Injection(
             provider=self.provider,
-            volumes=plan.volumes,
+            volumes=volumes,
             containers=tuple(
                 [
-                    ContainerInjection(*where, plan.variables, plan.mounts)
-                    for where in heard.said.places
+                    ContainerInjection(*ref, identity.env, identity.volume_mounts)
+                    for ref in context.container_refs(HELPER_NAMES)
                 ]
             ),
-            annotations=plan.annotations,
-            prerequisites=plan.before,
-            warnings=plan.warnings,
-            origins=plan.origins,
-            summary=plan.told,
+            helpers=tuple([build_helper(helper, context.pod) for helper in identity.helpers]),
+            annotations=identity.annotations,
+            prerequisites=identity.prerequisites,
+            warnings=(*annotations.warnings, *_conflicts(context, identity.env, volumes)),
+            origins=tuple(annotations.origins),
+            overflow_hint=identity.overflow_hint,
         )
-        return Usual(plan, injection)
 
 
-def _in_the_way(plan: Plan, heard: Hearing) -> bool:
-    """Whether there may be anything to warn of: mostly there is not."""
-    return bool(heard.from_elsewhere) or not (
-        plan.names.isdisjoint(heard.env) and plan.bodies.keys().isdisjoint(heard.volumes)
-    )
+def _conflicts(
+    context: PodContext, env: Sequence[EnvVar], volumes: Sequence[Volume]
+) -> Iterator[str]:
+    """Warns of variables and volumes of the pod that take the place of injected ones."""
+    values = {variable.name: variable.value for variable in env}
+    containers = [c for c in context.containers if c.name not in HELPER_NAMES]
+    for container in containers:
+        for own in container.env or ():
+            if own.name in values and own.value != values[own.name]:
+                yield (
+                    f"container {container.name} sets {own.name} itself: "
+                    "that is used, not what is injected"
+                )
+    for container in containers:
+        if container.env_from:
+            yield (
+                f"container {container.name} takes variables from elsewhere (envFrom): "
+                f"should {', '.join(values)} be among them, ours are used"
+            )
+    existing = {volume.name: volume for volume in context.pod.spec.volumes or ()}
+    for volume in volumes:
+        own = existing.get(volume.name)
+        if own and not has_same_source(own, volume):
+            yield (
+                f"volume {volume.name} is the pod's own and is left as it is: "
+                "rename it, for what is injected belongs there"
+            )
 
 
-def _warnings(plan: Plan, heard: Hearing) -> Iterator[str]:
-    """What of the pod's own stands in the way."""
-    names = [variable.name for variable in plan.variables]
-    if not plan.names.isdisjoint(heard.env):
-        values = {variable.name: variable.value for variable in plan.variables}
-        for container in heard.containers:
-            for own in container.env or ():
-                if own.name in values and own.value != values[own.name]:
-                    yield f"container {container.name} sets {own.name} itself: that is used, not what is injected"
-    for name in heard.from_elsewhere:
-        yield f"container {name} takes variables from elsewhere (envFrom): should {', '.join(names)} be among them, ours are used"
-    for volume in plan.volumes:
-        own = heard.volumes.get(volume.name)
-        if own and not present.volume(own, volume):
-            yield f"volume {volume.name} is the pod's own and is left as it is: rename it, for what is injected belongs there"
+class TokenVolume:
+    """The volume of one cloud's token. Clouds share none, because each needs its own audience."""
+
+    def __init__(self, provider: str, mount_root: str) -> None:
+        self.name = f"cwii-{provider}-token"
+        self.mount = VolumeMount(self.name, f"{mount_root}/{provider}", read_only=True)
+        self.path = f"{mount_root}/{provider}/{TOKEN_FILE}"
+
+    def volume(self, audience: str, seconds: int) -> Volume:
+        token = {"audience": audience, "expirationSeconds": seconds, "path": TOKEN_FILE}
+        return Volume(self.name, {"projected": {"sources": [{"serviceAccountToken": token}]}})
 
 
-def plan(  # noqa: PLR0913 - what a plan is made of
-    wishes: ResolvedAnnotations,
-    *,
-    volumes: tuple[Volume, ...],
-    variables: tuple[Variable, ...],
-    mounts: tuple[Mount, ...],
-    guests: tuple[HelperSpec, ...] = (),
-    annotations: Mapping[str, str] | None = None,
-    before: tuple[ConfigMap, ...] = (),
-) -> Plan:
-    """With all that was learned on the way to it."""
-    volumes = (*volumes, NO_TOKEN) if guests else volumes
-    return Plan(
-        volumes=volumes,
-        variables=variables,
-        mounts=mounts,
-        guests=guests,
-        annotations=annotations or {},
-        before=before,
-        warnings=tuple(wishes.warnings),
-        origins=tuple(wishes.origins),
-        told=describe_origins(wishes.origins),
-        names=frozenset([variable.name for variable in variables]),
-        bodies={volume.name: volume for volume in volumes},
-    )
+def container_path(path: str, *, is_windows: bool) -> str:
+    """Returns the path as processes in the container see it."""
+    return "C:" + path.replace("/", "\\") if is_windows else path
 
 
 class NativeAnnotation(Struct, frozen=True):
-    """A word of another webhook, by which a cloud is asked for where it is honoured; and the dialect that it is of, if that is one of ours."""
+    """An annotation of another webhook that asks for a cloud.
 
-    word: Annotation
+    `dialect` is the dialect of this webhook that reads it, if any. `is_used` is None if no flag makes cwii read it.
+    """
+
+    annotation: Annotation
     dialect: str = ""
-    honoured: bool | None = None  # None where no flag has it honoured
+    is_used: bool | None = None
 
-    def unheeded(self, said: Origin) -> str:
-        flag = "with --native-annotations=true" if self.honoured is not None else ""
+    def unused_warning(self, origin: Origin) -> str:
+        flag = "with --native-annotations=true" if self.is_used is not None else ""
         dialect = f"in the dialect {self.dialect}" if self.dialect else ""
-        return f"{where(said)} is not heeded by this webhook: it would be {' or '.join(filter(None, (flag, dialect)))}"
+        ways = " or ".join(filter(None, (flag, dialect)))
+        return f"{describe(origin)} is not heeded by this webhook: it would be {ways}"
 
 
-def declined(
-    gives: str,
-    common: CloudAnnotations,
-    wishes: ResolvedAnnotations,
-    telling: Sequence[Annotation],
+def skip_unless_requested(
+    provider: str,
+    cloud: CloudAnnotations,
+    annotations: ResolvedAnnotations,
+    significant: Sequence[Annotation],
     *natives: NativeAnnotation,
 ) -> Skip | None:
-    """Why there is nothing to give; None where there is: it was asked for in so many words, or by the word of another webhook.
+    """Returns why there is nothing to inject, or None if the pod asks for the cloud.
 
-    `telling` are words that nobody says in vain, but on a namespace, where they are for whoever asks.
+    `significant` are annotations that show a wish for the cloud. On a namespace they do not: there they are defaults for
+    the pods that ask.
     """
-    asked = wishes.flag(common.inject)
-    if asked:
-        if asked.value == "true":
+    inject = annotations.flag(cloud.inject)
+    if inject:
+        if inject.value == "true":
             return None
-        return Skip(gives, "switched-off", f"{where(asked)} is false", tuple(wishes.warnings))
-    asking = [(native, said) for native in natives if (said := wishes.heard(native.word, "inject"))]
-    if any(native.honoured for native, _ in asking):
-        return None
-    vain = [
-        said
-        for word in telling
-        if (said := wishes.heard(word, "inject"))
-        and said.source
-        and said.source.scope != "namespace"
+        detail = f"{describe(inject)} is false"
+        return Skip(provider, "switched-off", detail, tuple(annotations.warnings))
+    found = [
+        (native, origin)
+        for native in natives
+        if (origin := annotations.peek(native.annotation, "inject"))
     ]
-    if vain:
-        text = f'{where(vain[0])} alone gives nothing: set {common.inject.key} to "true" beside it'
-        return Skip(
-            gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, text)
-        )
-    unheeded = [native.unheeded(said) for native, said in asking]
-    return Skip(
-        gives, "not-asked", f"nobody says {common.inject.key}", (*wishes.warnings, *unheeded)
+    if any(native.is_used for native, _ in found):
+        return None
+    peeked = [annotations.peek(annotation, "inject") for annotation in significant]
+    alone = [o for o in peeked if o and o.source and o.source.scope != "namespace"]
+    if alone:
+        hints = [
+            f'{describe(alone[0])} alone gives nothing: set {cloud.inject.key} to "true" beside it'
+        ]
+    else:
+        hints = [native.unused_warning(origin) for native, origin in found]
+    detail = f"nobody says {cloud.inject.key}"
+    return Skip(provider, "not-asked", detail, (*annotations.warnings, *hints))
+
+
+def skip_incomplete(provider: str, annotations: ResolvedAnnotations, *missing: str) -> Skip:
+    """Returns a skip for a pod that asks for a cloud and lacks required annotations."""
+    origins = annotations.origins
+    request = describe(origins[0]) if origins else "an annotation of another webhook"
+    text = (
+        f"{request} asks for an identity, but nobody says {' and '.join(missing)}: "
+        "set it on the pod, its owner, its ServiceAccount or its namespace"
     )
-
-
-def incomplete(gives: str, wishes: ResolvedAnnotations, *missing: str) -> Skip:
-    """Asked for, and yet not to be had: that is what its user wants to know."""
-    asked = where(wishes.origins[0]) if wishes.origins else "an annotation of another webhook"
-    text = f"{asked} asks for an identity, but nobody says {' and '.join(missing)}: set it on the pod, its owner, its ServiceAccount or its namespace"
-    return Skip(gives, "incomplete", text, (*wishes.warnings, text))
+    return Skip(provider, "incomplete", text, (*annotations.warnings, text))

@@ -1,228 +1,127 @@
-"""What is wished for a pod in cwii's words: of each word the nearest voice is heard, in the way of the word's kind."""
+"""Resolves cwii's annotations: the nearest source of a pod that has an annotation decides its value."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from msgspec import Struct
-
-from cwii_webhook.admission import owners
-from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext, Scope
-from cwii_webhook.admission.cluster_view import ObjectRef
+from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext
 from cwii_webhook.admission.injection import Origin, PodRefused
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import ContainerRefs, encode
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.common.pod_traits import runs_on_windows
-from cwii_webhook.dialects.common.typo_hints import TypoHints, printable
-from cwii_webhook.dialects.cwii.annotations import ALL, DOMAIN, HEARD
+from cwii_webhook.dialects.common.typo_hints import printable
+from cwii_webhook.dialects.cwii.annotations import INPUT_KEYS
 from cwii_webhook.settings.formats import MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS
 
-# Containers of ours, which a second pass finds among the pod's own: each has all that it needs.
-GUESTS = frozenset(
-    {"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"}
-)
-
-SPELLING = TypoHints("cwii", DOMAIN, ALL, alone=True)
-PREFIX = SPELLING.prefix
-KNOWN = frozenset(word.key for word in ALL)
-
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-
-Texts = tuple[tuple[str, str], ...]
-Key = tuple[str, bool, ContainerRefs, tuple[tuple[Scope, ObjectRef, Texts], ...]]
-
-
-class Said(Struct, frozen=True, eq=False):
-    """What is given follows from it alone, where nothing is in the way. Of pods of which the same is said, it is one and the same object."""
-
-    places: ContainerRefs  # of containers
-    weight: int
-
-
-_heard: Memo[Key, Said] = Memo()
-
-
-class Hearing:
-    """What is looked up once for a pod, however many clouds it is for."""
-
-    __slots__ = (
-        "containers",
-        "env",
-        "from_elsewhere",
-        "namespace",
-        "said",
-        "voices",
-        "volumes",
-        "windows",
-    )
-
-    def __init__(self, subject: PodContext) -> None:
-        spec = subject.pod.spec
-        self.namespace = subject.namespace
-        every = list(_voices(subject))
-        self.voices = tuple([voice for voice in every if not HEARD.isdisjoint(voice.annotations)])
-        if odd := [
-            voice
-            for voice in every
-            if not KNOWN.issuperset(voice.annotations) and PREFIX in "\n".join(voice.annotations)
-        ]:
-            subject.annotation_warnings = tuple(
-                [told for voice in odd for told in SPELLING.told(voice)]
-            )
-        self.windows = bool(self.voices) and runs_on_windows(subject.pod)
-        self.containers = (
-            [container for container in subject.containers if container.name not in GUESTS]
-            if self.voices
-            else []
-        )
-        places = subject.container_refs(GUESTS) if self.voices else ()
-        self.said = _said(
-            (
-                self.namespace,
-                self.windows,
-                places,
-                tuple([(voice.scope, voice.ref, _texts(voice)) for voice in self.voices]),
-            )
-        )
-        self.env = frozenset(
-            [
-                variable.name
-                for container in self.containers
-                if container.env
-                for variable in container.env
-            ]
-        )
-        self.from_elsewhere = [
-            container.name for container in self.containers if container.env_from
-        ]
-        self.volumes = {volume.name: volume for volume in spec.volumes or ()}
-
-
-def hearing(subject: PodContext) -> Hearing:
-    if not isinstance(subject.heard, Hearing):
-        subject.heard = Hearing(subject)
-    return subject.heard
-
-
-def _texts(voice: AnnotationSource) -> Texts:
-    items = voice.annotations.items()
-    return (
-        tuple(items)
-        if HEARD.issuperset(voice.annotations)
-        else tuple([said for said in items if said[0] in HEARD])
-    )
-
-
-def _said(key: Key) -> Said:
-    said = _heard.get(key)
-    if said is None:
-        weight = len(encode(key))
-        said = _heard.keep(key, Said(key[2], weight), weight)
-    return said
-
-
-def _voices(subject: PodContext) -> Iterator[AnnotationSource]:
-    yield subject.own_annotations()
-    yield from owners.owner_sources(subject)
-    account, space = (
-        subject.service_account(subject.pod.spec.service_account_name or "default"),
-        subject.namespace_annotations(),
-    )
-    if account:
-        yield account
-    if space:
-        yield space
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class ResolvedAnnotations:
-    """One mutator's questions to the voices. It keeps where each answer came from, and what was odd about it."""
+    """Answers one mutator's questions about a pod's annotations.
 
-    __slots__ = ("hearing", "origins", "voices", "warnings")
+    Records the origin of each answer that is used, and warnings about values that are not.
+    """
 
-    def __init__(self, heard: Hearing) -> None:
-        self.hearing = heard
-        self.voices = [
-            AnnotationSource(voice.scope, voice.ref, dict(_texts(voice))) for voice in heard.voices
-        ]  # origins keep them: no more than what is heard
+    def __init__(self, context: PodContext) -> None:
+        self.context = context
+        self.is_windows = runs_on_windows(context.pod)
         self.origins: list[Origin] = []
         self.warnings: list[str] = []
+        # Origins keep their source, so that a source must not keep foreign annotations in memory.
+        self._sources = [
+            AnnotationSource(source.scope, source.ref, inputs)
+            for source in context.sources
+            if (inputs := {k: v for k, v in source.annotations.items() if k in INPUT_KEYS})
+        ]
 
-    def flag(self, word: Annotation) -> Origin | None:
-        """What is neither true nor false is no answer, and the next voice is asked."""
-        for voice in self.voices:
-            said = voice.annotations.get(word.key)
-            if said is not None:
-                text = said.strip().lower()
-                if text in {"true", "false"}:
-                    return self._kept(Origin(word.key, text, word.key, voice))
-                if text:
-                    self.warnings.append(
-                        f"{word.key} of {voice} is {printable(said)}, neither true nor false: it is passed over"
-                    )
+    def flag(self, annotation: Annotation) -> Origin | None:
+        """Resolves a boolean. A source with another value is skipped, with a warning."""
+        for source in self._sources:
+            text = source.annotations.get(annotation.key)
+            if text is None:
+                continue
+            value = text.strip().lower()
+            if value in {"true", "false"}:
+                return self._record(Origin(annotation.key, value, annotation.key, source))
+            if value:
+                self.warnings.append(
+                    f"{annotation.key} of {source} is {printable(text)}, neither true nor false: "
+                    "it is passed over"
+                )
         return None
 
-    def text(self, word: Annotation, what: str) -> Origin | None:
-        """What is empty is no answer either."""
-        origin = self.heard(word, what)
-        return self._kept(origin) if origin else None
+    def text(self, annotation: Annotation, name: str) -> Origin | None:
+        """Resolves a text. A source with an empty value is skipped."""
+        origin = self.peek(annotation, name)
+        return self._record(origin) if origin else None
 
-    def heard(self, word: Annotation, what: str) -> Origin | None:
-        """As `text`, of something that need not be used."""
-        key = word.key
-        for voice in self.voices:
-            said = voice.annotations.get(key)
-            if said and (said := said.strip()):
-                return Origin(what, said, key, voice)
+    def peek(self, annotation: Annotation, name: str) -> Origin | None:
+        """Resolves a text without recording the origin."""
+        for source in self._sources:
+            value = source.annotations.get(annotation.key, "").strip()
+            if value:
+                return Origin(name, value, annotation.key, source)
         return None
 
-    def otherwise(self, what: str, value: str) -> Origin:
-        """Nobody said it: the server's own."""
-        return self._kept(Origin(what, value))
+    def default(self, name: str, value: str) -> Origin:
+        """Records that a default of the server is used."""
+        return self._record(Origin(name, value))
 
-    def seconds(self, word: Annotation, default: int) -> int:
-        """The nearest answer is the answer, even if it is no number: then the server's own counts, not what is said farther away."""
-        origin = self.heard(word, "token expiration")
-        if origin is None or not _WHOLE.fullmatch(origin.value):
+    def seconds(self, annotation: Annotation, default: int) -> int:
+        """Resolves a token lifetime.
+
+        The nearest value decides even if it is no number. The server's default is used then, and not the value of a
+        source farther away.
+        """
+        name = "token expiration"
+        origin = self.peek(annotation, name)
+        if origin is None or not _INTEGER.fullmatch(origin.value):
             if origin:
                 self.warnings.append(
-                    f"{where(origin)} is {printable(origin.value)}, which is no number of seconds: {default} is used"
+                    f"{describe(origin)} is {printable(origin.value)}, which is no number of "
+                    f"seconds: {default} is used"
                 )
-            self.otherwise("token expiration", str(default))
+            self.default(name, str(default))
             return default
-        digits = origin.value.lstrip("+-").lstrip("0")
-        seconds = 0 if origin.value.startswith("-") else int(digits[:40] or "0")
+        seconds = _clamped_int(origin.value)
         if seconds > MAX_TOKEN_SECONDS:
             raise PodRefused(
-                f"{where(origin)} is {printable(origin.value)}, and no token may last so long: say {MIN_TOKEN_SECONDS} to {MAX_TOKEN_SECONDS} seconds"
+                f"{describe(origin)} is {printable(origin.value)}, and no token may last so long: "
+                f"say {MIN_TOKEN_SECONDS} to {MAX_TOKEN_SECONDS} seconds"
             )
         if seconds < MIN_TOKEN_SECONDS:
             self.warnings.append(
-                f"{where(origin)} is {origin.value}, and no token lasts less than {MIN_TOKEN_SECONDS} seconds: {MIN_TOKEN_SECONDS} is used"
+                f"{describe(origin)} is {origin.value}, and no token lasts less than "
+                f"{MIN_TOKEN_SECONDS} seconds: {MIN_TOKEN_SECONDS} is used"
             )
         seconds = max(MIN_TOKEN_SECONDS, seconds)
-        self._kept(Origin(origin.name, str(seconds), origin.key, origin.source))
+        self._record(Origin(name, str(seconds), origin.key, origin.source))
         return seconds
 
     def either(
-        self, word: Annotation, native: Annotation, what: str, *, honoured: bool
+        self, annotation: Annotation, native: Annotation, name: str, *, use_native: bool
     ) -> Origin | None:
-        """A word of cwii's, or where it is missing the one that another webhook has for it."""
-        own, other = self.heard(word, what), self.heard(native, what)
+        """Resolves an annotation of cwii, or else the annotation of another webhook with the same meaning."""
+        own, other = self.peek(annotation, name), self.peek(native, name)
         if own and other and own.value != other.value:
             self.warnings.append(
-                f"{where(own)} and {where(other)} say different things: {word.key} is used here, but {native.key} speaks to another webhook too"
+                f"{describe(own)} and {describe(other)} say different things: {annotation.key} is "
+                f"used here, but {native.key} speaks to another webhook too"
             )
-        if own is None and honoured:
+        if own is None and use_native:
             own = other
-        return self._kept(own) if own else None
+        return self._record(own) if own else None
 
-    def _kept(self, origin: Origin) -> Origin:
+    def _record(self, origin: Origin) -> Origin:
         self.origins.append(origin)
         return origin
 
 
-def where(origin: Origin) -> str:
-    """Which annotation, and on what it is."""
+def _clamped_int(text: str) -> int:
+    """Parses a number; negative ones become 0. 40 digits are enough to exceed any limit."""
+    digits = text.lstrip("+-").lstrip("0")
+    return 0 if text.startswith("-") else int(digits[:40] or "0")
+
+
+def describe(origin: Origin) -> str:
+    """Names the annotation and the object that has it."""
     return f"{origin.key} of {origin.source}" if origin.source else origin.name

@@ -1,4 +1,4 @@
-"""What cwii's server is told, under its own names and with its own defaults."""
+"""Defines the flags of cwii's server and their environment variables, with its names and defaults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Delivery = Literal["annotation", "config-map", "init-container"]
 _SPELLINGS = {"configmap": "config-map", "initcontainer": "init-container"}
 
 _HOST = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}(:[0-9]{1,5})?")
-_ROOT = re.compile(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?")
+_PATH = re.compile(r"/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?")
 
 
 class Settings(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Settings(Struct, frozen=True):
     authority_hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _ROOT.fullmatch(self.mount_root):
+        if not _PATH.fullmatch(self.mount_root):
             raise BadFlag(
                 f"--mount-root is {self.mount_root!r}, which is no path",
                 "begin it with /, and use letters, digits and ._-",
@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True):
                 f"--token-expiration is {self.token_expiration}, and no token may last so long",
                 f"give {MIN_TOKEN_SECONDS} to {MAX_TOKEN_SECONDS} seconds",
             )
-        if delivery(self.gcp_delivery) is None:
+        if parse_delivery(self.gcp_delivery) is None:
             raise BadFlag(
                 f"--gcp-delivery is {self.gcp_delivery!r}",
                 f"use one of {', '.join(get_args(Delivery))}",
@@ -86,15 +86,15 @@ class Settings(Struct, frozen=True):
 
     @property
     def delivery(self) -> Delivery:
-        return delivery(self.gcp_delivery) or "annotation"
+        return parse_delivery(self.gcp_delivery) or "annotation"
 
     @property
     def own_images(self) -> frozenset[str]:
         return frozenset({self.gcp_verify_image, self.aws_verify_image, self.az_verify_image})
 
 
-def delivery(text: str) -> Delivery | None:
-    """In any of the spellings that are taken; None for another word."""
+def parse_delivery(text: str) -> Delivery | None:
+    """Parses a delivery method in any accepted spelling. Returns None if it is unknown."""
     word = text.strip().lower().replace("_", "-")
     word = _SPELLINGS.get(word, word)
     return cast("Delivery", word) if word in get_args(Delivery) else None
@@ -212,5 +212,5 @@ FLAGS: tuple[Flag, ...] = (
 SERVING = ServingSettings(address=("0.0.0.0", 8443), cert="/tls/tls.crt", key="/tls/tls.key")  # noqa: S104 - as cwii does, in a pod of its own
 
 
-def settings(told: ParsedFlags) -> Settings:
-    return build_settings(told, Settings)
+def parse_settings(flags: ParsedFlags) -> Settings:
+    return build_settings(flags, Settings)

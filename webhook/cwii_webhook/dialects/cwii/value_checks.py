@@ -1,4 +1,4 @@
-"""What a value that a user writes may look like: none of these can leave the URL, the path or the shell's word that it stands in."""
+"""Checks values of cwii's annotations, so that none can leave the URL, path or shell word that it is put into."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from cwii_webhook.admission.injection import Origin, PodRefused
 from cwii_webhook.dialects.common.typo_hints import printable
-from cwii_webhook.dialects.cwii.precedence import where
+from cwii_webhook.dialects.cwii.precedence import describe
 from cwii_webhook.settings.formats import Format, value_format
 
 ROLE_ARN = value_format(
@@ -15,7 +15,7 @@ ROLE_ARN = value_format(
     "role's ARN",
     "arn:aws:iam::123456789012:role/name",
 )
-SESSION = value_format(
+SESSION_NAME = value_format(
     r"[\w+=,.@-]{2,64}", "name of a session", "2 to 64 letters, digits or _+=,.@-"
 )
 ID = value_format(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "id", "11111111-2222-3333-4444-555555555555")
@@ -24,35 +24,43 @@ SERVICE_ACCOUNT = value_format(
     "service account",
     "name@project.iam.gserviceaccount.com",
 )
-PROVIDER = re.compile(
-    r"//iam\.googleapis\.com/(projects/[^/]+/locations/[^/]+/workloadIdentityPools|locations/[^/]+/workforcePools)/[^/]+/providers/[^/]+"
+PROVIDER_AUDIENCE = re.compile(
+    r"//iam\.googleapis\.com/"
+    r"(projects/[^/]+/locations/[^/]+/workloadIdentityPools|locations/[^/]+/workforcePools)"
+    r"/[^/]+/providers/[^/]+"
 )
-HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
+HTTPS_HOST = re.compile(r"https://([a-z0-9.-]{1,253}(?::\d{1,5})?)/?", re.ASCII)
 
-AUTHORITIES = frozenset({
-    "login.microsoftonline.com",
-    "login.microsoftonline.us",
-    "login.chinacloudapi.cn",
-    "login.partner.microsoftonline.cn",
-    "login.microsoftonline.de",
-    "login.windows.net",
-})  # fmt: skip
+# Hosts of Microsoft Entra ID in all of Azure's clouds.
+AUTHORITY_HOSTS = frozenset(
+    {
+        "login.microsoftonline.com",
+        "login.microsoftonline.us",
+        "login.chinacloudapi.cn",
+        "login.partner.microsoftonline.cn",
+        "login.microsoftonline.de",
+        "login.windows.net",
+    }
+)
 
 
-def checked(origin: Origin, grammar: Format) -> str:
-    if grammar.pattern.fullmatch(origin.value):
+def checked(origin: Origin, value_format: Format) -> str:
+    """Returns the value. Raises PodRefused if it does not have the format."""
+    if value_format.pattern.fullmatch(origin.value):
         return origin.value
     raise PodRefused(
-        f"{where(origin)} is {printable(origin.value)}, which is no {grammar.what}: correct it (such as {grammar.example}), or take it away"
+        f"{describe(origin)} is {printable(origin.value)}, which is no {value_format.what}: "
+        f"correct it (such as {value_format.example}), or take it away"
     )
 
 
-def authority(origin: Origin, others: Collection[str]) -> str:
-    """Whoever it names is sent the pod's token."""
-    found = HOST.fullmatch(origin.value)
-    if found and (found[1] in AUTHORITIES or found[1] in others):
+def checked_authority(origin: Origin, extra_hosts: Collection[str]) -> str:
+    """Returns the URL of an authority. The pod sends its token there, so only known hosts are accepted."""
+    match = HTTPS_HOST.fullmatch(origin.value)
+    if match and (match[1] in AUTHORITY_HOSTS or match[1] in extra_hosts):
         return origin.value
     raise PodRefused(
-        f"{where(origin)} is {printable(origin.value)}, which is no cloud's own authority over https: "
-        "name one (such as https://login.microsoftonline.us/), or have --authority-hosts of the webhook list it"
+        f"{describe(origin)} is {printable(origin.value)}, which is no cloud's own authority over "
+        "https: name one (such as https://login.microsoftonline.us/), or have --authority-hosts of "
+        "the webhook list it"
     )

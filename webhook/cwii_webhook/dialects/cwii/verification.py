@@ -1,84 +1,79 @@
-"""The container that tries an identity before the pod's own start."""
+"""Builds the init container that tries an identity before the pod's own containers start."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from cwii_webhook.admission.injection import Mount, Origin, PodRefused, Variable
+from cwii_webhook.admission.injection import EnvVar, Origin, PodRefused, VolumeMount
 from cwii_webhook.dialects.common.helper_container import HelperSpec
 from cwii_webhook.dialects.common.typo_hints import printable
 from cwii_webhook.dialects.cwii.annotations import CloudAnnotations
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, where
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.dialects.cwii.value_checks import checked
 from cwii_webhook.settings.formats import IMAGE
 
-# The tools keep what they learn at home, and whoever the pod runs as can write there.
-AT_HOME = "export HOME=/tmp; "
-UNENFORCED = " || echo 'cwii: verification check failed (non-enforcing)' >&2"
+# The tools write caches to their home directory, and any user can write to /tmp.
+SET_HOME = "export HOME=/tmp; "
+IGNORE_FAILURE = " || echo 'cwii: verification check failed (non-enforcing)' >&2"
 
 
 class VerificationContainer(Struct, frozen=True):
-    """How an identity is tried: by what command, in what image, with how much memory."""
+    """How one cloud's identities are tried."""
 
     name: str
-    common: CloudAnnotations
+    cloud: CloudAnnotations
     image: str
     memory: str
     command: str
 
-    def guests(
+    def helpers(
         self,
-        wishes: ResolvedAnnotations,
+        annotations: ResolvedAnnotations,
         settings: Settings,
-        variables: tuple[Variable, ...],
-        mounts: tuple[Mount, ...],
+        env: tuple[EnvVar, ...],
+        mounts: tuple[VolumeMount, ...],
     ) -> tuple[HelperSpec, ...]:
-        wanted = wishes.flag(self.common.verify)
-        if wanted is None or wanted.value == "false":
+        """Returns the container if the pod asks for verification."""
+        verify = annotations.flag(self.cloud.verify)
+        if verify is None or verify.value == "false":
             return ()
-        if wishes.hearing.windows:
-            wishes.warnings.append(
-                f"{where(wanted)} asks to try the identity first, but what could try it does not run on Windows: it is not tried"
+        if annotations.is_windows:
+            annotations.warnings.append(
+                f"{describe(verify)} asks to try the identity first, but what could try it does "
+                "not run on Windows: it is not tried"
             )
             return ()
-        enforced = wishes.flag(self.common.enforce)
-        script = (
-            AT_HOME + self.command + ("" if enforced and enforced.value == "true" else UNENFORCED)
-        )
-        return (
-            HelperSpec(
-                self.name,
-                self._image(wishes, settings),
-                script,
-                variables,
-                mounts,
-                "100m",
-                self.memory,
-            ),
-        )
+        enforce = annotations.flag(self.cloud.enforce)
+        script = SET_HOME + self.command
+        if enforce is None or enforce.value == "false":
+            script += IGNORE_FAILURE
+        image = self._image(annotations, settings)
+        return (HelperSpec(self.name, image, script, env, mounts, "100m", self.memory),)
 
-    def _image(self, wishes: ResolvedAnnotations, settings: Settings) -> str:
-        named = wishes.text(self.common.image, "verify image")
-        if named is None:
-            return wishes.otherwise("verify image", self.image).value
-        image = checked(named, IMAGE)
-        if image in settings.own_images or _listed(image, named, settings):
+    def _image(self, annotations: ResolvedAnnotations, settings: Settings) -> str:
+        origin = annotations.text(self.cloud.image, "verify image")
+        if origin is None:
+            return annotations.default("verify image", self.image).value
+        image = checked(origin, IMAGE)
+        if image in settings.own_images or _is_allowed(image, origin, settings):
             return image
-        may = ", ".join(sorted(settings.own_images | set(settings.verify_images)))
+        allowed = ", ".join(sorted(settings.own_images | set(settings.verify_images)))
         raise PodRefused(
-            f"{where(named)} is {printable(image)}, which this cluster does not list: name one of {may}, or have --verify-images of the webhook list it"
+            f"{describe(origin)} is {printable(image)}, which this cluster does not list: name one "
+            f"of {allowed}, or have --verify-images of the webhook list it"
         )
 
 
-def _listed(image: str, named: Origin, settings: Settings) -> bool:
-    """Where nothing is listed, whoever writes the pod may name any, for he might run it as a container of his own.
+def _is_allowed(image: str, origin: Origin, settings: Settings) -> bool:
+    """Checks an image against --verify-images.
 
-    Who may edit its ServiceAccount or its namespace may not: he would run it as somebody whom he cannot run pods as.
+    Without that list, the author of a pod or its owner may name any image, because they could run it in the pod anyway.
+    The author of a ServiceAccount or a namespace may not: the image would run with the identity of others.
     """
     if not settings.verify_images:
-        return named.source is not None and named.source.scope in {"pod", "owner"}
+        return origin.source is not None and origin.source.scope in {"pod", "owner"}
     return any(
-        image == listed or (listed.endswith("*") and image.startswith(listed[:-1]))
-        for listed in settings.verify_images
+        image == pattern or (pattern.endswith("*") and image.startswith(pattern[:-1]))
+        for pattern in settings.verify_images
     )

@@ -1,4 +1,4 @@
-"""EKS pod identity's words. Their domain is a flag's to choose; `words` makes them for one."""
+"""Lists the annotations of EKS pod identity. A flag chooses their domain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from cwii_webhook.dialects.common.annotations import Annotation
 
 DOMAIN = "eks.amazonaws.com"
-POD_IDENTITY = f"{DOMAIN}/pod-identity"  # written under this domain, whatever the flag says
+POD_IDENTITY = f"{DOMAIN}/pod-identity"  # the domain of this label does not depend on the flag
 ENABLED = "enabled"
 
 

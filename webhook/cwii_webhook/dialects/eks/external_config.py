@@ -1,4 +1,4 @@
-"""What EKS's dialect heeds besides annotations: a ConfigMap of roles, a file of who goes to the agent, and where the webhook itself runs."""
+"""Parses what the EKS dialect reads besides annotations: a ConfigMap of roles, a file of agent identities, instance metadata."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cwii_webhook.dialects.common.external_config import (
 )
 
 CONFIG_MAP = "pod-identity-webhook"
-STILL = "what it said last is still heeded"
-ENTRIES = 'write it as {"NAMESPACE/SERVICEACCOUNT": {"RoleARN": "arn:..."}}'
-PAIRS = 'write it as {"identities": [{"namespace": "NAME", "serviceAccount": "NAME"}]}'
-_PARTITIONS = {
+LAST_CONTENT_STAYS = "what it said last is still heeded"
+ROLES_EXAMPLE = 'write it as {"NAMESPACE/SERVICEACCOUNT": {"RoleARN": "arn:..."}}'
+IDENTITIES_EXAMPLE = 'write it as {"identities": [{"namespace": "NAME", "serviceAccount": "NAME"}]}'
+_PARTITIONS = {  # by prefix of the region
     "cn-": "aws-cn",
     "us-gov-": "aws-us-gov",
     "us-iso-": "aws-iso",
@@ -30,8 +30,8 @@ _PARTITIONS = {
 }
 
 
-class Entry(Struct, frozen=True, rename="lower"):
-    """A ServiceAccount in the ConfigMap. Its members' names are read as Go reads them: in capitals or not."""
+class RoleEntry(Struct, frozen=True, rename="lower"):
+    """The entry of a ServiceAccount in the ConfigMap. Go matches field names without regard to case."""
 
     rolearn: str = ""
     audience: str = ""
@@ -40,42 +40,48 @@ class Entry(Struct, frozen=True, rename="lower"):
 
 
 class ConfigMapRoles:
+    """Roles of ServiceAccounts, from the ConfigMap `pod-identity-webhook`."""
+
     name: Name = "config-map"
 
     def __init__(self, namespace: str) -> None:
         self.ref = ObjectRef("", "ConfigMap", namespace, CONFIG_MAP)
         self.location = ConfigMapKey(self.ref, "config")
-        self._entries: Mapping[str, Entry] = {}
+        self._entries: Mapping[str, RoleEntry] = {}
 
-    def of(self, namespace: str, account: str) -> Entry | None:
-        """Its own entry goes before that of any namespace."""
+    def entry(self, namespace: str, account: str) -> RoleEntry | None:
+        """Returns the entry of the ServiceAccount, or the one for its name in any namespace."""
         return self._entries.get(f"{namespace}/{account}") or self._entries.get(f"*/{account}")
 
     def update(self, text: str | None) -> str:
-        """Who deletes it takes nothing away, as with the peer: it may be on its way to be made anew."""
+        """Takes new content. A deleted ConfigMap changes nothing, as with the peer: it may be replaced."""
         if text is None:
-            return f"there is no {self.ref} with a key {self.location.key}" + (
-                f": {STILL}" if self._entries else ""
-            )
+            problem = f"there is no {self.ref} with a key {self.location.key}"
+            return f"{problem}: {LAST_CONTENT_STAYS}" if self._entries else problem
         try:
-            found = msgspec.json.decode(text or "{}", type=dict[str, dict[str, object] | None])
+            content = msgspec.json.decode(text or "{}", type=dict[str, dict[str, object] | None])
             self._entries = {
-                key: _entry(said) for key, said in found.items() if said and "/" in key
+                key: _parse_entry(fields)
+                for key, fields in content.items()
+                if fields and "/" in key
             }
         except (msgspec.MsgspecError, RecursionError) as e:
-            return f"{self.location.key} of {self.ref} cannot be read ({e}): {ENTRIES}; {STILL}"
-        odd = next((key for key in found if "/" not in key), None)
+            return (
+                f"{self.location.key} of {self.ref} cannot be read ({e}): "
+                f"{ROLES_EXAMPLE}; {LAST_CONTENT_STAYS}"
+            )
+        invalid = next((key for key in content if "/" not in key), None)
+        if invalid is None:
+            return ""
         return (
-            ""
-            if odd is None
-            else f"{self.location.key} of {self.ref} has {odd[:64]!r}, which is no NAMESPACE/SERVICEACCOUNT: the others are heeded"
+            f"{self.location.key} of {self.ref} has {invalid[:64]!r}, which is no "
+            "NAMESPACE/SERVICEACCOUNT: the others are heeded"
         )
 
 
-def _entry(said: Mapping[str, object]) -> Entry:
-    return msgspec.convert(
-        {name.lower(): value for name, value in said.items() if value is not None}, Entry
-    )
+def _parse_entry(fields: Mapping[str, object]) -> RoleEntry:
+    lowered = {name.lower(): value for name, value in fields.items() if value is not None}
+    return msgspec.convert(lowered, RoleEntry)
 
 
 class _Pair(Struct, frozen=True):
@@ -83,11 +89,13 @@ class _Pair(Struct, frozen=True):
     account: str = msgspec.field(default="", name="serviceAccount")
 
 
-class _Config(Struct, frozen=True):
+class _IdentitiesFile(Struct, frozen=True):
     identities: list[_Pair] | None = None
 
 
 class AgentIdentities:
+    """The ServiceAccounts that get their credentials from the Pod Identity agent, from a file."""
+
     name: Name = "identities"
 
     def __init__(self, path: str) -> None:
@@ -95,52 +103,49 @@ class AgentIdentities:
         self.pairs: frozenset[tuple[str, str]] = frozenset()
 
     def update(self, text: str | None) -> str:
-        """Without a file nobody goes to the agent any more, and so with an empty one."""
+        """Takes new content. A missing file and an empty one mean that no pod uses the agent."""
         if not text:
             self.pairs = frozenset()
-            return (
-                f"there is no file {self.location.path}: nobody gets credentials of the agent"
-                if text is None
-                else ""
-            )
+            if text is not None:
+                return ""
+            return f"there is no file {self.location.path}: nobody gets credentials of the agent"
         try:
-            found = msgspec.json.decode(text, type=_Config).identities or []
+            identities = msgspec.json.decode(text, type=_IdentitiesFile).identities or []
         except (msgspec.MsgspecError, RecursionError) as e:
-            return f"{self.location.path} cannot be read ({e}): {PAIRS}; {STILL}"
-        self.pairs = frozenset([(pair.namespace, pair.account) for pair in found])
+            return (
+                f"{self.location.path} cannot be read ({e}): "
+                f"{IDENTITIES_EXAMPLE}; {LAST_CONTENT_STAYS}"
+            )
+        self.pairs = frozenset([(pair.namespace, pair.account) for pair in identities])
         return ""
 
 
-class _Document(Struct, frozen=True):
+class _IdentityDocument(Struct, frozen=True):
     account: str = msgspec.field(name="accountId")
     region: str
 
 
 class InstanceIdentity:
-    """The account and the partition that a role's bare name is meant in. There is no account where it is not known."""
+    """The account and partition of the EC2 instance, which complete the bare name of a role."""
 
     name: Name = "instance"
 
     def __init__(self) -> None:
         self.location = InstanceMetadata()
-        self.account = ""
+        self.account = ""  # empty: unknown
         self.partition = "aws"
 
     def update(self, text: str | None) -> str:
         try:
-            found = msgspec.json.decode(text or "", type=_Document)
+            document = msgspec.json.decode(text or "", type=_IdentityDocument)
         except (msgspec.MsgspecError, RecursionError) as e:
             return f"what the instance's metadata says of it cannot be read ({e})"
-        self.account = found.account
-        self.partition = next(
-            (
-                partition
-                for prefix, partition in _PARTITIONS.items()
-                if found.region.startswith(prefix)
-            ),
-            "aws",
-        )
+        self.account = document.account
+        partitions = (p for prefix, p in _PARTITIONS.items() if document.region.startswith(prefix))
+        self.partition = next(partitions, "aws")
         return ""
 
-    def composed(self, role: str) -> str:
-        return role if "arn:" in role else f"arn:{self.partition}:iam::{self.account}:role/{role}"
+    def full_arn(self, role: str) -> str:
+        if "arn:" in role:
+            return role
+        return f"arn:{self.partition}:iam::{self.account}:role/{role}"

@@ -1,4 +1,4 @@
-"""EKS pod identity's dialect: a role by the ServiceAccount's annotation, or credentials of the agent on the node."""
+"""Injects AWS identities as amazon-eks-pod-identity-webhook does."""
 
 from __future__ import annotations
 
@@ -6,264 +6,208 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext
-from cwii_webhook.admission.cluster_view import ObjectRef
+from cwii_webhook.admission.annotation_sources import PodContext
+from cwii_webhook.admission.cluster_view import service_account_ref
 from cwii_webhook.admission.injection import (
     ContainerInjection,
+    EnvVar,
     Injection,
-    Mount,
     Origin,
     Skip,
-    Variable,
     Volume,
-    more,
-    variable,
-    weight,
+    VolumeMount,
+    env_var,
 )
-from cwii_webhook.admission.memo import Memo
-from cwii_webhook.admission.review import ContainerRefs, Pod, variable_names
-from cwii_webhook.dialects.common import warnings as cautions
+from cwii_webhook.admission.review import Container, Pod, env_names
 from cwii_webhook.dialects.common.external_config import ExternalConfig
 from cwii_webhook.dialects.common.pod_traits import runs_on_windows
 from cwii_webhook.dialects.common.typo_hints import TypoHints, printable
-from cwii_webhook.dialects.eks.annotations import (
-    AGENT,
-    ENABLED,
-    POD_IDENTITY,
-    EksAnnotations,
-    eks_annotations,
+from cwii_webhook.dialects.common.warnings import (
+    env_conflict_warnings,
+    expiration_warnings,
+    unknown_container_warnings,
 )
-from cwii_webhook.dialects.eks.request import RoleRequest, RoleRequests, Setting
+from cwii_webhook.dialects.eks.annotations import AGENT, ENABLED, POD_IDENTITY, eks_annotations
+from cwii_webhook.dialects.eks.request import RoleRequest, RoleRequests
 from cwii_webhook.dialects.eks.settings import Settings
 
-ROLE = re.compile(r"arn:aws[a-z0-9-]*:iam::\d{12}:role/[\w\-/.@+=,]+", re.ASCII)
-REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
-REGIONAL = "AWS_STS_REGIONAL_ENDPOINTS"
+PROVIDER = "aws"
+ROLE_ARN = re.compile(r"arn:aws[a-z0-9-]*:iam::\d{12}:role/[\w\-/.@+=,]+", re.ASCII)
+REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
+REGIONAL_STS_VARIABLE = "AWS_STS_REGIONAL_ENDPOINTS"
 
-_CSV = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
-
-There = tuple[
-    frozenset[str], ...
-]  # of each container, what it has already of what is given; nothing where none has any
-
-
-class Usual(Struct, frozen=True):
-    """What comes of a wish for a pod in which nothing is in the way. The same is asked for many pods: it is worked out once."""
-
-    injection: Injection
-    variables: tuple[Variable, ...]
+_CSV_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|\Z)')
 
 
 class EksMutator:
-    provider = "aws"
+    """Injects a role by the ServiceAccount's annotation, or credentials of the Pod Identity agent."""
+
+    provider = PROVIDER
 
     def __init__(self, settings: Settings) -> None:
-        self.words = eks_annotations(settings.domain)
-        self.spelling = TypoHints(
-            "eks",
-            settings.domain,
-            (*(getattr(self.words, name) for name in EksAnnotations.__struct_fields__), AGENT),
-        )
-        self.wishes = RoleRequests(settings, self.words)
-        self.sts, self.agent = self.wishes.sts, self.wishes.agent
-        self.region = (
-            tuple(variable(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION"))
+        self._annotations = eks_annotations(settings.domain)
+        self._requests = RoleRequests(settings, self._annotations)
+        self._region = tuple(
+            [env_var(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")]
             if settings.region
-            else ()
+            else []
         )
-        self.volumes = frozenset({self.sts.volume, self.agent.volume})
-        self.variables = frozenset(
-            {
-                *REGION,
-                REGIONAL,
-                self.sts.pointer,
-                self.sts.other,
-                self.agent.pointer,
-                self.agent.other,
-            }
+        known = [getattr(self._annotations, name) for name in self._annotations.__struct_fields__]
+        self._typo_hints = TypoHints("eks", settings.domain, [*known, AGENT])
+        paths = (self._requests.sts, self._requests.agent)
+        self.volume_names = frozenset([path.volume for path in paths])
+        self.env_names = frozenset(
+            [*REGION_VARIABLES, REGIONAL_STS_VARIABLE]
+            + [path.token_file_variable for path in paths]
+            + [path.target_variable for path in paths]
         )
-        self._known: Memo[tuple[RoleRequest, bool, ContainerRefs, There], Usual] = Memo()
 
     @property
     def external_config(self) -> tuple[ExternalConfig, ...]:
-        return self.wishes.external_config
+        return self._requests.external_config
 
-    def skipped(self, pod: Pod) -> frozenset[str]:
-        listed = (pod.metadata.annotations or {}).get(self.words.skip.key)
-        return skipping(listed) if listed else frozenset()
+    def skipped_containers(self, pod: Pod) -> frozenset[str]:
+        return parse_csv_names((pod.metadata.annotations or {}).get(self._annotations.skip.key, ""))
 
-    def __call__(self, subject: PodContext) -> Injection | Skip:
-        name = subject.pod.spec.service_account_name
-        if not name:
-            return Skip("aws", "no-account", "the pod names no ServiceAccount")
-        if self.words.switched_off.key in (subject.pod.metadata.labels or ()):
-            return Skip(
-                "aws", "switched-off", f"the pod has the label {self.words.switched_off.key}"
-            )
-        account = subject.service_account(name)
-        subject.annotation_warnings = self.spelling.of(subject, account)
-        wish = self.wishes(subject, name, account)
-        if wish is None:
-            return self._unasked(ObjectRef("", "ServiceAccount", subject.namespace, name), account)
-        skipped = self.skipped(subject.pod)
-        usual = self._usual(
-            wish,
-            runs_on_windows(subject.pod),
-            subject.container_refs(skipped),
-            self._there(subject, skipped),
-        )
-        return more(
-            usual.injection,
-            (),
-            (
-                *self._of_skipped(subject, skipped),
-                *cautions.own_values(subject, usual.variables, skipped),
-            ),
-        )
-
-    def _unasked(self, ref: ObjectRef, account: AnnotationSource | None) -> Skip:
-        if account is None and not self.wishes.roles:
-            return Skip("aws", "no-account", f"there is no {ref}")
-        return Skip("aws", "not-asked", f"{ref} has no {self.words.role_arn.key}")
-
-    def _of_skipped(self, subject: PodContext, skipped: frozenset[str]) -> Iterator[str]:
-        key = self.words.skip.key
-        if skipped:
-            yield from cautions.skipped(subject, key, skipped)
-        elif listed := (subject.pod.metadata.annotations or {}).get(key):
-            yield f"{key} of {subject.ref} is {printable(listed)}, which is no line of CSV: nobody is skipped"
-
-    def _there(self, subject: PodContext, skipped: frozenset[str]) -> There:
-        if self.variables.isdisjoint(subject.variables):
+    def typo_hints(self, context: PodContext) -> tuple[str, ...]:
+        name = context.pod.spec.service_account_name
+        if not name or self._is_switched_off(context):
             return ()
-        return tuple(
-            [
-                self.variables & variable_names((container,))
-                for container in subject.containers
-                if container.name not in skipped
-            ]
+        return self._typo_hints.for_pod(context, context.service_account(name))
+
+    def __call__(self, context: PodContext) -> Injection | Skip:
+        name = context.pod.spec.service_account_name
+        if not name:
+            return Skip(PROVIDER, "no-account", "the pod names no ServiceAccount")
+        if self._is_switched_off(context):
+            detail = f"the pod has the label {self._annotations.switched_off.key}"
+            return Skip(PROVIDER, "switched-off", detail)
+        account = context.service_account(name)
+        request = self._requests(context, name, account)
+        if request is None:
+            ref = service_account_ref(context.namespace, name)
+            if account is None and not self._requests.roles:
+                return Skip(PROVIDER, "no-account", f"there is no {ref}")
+            detail = f"{ref} has no {self._annotations.role_arn.key}"
+            return Skip(PROVIDER, "not-asked", detail)
+        return self._injection(context, request)
+
+    def _is_switched_off(self, context: PodContext) -> bool:
+        return self._annotations.switched_off.key in (context.pod.metadata.labels or ())
+
+    def _injection(self, context: PodContext, request: RoleRequest) -> Injection:
+        path = request.path
+        token_file = f"{path.mount_path}/{path.file}"
+        if runs_on_windows(context.pod):
+            token_file = "C:" + token_file.replace("/", "\\")
+        identity = (
+            env_var(path.target_variable, request.target.value),
+            env_var(path.token_file_variable, token_file),
         )
-
-    def _usual(
-        self,
-        wish: RoleRequest,
-        windows: bool,  # noqa: FBT001
-        places: ContainerRefs,
-        there: There,
-    ) -> Usual:
-        key = wish, windows, places, there
-        known = self._known.get(key)
-        if known is None:
-            known = self._worked_out(*key)
-            self._known.keep(key, known, weight(known.injection, places))
-        return known
-
-    def _worked_out(
-        self,
-        wish: RoleRequest,
-        windows: bool,  # noqa: FBT001
-        places: ContainerRefs,
-        there: There,
-    ) -> Usual:
-        way, path = wish.way, f"{wish.way.mount_path}/{wish.way.file}"
-        file = "C:" + path.replace("/", "\\") if windows else path
-        values = (variable(way.other, wish.value.value), variable(way.pointer, file))
         token = {
-            "audience": wish.audience.value,
-            "expirationSeconds": int(wish.expiration.value),
-            "path": way.file,
+            "audience": request.audience.value,
+            "expirationSeconds": int(request.expiration.value),
+            "path": path.file,
         }
-        injection = Injection(
-            provider="aws",
+        skipped = self.skipped_containers(context.pod)
+        return Injection(
+            provider=PROVIDER,
             volumes=(
-                Volume(way.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),
+                Volume(path.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),
             ),
-            containers=tuple(
-                self._touches(wish, values, places, there or (frozenset[str](),) * len(places))
+            containers=tuple(self._containers(context, request, identity, skipped)),
+            labels={POD_IDENTITY: ENABLED} if path is self._requests.agent else {},
+            warnings=(
+                *self._value_warnings(request),
+                *self._skip_warnings(context, skipped),
+                *env_conflict_warnings(context, (*self._region, *identity), skipped),
             ),
-            labels={POD_IDENTITY: ENABLED} if way is self.agent else {},
-            warnings=tuple(self._warnings(wish)),
-            origins=tuple(self._origins(wish, file)),
+            origins=tuple(self._origins(request, token_file)),
         )
-        return Usual(injection, (*self.region, *values))
 
-    def _touches(
+    def _containers(
         self,
-        wish: RoleRequest,
-        values: tuple[Variable, Variable],
-        places: ContainerRefs,
-        there: There,
+        context: PodContext,
+        request: RoleRequest,
+        identity: tuple[EnvVar, EnvVar],
+        skipped: frozenset[str],
     ) -> Iterator[ContainerInjection]:
-        mounts = (Mount(wish.way.volume, wish.way.mount_path, read_only=True),)
-        for place, own in zip(places, there, strict=True):
-            variables = self._variables(own, wish.regional.value == "true", values)
-            if variables is not None:
-                yield ContainerInjection(*place, variables, mounts)
+        mounts = (VolumeMount(request.path.volume, request.path.mount_path, read_only=True),)
+        containers = [c for c in context.containers if c.name not in skipped]
+        for ref, container in zip(context.container_refs(skipped), containers, strict=True):
+            env = self._env(container, request, identity)
+            if env is not None:
+                yield ContainerInjection(*ref, env, mounts)
 
-    def _variables(
-        self,
-        there: frozenset[str],
-        regional: bool,  # noqa: FBT001
-        values: tuple[Variable, Variable],
-    ) -> tuple[Variable, ...] | None:
-        """Of each group all or none: what a container has of it stays. None where it has something of each: it needs nothing of us."""
-        identity = not there.isdisjoint([v.name for v in values])
-        region = not there.isdisjoint(REGION)
-        if identity and region and REGIONAL in there:
+    def _env(
+        self, container: Container, request: RoleRequest, identity: tuple[EnvVar, EnvVar]
+    ) -> tuple[EnvVar, ...] | None:
+        """Returns the variables for one container.
+
+        There are three groups: identity, region and STS endpoint. If a container has a variable of a group, it keeps its
+        own and gets none of that group. None means that it has variables of each group, and needs no mount either.
+        """
+        existing = env_names((container,))
+        has_identity = not existing.isdisjoint([variable.name for variable in identity])
+        has_region = not existing.isdisjoint(REGION_VARIABLES)
+        has_sts = REGIONAL_STS_VARIABLE in existing
+        if has_identity and has_region and has_sts:
             return None
-        sts = (Variable(REGIONAL, "regional"),) if regional and REGIONAL not in there else ()
-        return (*sts, *(() if region else self.region), *(() if identity else values))
+        sts = (EnvVar(REGIONAL_STS_VARIABLE, "regional"),)
+        return (
+            *(sts if request.regional_sts.value == "true" and not has_sts else ()),
+            *(() if has_region else self._region),
+            *(() if has_identity else identity),
+        )
 
-    def _origins(self, wish: RoleRequest, file: str) -> Iterator[Origin]:
-        yield _origin(wish.way.other, wish.value)
-        yield Origin(wish.way.pointer, file)
-        yield _origin("audience", wish.audience)
-        yield _origin("expiration", wish.expiration)
-        if wish.regional.value == "true":
-            yield _origin(REGIONAL, replace(wish.regional, value="regional"))
-        yield from (Origin(variable.name, variable.value) for variable in self.region)
+    def _origins(self, request: RoleRequest, token_file: str) -> Iterator[Origin]:
+        yield request.target.origin(request.path.target_variable)
+        yield Origin(request.path.token_file_variable, token_file)
+        yield request.audience.origin("audience")
+        yield request.expiration.origin("expiration")
+        if request.regional_sts.value == "true":
+            yield replace(request.regional_sts, value="regional").origin(REGIONAL_STS_VARIABLE)
+        yield from (Origin(variable.name, variable.value) for variable in self._region)
 
-    def _warnings(self, wish: RoleRequest) -> Iterator[str]:
-        yield from (*wish.expiration.odd, *wish.regional.odd)
-        role = wish.value
-        if wish.way is self.sts and not ROLE.fullmatch(role.value):
-            home = self.wishes.home
-            nowhere = home and not home.account
-            why = (
-                "in which the account is missing: the webhook asks the instance that it runs on"
-                if nowhere
-                else "which is no role's ARN: AWS will refuse it"
+    def _value_warnings(self, request: RoleRequest) -> Iterator[str]:
+        yield from (*request.expiration.warnings, *request.regional_sts.warnings)
+        role = request.target
+        if request.path is self._requests.sts and not ROLE_ARN.fullmatch(role.value):
+            instance = self._requests.instance
+            problem = "which is no role's ARN: AWS will refuse it"
+            if instance and not instance.account:
+                problem = (
+                    "in which the account is missing: the webhook asks the instance that it runs on"
+                )
+            yield f"{role.key} of {role.ref} is {printable(role.value)}, {problem}"
+        seconds = int(request.expiration.value)
+        yield from expiration_warnings(seconds, self._annotations.expiration.key)
+
+    def _skip_warnings(self, context: PodContext, skipped: frozenset[str]) -> Iterator[str]:
+        key = self._annotations.skip.key
+        text = context.annotations.get(key)
+        if skipped:
+            yield from unknown_container_warnings(context, key, skipped)
+        elif text:
+            yield (
+                f"{key} of {context.ref} is {printable(text)}, which is no line of CSV: "
+                "nobody is skipped"
             )
-            yield f"{role.key} of {role.bearer} is {printable(role.value)}, {why}"
-        yield from cautions.expiration(int(wish.expiration.value), self.words.expiration.key)
 
 
-def _origin(what: str, heard: Setting) -> Origin:
-    bearer = heard.bearer
-    return Origin(
-        what,
-        heard.value,
-        heard.key,
-        AnnotationSource("pod" if bearer.kind == "Pod" else "account", bearer, {})
-        if bearer
-        else None,
-    )
-
-
-def skipping(text: str) -> frozenset[str]:
-    """One record of CSV, as strictly as Go reads it: nothing is trimmed, and what is no record skips nobody."""
+def parse_csv_names(text: str) -> frozenset[str]:
+    """Parses one CSV record as Go does: fields are not trimmed, and an invalid record has no names."""
     names: list[str] = []
-    at, text = 0, text.lstrip("\r\n")
+    position, text = 0, text.lstrip("\r\n")
     while text:
-        field = _CSV.match(text, at)
-        if field is None:
+        match = _CSV_FIELD.match(text, position)
+        if match is None:
             return frozenset()
-        quoted = cast("str | None", field[1])
-        names.append(field[2] if quoted is None else quoted.replace('""', '"'))
-        at = field.end() + 1
-        if not text.startswith(",", field.end()):
+        quoted = cast("str | None", match[1])
+        names.append(match[2] if quoted is None else quoted.replace('""', '"'))
+        position = match.end() + 1
+        if not text.startswith(",", match.end()):
             break
     return frozenset(names)

@@ -1,4 +1,4 @@
-"""What is asked of EKS's dialect for one pod: by its ServiceAccount, a ConfigMap, or the file of who goes to the agent."""
+"""Resolves which role a pod asks for: by its ServiceAccount, a ConfigMap, or the file of agent identities."""
 
 from __future__ import annotations
 
@@ -9,67 +9,71 @@ from msgspec.structs import replace
 
 from cwii_webhook.admission.annotation_sources import AnnotationSource, PodContext
 from cwii_webhook.admission.cluster_view import ObjectRef
-from cwii_webhook.dialects.common import go_values as peers
+from cwii_webhook.admission.injection import Origin
 from cwii_webhook.dialects.common.external_config import ExternalConfig
+from cwii_webhook.dialects.common.go_values import InvalidNumber, parse_int
 from cwii_webhook.dialects.common.typo_hints import printable
 from cwii_webhook.dialects.eks.annotations import EksAnnotations
 from cwii_webhook.dialects.eks.external_config import (
     AgentIdentities,
     ConfigMapRoles,
-    Entry,
     InstanceIdentity,
+    RoleEntry,
 )
 from cwii_webhook.dialects.eks.settings import DAY, Settings
 from cwii_webhook.settings.formats import MIN_TOKEN_SECONDS
 
-JITTER = 7200
+MAX_JITTER = 7200  # seconds
 
-_BOOL = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True} | dict.fromkeys(
+# The texts that Go's strconv.ParseBool accepts.
+_BOOLEANS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.fromkeys(
     ("0", "f", "F", "FALSE", "false", "False"), False
 )
 
 
-class CredentialPath(Struct, frozen=True, cache_hash=True):
-    """One of the two ways to credentials: what is mounted where, and the two variables that lead there."""
+class CredentialPath(Struct, frozen=True):
+    """One of the two ways to AWS credentials: web identity with STS, or the Pod Identity agent."""
 
     volume: str
     mount_path: str
     file: str
-    pointer: str  # the variable that names the token's file
-    other: str  # the variable that goes with it
+    token_file_variable: str
+    target_variable: str  # names the role or the agent
 
 
 class Setting(Struct, frozen=True, gc=False):
-    """A value, and whose word it is, or with neither key nor bearer the webhook's own; and what was passed over on the way to it."""
+    """A value and where it comes from. Without a source, it is a default of the webhook."""
 
     value: str
     key: str = ""
-    bearer: ObjectRef | None = None
-    odd: tuple[str, ...] = ()
+    ref: ObjectRef | None = None
+    warnings: tuple[str, ...] = ()
+
+    def origin(self, name: str) -> Origin:
+        if self.ref is None:
+            return Origin(name, self.value, self.key)
+        scope = "pod" if self.ref.kind == "Pod" else "account"
+        return Origin(name, self.value, self.key, AnnotationSource(scope, self.ref, {}))
 
 
 class RoleRequest(Struct, frozen=True):
-    """What is asked for a pod."""
+    """What a pod asks for."""
 
-    way: CredentialPath
-    value: Setting
+    path: CredentialPath
+    target: Setting  # the role's ARN or the agent's URI
     audience: Setting
     expiration: Setting
-    regional: Setting
+    regional_sts: Setting
 
 
 class RoleRequests:
-    """All that a wish may come from besides the pod and its ServiceAccount."""
+    """Resolves requests, with the settings and the external configuration of the webhook."""
 
-    def __init__(self, settings: Settings, words: EksAnnotations) -> None:
-        own = settings.container
-        self.settings = settings
-        self.words = words
-        self.lasting = Setting(str(max(MIN_TOKEN_SECONDS, settings.expiration)))
-        self.regional = Setting("true" if settings.regional else "false")
+    def __init__(self, settings: Settings, annotations: EksAnnotations) -> None:
+        agent = settings.container
         self.roles = ConfigMapRoles(settings.namespace) if settings.config_map else None
         self.identities = AgentIdentities(settings.identities) if settings.identities else None
-        self.home = InstanceIdentity() if settings.compose else None
+        self.instance = InstanceIdentity() if settings.compose else None
         self.sts = CredentialPath(
             "aws-iam-token",
             settings.mount_path,
@@ -78,118 +82,121 @@ class RoleRequests:
             "AWS_ROLE_ARN",
         )
         self.agent = CredentialPath(
-            own.volume_name,
-            own.mount_path,
-            own.token_path,
+            agent.volume_name,
+            agent.mount_path,
+            agent.token_path,
             "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
             "AWS_CONTAINER_CREDENTIALS_FULL_URI",
         )
+        self._settings = settings
+        self._annotations = annotations
+        self._default_expiration = Setting(str(max(MIN_TOKEN_SECONDS, settings.expiration)))
+        self._default_regional = Setting("true" if settings.regional else "false")
 
     @property
     def external_config(self) -> tuple[ExternalConfig, ...]:
-        return tuple([source for source in (self.roles, self.identities, self.home) if source])
+        sources = (self.roles, self.identities, self.instance)
+        return tuple([source for source in sources if source])
 
     def __call__(
-        self, subject: PodContext, name: str, account: AnnotationSource | None
+        self, context: PodContext, name: str, account: AnnotationSource | None
     ) -> RoleRequest | None:
-        if self.identities and (subject.namespace, name) in self.identities.pairs:
-            return self._of_agent(subject, name, account)
-        if account and account.annotations.get(self.words.role_arn.key):
-            return self._of_account(subject, account)
-        entry = self._entry(subject, name)
+        """Returns the request, or None if the pod's ServiceAccount has no role."""
+        if self.identities and (context.namespace, name) in self.identities.pairs:
+            return self._agent_request(context, name, account)
+        if account and account.annotations.get(self._annotations.role_arn.key):
+            return self._annotated_request(context, account)
+        entry = self._entry(context, name)
         if not self.roles or entry is None or not entry.rolearn:
             return None
-        lasts, regional = self._entered(subject, name, entry)
+        expiration, regional = self._entry_settings(context, name, entry)
         role, audience = [
-            Setting(text, f"{subject.namespace}/{name}", self.roles.ref)
-            for text in (self._composed(entry.rolearn), entry.audience)
+            Setting(text, f"{context.namespace}/{name}", self.roles.ref)
+            for text in (self._full_arn(entry.rolearn), entry.audience)
         ]
-        return RoleRequest(self.sts, role, audience, lasts, regional)
+        return RoleRequest(self.sts, role, audience, expiration, regional)
 
-    def _of_account(self, subject: PodContext, account: AnnotationSource) -> RoleRequest:
-        said, words = account.annotations, self.words
-        role = Setting(self._composed(said[words.role_arn.key]), words.role_arn.key, account.ref)
-        audience = said.get(words.audience.key)
-        heard = (
-            Setting(self.settings.audience)
-            if audience is None
-            else Setting(audience, words.audience.key, account.ref)
-        )
-        lasts = self._expiration(
-            subject, self._lasting(said.get(words.expiration.key), account.ref, self.lasting)
-        )
-        return RoleRequest(self.sts, role, heard, lasts, self._regional(account))
+    def _annotated_request(self, context: PodContext, account: AnnotationSource) -> RoleRequest:
+        values, keys = account.annotations, self._annotations
+        role = Setting(self._full_arn(values[keys.role_arn.key]), keys.role_arn.key, account.ref)
+        audience = Setting(self._settings.audience)
+        if keys.audience.key in values:
+            audience = Setting(values[keys.audience.key], keys.audience.key, account.ref)
+        expiration = self._expiration(context, self._account_expiration(account))
+        return RoleRequest(self.sts, role, audience, expiration, self._regional(account))
 
-    def _of_agent(
-        self, subject: PodContext, name: str, account: AnnotationSource | None
+    def _agent_request(
+        self, context: PodContext, name: str, account: AnnotationSource | None
     ) -> RoleRequest:
-        """As much as the ServiceAccount or the ConfigMap says of it. A day is a little less for most, so that not all come at once."""
-        own, entry = self.settings.container, None if account else self._entry(subject, name)
+        """Resolves a request for the agent.
+
+        A lifetime of a day is reduced by a jitter, so that not all pods renew their tokens at the same time. The jitter
+        follows from the UID of the request, so the same request gets the same answer.
+        """
+        agent, entry = self._settings.container, None if account else self._entry(context, name)
         if account:
-            lasts = self._expiration(
-                subject,
-                self._lasting(
-                    account.annotations.get(self.words.expiration.key), account.ref, self.lasting
-                ),
-            )
+            expiration = self._expiration(context, self._account_expiration(account))
             regional = self._regional(account)
         elif entry:
-            lasts, regional = self._entered(subject, name, entry)
+            expiration, regional = self._entry_settings(context, name, entry)
         else:
-            lasts, regional = self._expiration(subject, Setting(str(DAY))), Setting("false")
-        if lasts.value == str(DAY):
-            lasts = replace(lasts, value=str(DAY - zlib.crc32(subject.uid.encode()) % (JITTER + 1)))
-        return RoleRequest(
-            self.agent, Setting(own.full_uri), Setting(own.audience), lasts, regional
-        )
+            expiration, regional = self._expiration(context, Setting(str(DAY))), Setting("false")
+        if expiration.value == str(DAY):
+            jitter = zlib.crc32(context.uid.encode()) % (MAX_JITTER + 1)
+            expiration = replace(expiration, value=str(DAY - jitter))
+        target, audience = Setting(agent.full_uri), Setting(agent.audience)
+        return RoleRequest(self.agent, target, audience, expiration, regional)
 
     def _regional(self, account: AnnotationSource) -> Setting:
-        key = self.words.regional.key
+        key, default = self._annotations.regional.key, self._default_regional
         text = account.annotations.get(key)
         if text is None:
-            return self.regional
-        if text not in _BOOL:
-            odd = f"{key} of {account} is {printable(text)}, neither true nor false: it is taken for {self.regional.value}"
-            return replace(self.regional, odd=(odd,))
-        return Setting("true" if _BOOL[text] else "false", key, account.ref)
+            return default
+        if text not in _BOOLEANS:
+            warning = f"{key} of {account} is {printable(text)}, neither true nor false: "
+            return replace(default, warnings=(f"{warning}it is taken for {default.value}",))
+        return Setting("true" if _BOOLEANS[text] else "false", key, account.ref)
 
-    def _expiration(self, subject: PodContext, otherwise: Setting) -> Setting:
-        """The pod's own word goes before its ServiceAccount's."""
-        text = (subject.pod.metadata.annotations or {}).get(self.words.expiration.key)
-        return otherwise if text is None else self._lasting(text, subject.ref, otherwise)
+    def _account_expiration(self, account: AnnotationSource) -> Setting:
+        text = account.annotations.get(self._annotations.expiration.key)
+        return self._parse_expiration(text, account.ref, self._default_expiration)
 
-    def _lasting(self, text: str | None, bearer: ObjectRef, otherwise: Setting) -> Setting:
+    def _expiration(self, context: PodContext, default: Setting) -> Setting:
+        """The pod's own annotation takes precedence over the default."""
+        text = context.annotations.get(self._annotations.expiration.key)
+        return self._parse_expiration(text, context.ref, default)
+
+    def _parse_expiration(self, text: str | None, ref: ObjectRef, default: Setting) -> Setting:
         if text is None:
-            return otherwise
-        key = self.words.expiration.key
+            return default
+        key = self._annotations.expiration.key
         try:
-            seconds = peers.parse_int(text)
-        except peers.InvalidNumber:
-            odd = f"{key} of {bearer} is {printable(text)}, which is no number of seconds: {otherwise.value} is used"
-            return replace(otherwise, odd=(*otherwise.odd, odd))
-        odd = (
-            (
-                f"{key} of {bearer} is {seconds}, and no token lasts less than {MIN_TOKEN_SECONDS} seconds: {MIN_TOKEN_SECONDS} is used",
+            seconds = parse_int(text)
+        except InvalidNumber:
+            warning = (
+                f"{key} of {ref} is {printable(text)}, which is no number of seconds: "
+                f"{default.value} is used"
             )
-            if seconds < MIN_TOKEN_SECONDS
-            else ()
-        )
-        return Setting(str(max(MIN_TOKEN_SECONDS, seconds)), key, bearer, odd)
+            return replace(default, warnings=(*default.warnings, warning))
+        warnings: tuple[str, ...] = ()
+        if seconds < MIN_TOKEN_SECONDS:
+            text = f"{key} of {ref} is {seconds}, and no token lasts less than "
+            warnings = (f"{text}{MIN_TOKEN_SECONDS} seconds: {MIN_TOKEN_SECONDS} is used",)
+        return Setting(str(max(MIN_TOKEN_SECONDS, seconds)), key, ref, warnings)
 
-    def _composed(self, role: str) -> str:
-        return self.home.composed(role) if self.home else role
+    def _full_arn(self, role: str) -> str:
+        return self.instance.full_arn(role) if self.instance else role
 
-    def _entry(self, subject: PodContext, name: str) -> Entry | None:
-        return self.roles.of(subject.namespace, name) if self.roles else None
+    def _entry(self, context: PodContext, name: str) -> RoleEntry | None:
+        return self.roles.entry(context.namespace, name) if self.roles else None
 
-    def _entered(self, subject: PodContext, name: str, entry: Entry) -> tuple[Setting, Setting]:
-        """How long its token lasts, and whether STS is the region's."""
-        key, ref = f"{subject.namespace}/{name}", self.roles.ref if self.roles else None
-        lasts = (
-            Setting(str(max(MIN_TOKEN_SECONDS, entry.tokenexpiration)), key, ref)
-            if entry.tokenexpiration
-            else self.lasting
-        )
-        return self._expiration(subject, lasts), Setting(
-            "true" if entry.useregionalsts else "false", key, ref
-        )
+    def _entry_settings(
+        self, context: PodContext, name: str, entry: RoleEntry
+    ) -> tuple[Setting, Setting]:
+        """Returns the token's lifetime, and whether the regional STS endpoint is used."""
+        key, ref = f"{context.namespace}/{name}", self.roles.ref if self.roles else None
+        expiration = self._default_expiration
+        if entry.tokenexpiration:
+            expiration = Setting(str(max(MIN_TOKEN_SECONDS, entry.tokenexpiration)), key, ref)
+        regional = Setting("true" if entry.useregionalsts else "false", key, ref)
+        return self._expiration(context, expiration), regional

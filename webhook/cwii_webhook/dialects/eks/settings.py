@@ -1,4 +1,4 @@
-"""What amazon-eks-pod-identity-webhook is told, under its own names and with its own defaults."""
+"""Defines the flags of amazon-eks-pod-identity-webhook, with its names and defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOUNT = re.compile(r"/[^:]*")
 
 
 class Container(Struct, frozen=True):
-    """How pods are led to EKS Pod Identity's agent on their node."""
+    """Settings of EKS Pod Identity's agent, which runs on each node."""
 
     audience: str = "pods.eks.amazonaws.com"
     mount_path: str = "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount"
@@ -44,11 +44,11 @@ class Settings(Struct, frozen=True):
     config_map: bool = False
     namespace: str = "eks"
     compose: bool = False
-    identities: str = ""  # the file of who goes to the agent
+    identities: str = ""  # path of the file with the identities that use the agent
     container: Container = Container()
 
     def __post_init__(self) -> None:
-        """The API server would refuse every pod that is given something."""
+        """Checks values with which the API server would refuse every injected pod."""
         check_flag("annotation-prefix", self.domain, ANNOTATIONS)
         check_flag("container-credentials-token-path", self.container.token_path, FILE)
         if not _LABEL.fullmatch(self.namespace):

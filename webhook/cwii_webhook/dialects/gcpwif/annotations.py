@@ -1,4 +1,4 @@
-"""The words of Google's workload identity federation. Their domain is a flag's to choose; `words` makes them for one."""
+"""Lists the annotations of gcp-workload-identity-federation-webhook. A flag chooses their domain."""
 
 from __future__ import annotations
 

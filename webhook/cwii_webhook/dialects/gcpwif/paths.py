@@ -1,42 +1,55 @@
-"""Where Google's dialect puts things: volumes, paths, and the variables that lead there."""
+"""Names the volumes, paths and variables that gcp-workload-identity-federation-webhook uses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cwii_webhook.admission.injection import NO_TOKEN, Json, Mount, Variable, Volume
+from cwii_webhook.admission.injection import NO_TOKEN, EnvVar, Volume, VolumeMount
 from cwii_webhook.dialects.gcpwif.settings import Mode
 
-TOKEN = Mount("gcp-iam-token", "/var/run/secrets/sts.googleapis.com/serviceaccount", read_only=True)
-GCLOUD = Mount("gcloud-config", "/var/run/secrets/gcloud/config")
-DIRECT = Mount("external-credential-config", "/var/run/secrets/workload-identity", read_only=True)
+TOKEN = VolumeMount(
+    "gcp-iam-token", "/var/run/secrets/sts.googleapis.com/serviceaccount", read_only=True
+)
+GCLOUD = VolumeMount("gcloud-config", "/var/run/secrets/gcloud/config")
+DIRECT = VolumeMount(
+    "external-credential-config", "/var/run/secrets/workload-identity", read_only=True
+)
 TOKEN_FILE = f"{TOKEN.mount_path}/token"
-FILE = "federation.json"
-CONFIG = Variable("CLOUDSDK_CONFIG", GCLOUD.mount_path)
+CREDENTIALS_FILE = "federation.json"
+CLOUDSDK_CONFIG = EnvVar("CLOUDSDK_CONFIG", GCLOUD.mount_path)
 
 
-def _pointer(mount: Mount) -> Variable:
-    return Variable("GOOGLE_APPLICATION_CREDENTIALS", f"{mount.mount_path}/{FILE}")
+def _credentials(mount: VolumeMount) -> EnvVar:
+    return EnvVar("GOOGLE_APPLICATION_CREDENTIALS", f"{mount.mount_path}/{CREDENTIALS_FILE}")
 
 
-MOUNTS: Mapping[Mode, tuple[Mount, ...]] = {"gcloud": (TOKEN, GCLOUD), "direct": (TOKEN, DIRECT)}
-POINTERS: Mapping[Mode, tuple[Variable, ...]] = {
-    "gcloud": (_pointer(GCLOUD), CONFIG),
-    "direct": (_pointer(DIRECT),),
+VOLUME_MOUNTS: Mapping[Mode, tuple[VolumeMount, ...]] = {
+    "gcloud": (TOKEN, GCLOUD),
+    "direct": (TOKEN, DIRECT),
 }
-REPLACED: Mapping[Mode, frozenset[str]] = {
-    mode: frozenset(v.name for v in pointers) for mode, pointers in POINTERS.items()
+PATH_VARIABLES: Mapping[Mode, tuple[EnvVar, ...]] = {
+    "gcloud": (_credentials(GCLOUD), CLOUDSDK_CONFIG),
+    "direct": (_credentials(DIRECT),),
 }
-OURS: Mapping[Mode, frozenset[str]] = {
-    mode: REPLACED[mode] | {m.name for m in mounts} for mode, mounts in MOUNTS.items()
+# The peer overwrites these variables, and the volumes and mounts of these names.
+REPLACED_ENV: Mapping[Mode, frozenset[str]] = {
+    mode: frozenset([variable.name for variable in env]) for mode, env in PATH_VARIABLES.items()
+}
+REPLACED_NAMES: Mapping[Mode, frozenset[str]] = {
+    mode: REPLACED_ENV[mode] | {mount.name for mount in mounts}
+    for mode, mounts in VOLUME_MOUNTS.items()
 }
 
 
-def volumes(annotation: str, file_mode: int) -> Mapping[Mode, tuple[Volume, ...]]:
-    """Those beside the token's: somewhere for gcloud to write, or the pod's own annotation as a file."""
+def credentials_volumes(annotation: str, file_mode: int) -> Mapping[Mode, tuple[Volume, ...]]:
+    """Returns the volumes besides the token's.
+
+    In gcloud mode, gcloud writes its configuration into one. In direct mode, one shows the pod's own annotation as a file.
+    """
     field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{annotation}']"}
-    downward: Json = {"items": [{"path": FILE, "fieldRef": field}], "defaultMode": file_mode}
+    items = [{"path": CREDENTIALS_FILE, "fieldRef": field}]
+    downward_api = {"items": items, "defaultMode": file_mode}
     return {
         "gcloud": (Volume(GCLOUD.name, {"emptyDir": {}}), NO_TOKEN),
-        "direct": (Volume(DIRECT.name, {"downwardAPI": downward}),),
+        "direct": (Volume(DIRECT.name, {"downwardAPI": downward_api}),),
     }

@@ -1,4 +1,4 @@
-"""What gcp-workload-identity-federation-webhook is told, under its own names and with its own defaults."""
+"""Defines the flags of gcp-workload-identity-federation-webhook, with its names and defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cwii_webhook.settings.serving import COMMON_FLAGS, LOG_LEVEL, ZAP_FLAGS, Se
 
 Mode = Literal["gcloud", "direct"]
 
-LEAST, DAY = 3600, 86400
+MIN_SECONDS, DAY = 3600, 86400
 
 
 class Settings(Struct, frozen=True):
@@ -27,10 +27,10 @@ class Settings(Struct, frozen=True):
     image: str = "gcr.io/google.com/cloudsdktool/google-cloud-cli:stable"
     file_mode: int = 0o440
     mode: Mode = "gcloud"
-    resources: Mapping[str, object] | None = None  # of the container that sets gcloud up
+    resources: Mapping[str, object] | None = None  # of gcloud-setup
 
     def __post_init__(self) -> None:
-        """The API server would refuse every pod that is given something."""
+        """Checks values with which the API server would refuse every injected pod."""
         check_flag("annotation-prefix", self.domain, ANNOTATIONS)
         check_flag("gcloud-image", self.image, ANY_IMAGE)
 
@@ -88,8 +88,8 @@ SERVING = ServingSettings(
 )
 
 
-def settings(told: ParsedFlags) -> Settings:
-    values = {**told.values}
+def parse_settings(flags: ParsedFlags) -> Settings:
+    values = {**flags.values}
     if values.get("mode", "gcloud") not in get_args(Mode):
         raise BadFlag(f"--default-injection-mode is {values['mode']!r}", "use gcloud or direct")
     if not 0 <= cast("int", values.get("file_mode", 0)) <= 0o777:
@@ -99,7 +99,8 @@ def settings(told: ParsedFlags) -> Settings:
         )
     if cast("float", values.get("expiration", 0)) > MAX_TOKEN_SECONDS:
         raise BadFlag(
-            f"--token-expiration is {values['expiration']:.0f} seconds, and no token may last so long",
+            f"--token-expiration is {values['expiration']:.0f} seconds, "
+            "and no token may last so long",
             f"give {MAX_TOKEN_SECONDS} seconds at most",
         )
     if "resources" in values:
@@ -108,10 +109,10 @@ def settings(told: ParsedFlags) -> Settings:
 
 
 def _resources(text: str) -> object:
-    """Empty, there are none."""
+    """Parses the resources. An empty text means none."""
     example = 'say it as {"requests": {"cpu": "100m"}}'
     try:
-        found = (
+        resources = (
             msgspec.json.decode(
                 text, type=dict[Literal["requests", "limits"], dict[str, str | int | float]]
             )
@@ -120,11 +121,12 @@ def _resources(text: str) -> object:
         )
     except msgspec.MsgspecError as e:
         raise BadFlag(f"--setup-container-resources is {text!r}: {e}", example) from e
-    for kind, amounts in (found or {}).items():
+    for kind, amounts in (resources or {}).items():
         for name, amount in amounts.items():
             if str(amount).startswith("-") or not QUANTITY.pattern.fullmatch(str(amount)):
                 raise BadFlag(
-                    f"--setup-container-resources has {amount!r} for {name} of its {kind}, which is no quantity",
+                    f"--setup-container-resources has {amount!r} for {name} of its {kind}, "
+                    "which is no quantity",
                     example,
                 )
-    return found
+    return resources

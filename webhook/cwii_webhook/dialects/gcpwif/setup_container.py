@@ -1,105 +1,92 @@
-"""The container that sets gcloud up before the pod's own start."""
+"""Builds the init container `gcloud-setup`, which configures gcloud before the pod's own containers start."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import cast
 
-from cwii_webhook.admission.injection import NO_TOKEN_MOUNT, HelperContainer, Json, variable
-from cwii_webhook.admission.memo import Memo
+from cwii_webhook.admission.injection import NO_TOKEN_MOUNT, HelperContainer, Json, env_var
 from cwii_webhook.admission.review import Pod
-from cwii_webhook.dialects.common import helper_container as guest
+from cwii_webhook.dialects.common.helper_container import helper_user, security_context
 from cwii_webhook.dialects.common.pod_traits import (
     DeclaredResources,
     declared_resources,
     has_pod_resources,
     least_resources,
 )
-from cwii_webhook.dialects.gcpwif.paths import CONFIG, FILE, MOUNTS, TOKEN_FILE
+from cwii_webhook.dialects.gcpwif.paths import (
+    CLOUDSDK_CONFIG,
+    CREDENTIALS_FILE,
+    TOKEN_FILE,
+    VOLUME_MOUNTS,
+)
 from cwii_webhook.dialects.gcpwif.request import IdentityRequest
 
 NAME = "gcloud-setup"
 
-# What users wrote comes in variables, and the shell, which alone expands them here, keeps each one word.
+# Values of users are in variables, and the quotes keep each of them one word for the shell.
 SCRIPT = f"""\
 gcloud iam workload-identity-pools create-cred-config \\
   "$GCP_WORKLOAD_IDENTITY_PROVIDER" \\
   --service-account="$GCP_SERVICE_ACCOUNT" \\
-  --output-file="$CLOUDSDK_CONFIG/{FILE}" \\
+  --output-file="$CLOUDSDK_CONFIG/{CREDENTIALS_FILE}" \\
   --credential-source-file={TOKEN_FILE}
-gcloud auth login --cred-file="$CLOUDSDK_CONFIG/{FILE}"
+gcloud auth login --cred-file="$CLOUDSDK_CONFIG/{CREDENTIALS_FILE}"
 """
 
-_CPU, _MEMORY = (
-    "500m",
-    "256Mi",
-)  # said only where a container that says nothing would cost the pod its class, or its place under a quota
+# Used only if the pod would lose its QoS class, or its place in a quota, without them.
+_CPU, _MEMORY = "500m", "256Mi"
 
 
 class SetupContainer:
-    """What does not depend on the pod is made once."""
+    """Builds the container, with the image and the resources of the webhook."""
 
     def __init__(self, image: str, resources: Json | None) -> None:
-        self._resources = resources
-        self._body = {
+        self._resources = cast("Mapping[str, Mapping[str, object]]", resources or {})
+        self._manifest = {
             "name": NAME,
             "image": image,
             "command": ["sh", "-c", SCRIPT],
-            "volumeMounts": [*MOUNTS["gcloud"], NO_TOKEN_MOUNT],
+            "volumeMounts": [*VOLUME_MOUNTS["gcloud"], NO_TOKEN_MOUNT],
         }
 
-        self._known: Memo[
-            tuple[IdentityRequest, int | None, bool, DeclaredResources], HelperContainer
-        ] = Memo()
-
-    def joining(self, pod: Pod, asked: IdentityRequest) -> HelperContainer:
-        """The user that the ServiceAccount names goes before the one that the pod's containers share."""
-        runs_as = guest.helper_user(pod) if asked.user is None else asked.user
-        key = asked, runs_as, has_pod_resources(pod), declared_resources(pod)
-        return self._known.get(key) or self._known.keep(
-            key, self._joining(*key), guest.WEIGHT + len(asked.provider) + len(asked.email)
-        )
-
-    def _joining(
-        self,
-        asked: IdentityRequest,
-        user: int | None,
-        shared: bool,  # noqa: FBT001
-        asking: DeclaredResources,
-    ) -> HelperContainer:
+    def helper(self, pod: Pod, request: IdentityRequest) -> HelperContainer:
+        """The user in the annotation takes precedence over the one that the pod's containers share."""
+        user = helper_user(pod) if request.user is None else request.user
         env = [
-            variable("GCP_WORKLOAD_IDENTITY_PROVIDER", asked.provider),
-            variable("GCP_SERVICE_ACCOUNT", asked.email),
-            CONFIG,
-            variable("CLOUDSDK_CORE_PROJECT", asked.project),
+            env_var("GCP_WORKLOAD_IDENTITY_PROVIDER", request.provider),
+            env_var("GCP_SERVICE_ACCOUNT", request.email),
+            CLOUDSDK_CONFIG,
+            env_var("CLOUDSDK_CORE_PROJECT", request.project),
         ]
-        body = {
-            **self._body,
+        configured = self._resources
+        if has_pod_resources(pod):  # the API server refuses container resources beyond the pod's
+            configured = {}
+        resources = _resources(configured, declared_resources(pod))
+        manifest = {
+            **self._manifest,
             "env": env,
-            "securityContext": guest.security_context(user),
-            **_resources({} if shared else self._resources, asking),
+            "securityContext": security_context(user),
+            **({"resources": resources} if resources else {}),
         }
-        return HelperContainer(NAME, body, first=True, replaces_existing=True)
+        return HelperContainer(NAME, manifest, runs_first=True, replaces_existing=True)
 
 
-def _resources(asked: Json | None, asking: DeclaredResources) -> dict[str, object]:
-    """What the webhook was told, and what has to be said beside it. What is limited is requested alike."""
-    told = cast("Mapping[str, Mapping[str, object]]", asked or {})
-    more, requests, limits = (
-        least_resources(asking, _CPU, _MEMORY),
-        told.get("requests", {}),
-        told.get("limits", {}),
-    )
-    limited = {
-        name: {**requests, **limits}.get(name, amount)
-        for name, amount in more.get("limits", {}).items()
+def _resources(
+    configured: Mapping[str, Mapping[str, object]], declared: DeclaredResources
+) -> dict[str, object]:
+    """Combines the configured resources with the least that the pod needs.
+
+    Where the pod has limits, the container requests its limit.
+    """
+    least = least_resources(declared, _CPU, _MEMORY)
+    requests, limits = configured.get("requests", {}), configured.get("limits", {})
+    preferred = {**requests, **limits}
+    equal = {name: preferred.get(name, value) for name, value in least.get("limits", {}).items()}
+    missing = {n: value for n, value in least.get("requests", {}).items() if n not in limits}
+    combined = {
+        **configured,
+        "requests": {**missing, **requests, **equal},
+        "limits": {**limits, **equal},
     }
-    unsaid = {
-        name: amount for name, amount in more.get("requests", {}).items() if name not in limits
-    }
-    said = {**told, "requests": {**unsaid, **requests, **limited}, "limits": {**limits, **limited}}
-    return (
-        {"resources": {key: amounts for key, amounts in said.items() if amounts}}
-        if any(said.values())
-        else {}
-    )
+    return {key: amounts for key, amounts in combined.items() if amounts}

@@ -90,10 +90,10 @@ class ConnectedCluster:
     def whose(self, ref: ObjectRef) -> Server | None:
         return self._informer.whose(ref) if self._informer else None
 
-    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
+    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
         if self._maps is None:
             raise LookupFailed(self._problem)
-        await self._maps.make(thing, picture)
+        await self._maps.write(thing, picture)
 
     async def _reached(self) -> Access:
         backoff = Backoff(self._clock)

@@ -75,7 +75,7 @@ class ConfigMapWriter:
         """Namespaces of which something is remembered."""
         return len(self._places)
 
-    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
+    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
         """Its name is taken before it is written, so that many at once are no more than one after the other."""
         names = self._names(thing, picture)
         name = names.setdefault(thing.name, Name())

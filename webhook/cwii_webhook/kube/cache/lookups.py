@@ -211,7 +211,7 @@ class CachedView:
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
         return self._read[ref] if ref in self._read else self._lookups.get(ref)
 
-    async def look(self, ref: ObjectRef) -> None:
+    async def look_up(self, ref: ObjectRef) -> None:
         """After it, `seen` answers; or it raises Undecided."""
         if len(self._read) >= MOST_FOR_ONE:
             raise LookupFailed(f"{ref} is one object too many to look up for one review")
