@@ -149,14 +149,6 @@ def words(dialect: Dialect) -> Iterator[str]:
         yield f"| `{word.key}`{label} | {heard} | {_cell(word.meaning)} | {_code(word.default)} |"
 
 
-def differences(dialect: Dialect) -> Iterator[str]:
-    yield from ("| what it does | what we do | why |", "| --- | --- | --- |")
-    yield from (
-        f"| {_cell(each.theirs)} | {_cell(each.ours)} | {_cell(each.reason)} |"
-        for each in dialect.differences
-    )
-
-
 def flags(dialect: Dialect) -> Iterator[str]:
     """Those that mean something."""
     yield from ("| flag | environment | meaning |", "| --- | --- | --- |")
@@ -202,10 +194,6 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "presets": presets,
     "flags of cwii": partial(flags, DIALECTS["cwii"]),
     **{f"words of {name}": partial(words, dialect) for name, dialect in DIALECTS.items()},
-    **{
-        f"differences from {name}": partial(differences, dialect)
-        for name, dialect in DIALECTS.items()
-    },
 }
 
 

@@ -91,12 +91,12 @@ class Nowhere:
 class Counter:
     """Where one route's reviews are answered."""
 
-    def __init__(self, route: Route, picture: ClusterView) -> None:
+    def __init__(self, route: Route, picture: ClusterView, view: type[Sight] = Sight) -> None:
         self.metrics = Metrics()
         diary = DecisionLog(self.metrics, Log(UNREAD, "debug"), tuple(ALL))
         self._admission = AdmissionHandler(
             {b"/": route},
-            lambda: Sight(picture),
+            lambda: view(picture),
             Nowhere(),
             diary,
             lambda _: text_response(404, "no review"),

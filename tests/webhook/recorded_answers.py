@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -53,6 +54,25 @@ class Recording:
 def recordings(dialect: str) -> list[Recording]:
     lines = (HERE / f"{dialect}.jsonl").read_text().splitlines()
     return [Recording(dialect, number, json.loads(line)) for number, line in enumerate(lines, 1)]
+
+
+# Changes the peer's pod, in place, to the pod that the webhook makes in one respect.
+Change = Callable[[Recording, Any], None]
+
+
+def apply_changes(
+    recording: Recording, changes: Mapping[str, Change], without: str = ""
+) -> dict[str, Any]:
+    """Returns the peer's pod in normal form, with all changes made to it except `without`.
+
+    A pod that the peer did not change stays as it is.
+    """
+    pod: Any = copy.deepcopy(recording.becomes)
+    if "becomes" in recording.row:
+        for name, change in changes.items():
+            if name != without:
+                change(recording, pod)
+    return normal(pod)
 
 
 class Objects:

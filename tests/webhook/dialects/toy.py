@@ -90,6 +90,5 @@ VAULT = Dialect(
     ServingSettings(("", 8443)),
     lambda told, _: (Vault(build_settings(told, Settings)),),
     (ROLE, SKIP),
-    (),
     DOMAIN,
 )

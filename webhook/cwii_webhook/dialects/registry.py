@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from cwii_webhook import differences
 from cwii_webhook.admission.admit import Mutator, Route
 from cwii_webhook.admission.owners import ABOVE, OWNERS
 from cwii_webhook.dialects.azwi import annotations as azwi_words
@@ -23,10 +22,6 @@ from cwii_webhook.dialects.eks.mutator import EksMutator
 from cwii_webhook.dialects.gcpwif import annotations as gcpwif_words
 from cwii_webhook.dialects.gcpwif import settings as gcpwif
 from cwii_webhook.dialects.gcpwif.mutator import GcpwifMutator
-from cwii_webhook.differences import azwi as azwi_differences
-from cwii_webhook.differences import cwii as cwii_differences
-from cwii_webhook.differences import eks as eks_differences
-from cwii_webhook.differences import gcpwif as gcpwif_differences
 from cwii_webhook.settings.flags import (
     BadFlag,
     Flag,
@@ -56,7 +51,6 @@ class Dialect(Struct, frozen=True):
     serving: ServingSettings
     mutators: Callable[[ParsedFlags, str], tuple[Mutator, ...]]
     annotations: tuple[vocabulary.Annotation, ...]
-    differences: tuple[differences.Difference, ...]
     domain: str  # of its annotations, where no flag says another
     programs: tuple[
         str, ...
@@ -108,7 +102,6 @@ ALL: Mapping[str, Dialect] = {
             cwii.SERVING,
             _cwii,
             cwii_words.ALL,
-            cwii_differences.ALL,
             cwii_words.DOMAIN,
             ("cwii",),
             ALL_SOURCES,
@@ -121,7 +114,6 @@ ALL: Mapping[str, Dialect] = {
             eks.SERVING,
             _eks,
             eks_words.ALL,
-            eks_differences.ALL,
             eks_words.DOMAIN,
             ("aws-pod-identity-webhook", "amazon-eks-pod-identity-webhook"),
         ),
@@ -132,7 +124,6 @@ ALL: Mapping[str, Dialect] = {
             azwi.SERVING,
             _azwi,
             azwi_words.ALL,
-            azwi_differences.ALL,
             azwi_words.DOMAIN,
             (azwi.HOSTED,),
             version=True,
@@ -146,7 +137,6 @@ ALL: Mapping[str, Dialect] = {
             gcpwif.SERVING,
             _gcpwif,
             gcpwif_words.ALL,
-            gcpwif_differences.ALL,
             gcpwif_words.DOMAIN,
             ("gcp-workload-identity-federation-webhook",),
         ),
