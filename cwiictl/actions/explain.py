@@ -15,7 +15,8 @@ from cwii_webhook.dialects.common.external_config import (
     InstanceMetadata,
     LocalFile,
 )
-from cwii_webhook.dialects.registry import ALL, ServerVersion, build_service
+from cwii_webhook.dialects.dialect import ServerVersion, build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl import files

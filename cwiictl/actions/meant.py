@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cwii_webhook.dialects.common.external_config import ConfigMapKey, ExternalConfig
-from cwii_webhook.dialects.registry import Service, routes
+from cwii_webhook.dialects.dialect import Service
+from cwii_webhook.dialects.registry import routes
 
 from cwiictl.actions.cluster import version
 from cwiictl.actions.installed import Installed, installed

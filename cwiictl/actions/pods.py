@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from cwii_webhook.admission.cluster_view import ObjectRef
 from cwii_webhook.dialects.common.external_config import ConfigMapKey
-from cwii_webhook.dialects.registry import ALL_SOURCES, routes
+from cwii_webhook.dialects.dialect import ALL_SOURCES
+from cwii_webhook.dialects.registry import routes
 
 from cwiictl.actions.cluster import address, version
 from cwiictl.actions.explain import heed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cwii_webhook.dialects.registry import ALL, Service, ServerVersion, build_service, split_command_line
+from cwii_webhook.dialects.dialect import ServerVersion, Service, build_service
+from cwii_webhook.dialects.registry import ALL, split_command_line
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.errors import BadInput

@@ -61,7 +61,9 @@ class Objects:
     def near(self, ref: ObjectRef) -> str:
         """The one that may have been meant: of a name like it, or of its name in another namespace."""
         alike = [one for one in self.held if one.kind == ref.kind]
-        found = nearest_match(ref.name, [one.name for one in alike if one.namespace == ref.namespace])
+        found = nearest_match(
+            ref.name, [one.name for one in alike if one.namespace == ref.namespace]
+        )
         return found or next(
             (f"{one.namespace}/{one.name}" for one in alike if one.name == ref.name), ""
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cwii_webhook.dialects.registry import ALL, SEPARATOR, Service, build_service
+from cwii_webhook.dialects.dialect import Service, build_service
+from cwii_webhook.dialects.registry import ALL, SEPARATOR
 from cwii_webhook.settings.flags import BadFlag
 
 from cwiictl.audiences import AZURE

@@ -21,7 +21,8 @@ from cwii_webhook.admission.cluster_view import (
 )
 from cwii_webhook.admission.handler import build_response
 from cwii_webhook.admission.review import decode_review, encode_response
-from cwii_webhook.dialects.registry import ALL, build_service
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL
 from ratio import Ratio, measure
 
 WORKLOADS = 40
@@ -115,7 +116,9 @@ def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], 
 
 def _decided(route: Route, body: bytes, picture: Known) -> bytes:
     asked = decode_review(body)
-    return encode_response(asked, build_response(asked.request.uid, admit(route, asked.request, picture)))
+    decision = admit(route, asked.request, picture)
+    response = build_response(asked.request.uid, decision)
+    return encode_response(asked.api_version, asked.kind, response)
 
 
 def _given(route: Route, body: bytes, picture: Known) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.patch import apply_patch
-from cwii_webhook.admission.pieces import Op
+from cwii_webhook.admission.dry_run import apply_patch
+from cwii_webhook.admission.patch import Op
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
@@ -22,15 +22,16 @@ from tests.cluster.recorded_objects import Told, made, real
 from tests.cluster.webhook import Line, running
 from tests.webhook.dialects.azwi import test_recordings as test_azwi_recordings
 from tests.webhook.dialects.cwii import test_recordings as test_cwii_recordings
+from tests.webhook.dialects.eks import test_recordings as test_eks_recordings
 from tests.webhook.dialects.gcpwif import test_recordings as test_gcpwif_recordings
-from tests.webhook.recorded_answers import Recording, differing, normal, once, recordings
+from tests.webhook.recorded_answers import Recording, differing, normal, recordings
 
 # What each was told beyond what was recorded; see there.
 MORE: Mapping[str, Line] = {"cwii": ("--gcp-delivery=config-map", "--verify-images=my/image:1")}
 BUILT = {"PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
 EXPECTED: Mapping[str, Callable[[Recording], Any]] = {
-    "cwii": lambda recording: test_cwii_recordings.ours(recording)[0],
-    "eks": lambda recording: once(normal(recording.becomes), "aws-iam-token"),
+    "cwii": test_cwii_recordings.expected,
+    "eks": test_eks_recordings.expected,
     "azwi": test_azwi_recordings.expected,
     "gcpwif": test_gcpwif_recordings.expected,
 }

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cwii_webhook.dialects.cwii.google_credentials import config_map, document, name
+from cwii_webhook.dialects.cwii.google_credentials import (
+    by_config_map,
+    config_map_name,
+    credentials_file,
+)
 
 from cwiictl.install.objects import objects
 from cwiictl.install.values import Values
@@ -23,7 +27,7 @@ from tests.cwiictl.install.installed import PROVIDER, some
 from tests.webhook.harness import SENSIBLE
 
 AUDIENCE = f"//iam.googleapis.com/{PROVIDER}"
-CALLED = name(AUDIENCE, "")
+CALLED = config_map_name(AUDIENCE, "")
 GRANTED = {
     "ServiceAccount",
     "ClusterRole",
@@ -84,7 +88,7 @@ def a_config_map(
     space: str, called: str = CALLED, labels: Mapping[str, str] | None = None, **more: Any
 ) -> Object:
     """As the webhook makes it, but for what is said."""
-    (thing,) = config_map(space, called, document(AUDIENCE, "", "/token")).before
+    (thing,) = by_config_map(space, called, credentials_file(AUDIENCE, "", "/token")).prerequisites
     marked = {"app.kubernetes.io/managed-by": "cwii"} if labels is None else dict(labels)
     return {
         "apiVersion": "v1",

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from cwii_webhook.admission.admit import Decision, Route, admit
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.admission.patch import apply_patch
-from cwii_webhook.admission.pieces import Op
+from cwii_webhook.admission.dry_run import apply_patch
+from cwii_webhook.admission.patch import Op
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.registry import ALL
 from hypothesis import HealthCheck, given, settings

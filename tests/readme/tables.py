@@ -13,8 +13,8 @@ from typing import Any, get_args
 import click
 from cwii_webhook.dialects.common.annotations import EVERYWHERE
 from cwii_webhook.dialects.cwii.settings import Settings
+from cwii_webhook.dialects.dialect import Dialect
 from cwii_webhook.dialects.registry import ALL as DIALECTS
-from cwii_webhook.dialects.registry import Dialect
 from cwii_webhook.settings.serving import ServingSettings
 from msgspec import UnsetType
 
@@ -149,14 +149,6 @@ def words(dialect: Dialect) -> Iterator[str]:
         yield f"| `{word.key}`{label} | {heard} | {_cell(word.meaning)} | {_code(word.default)} |"
 
 
-def differences(dialect: Dialect) -> Iterator[str]:
-    yield from ("| what it does | what we do | why |", "| --- | --- | --- |")
-    yield from (
-        f"| {_cell(each.theirs)} | {_cell(each.ours)} | {_cell(each.reason)} |"
-        for each in dialect.differences
-    )
-
-
 def flags(dialect: Dialect) -> Iterator[str]:
     """Those that mean something."""
     yield from ("| flag | environment | meaning |", "| --- | --- | --- |")
@@ -202,10 +194,6 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "presets": presets,
     "flags of cwii": partial(flags, DIALECTS["cwii"]),
     **{f"words of {name}": partial(words, dialect) for name, dialect in DIALECTS.items()},
-    **{
-        f"differences from {name}": partial(differences, dialect)
-        for name, dialect in DIALECTS.items()
-    },
 }
 
 

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, cast
 from cwii_webhook.admission.admit import Route
 from cwii_webhook.admission.cluster_view import ClusterView, ObjectRef
 from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.dry_run import apply_patch
 from cwii_webhook.admission.handler import AdmissionHandler
 from cwii_webhook.admission.injection import ConfigMap
-from cwii_webhook.admission.patch import apply_patch
-from cwii_webhook.admission.pieces import Op
-from cwii_webhook.dialects.registry import ALL, build_service
+from cwii_webhook.admission.patch import Op
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.server.messages import JSON, HttpRequest, HttpResponse, text_response
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
@@ -91,12 +92,12 @@ class Nowhere:
 class Counter:
     """Where one route's reviews are answered."""
 
-    def __init__(self, route: Route, picture: ClusterView) -> None:
+    def __init__(self, route: Route, picture: ClusterView, view: type[Sight] = Sight) -> None:
         self.metrics = Metrics()
         diary = DecisionLog(self.metrics, Log(UNREAD, "debug"), tuple(ALL))
         self._admission = AdmissionHandler(
             {b"/": route},
-            lambda: Sight(picture),
+            lambda: view(picture),
             Nowhere(),
             diary,
             lambda _: text_response(404, "no review"),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from cwii_webhook.admission import review
-from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.admit import Decision, Mutator, Route, admit
+from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
-from cwii_webhook.admission.patch import apply_patch
-from cwii_webhook.admission.pieces import Op
+from cwii_webhook.admission.dry_run import apply_patch
+from cwii_webhook.admission.patch import Op
 
 HERE = Path(__file__).parent / "recordings"
 UID = "00000000-0000-0000-0000-000000000000"
@@ -53,6 +55,25 @@ class Recording:
 def recordings(dialect: str) -> list[Recording]:
     lines = (HERE / f"{dialect}.jsonl").read_text().splitlines()
     return [Recording(dialect, number, json.loads(line)) for number, line in enumerate(lines, 1)]
+
+
+# Changes the peer's pod, in place, to the pod that the webhook makes in one respect.
+Change = Callable[[Recording, Any], None]
+
+
+def apply_changes(
+    recording: Recording, changes: Mapping[str, Change], without: str = ""
+) -> dict[str, Any]:
+    """Returns the peer's pod in normal form, with all changes made to it except `without`.
+
+    A pod that the peer did not change stays as it is.
+    """
+    pod: Any = copy.deepcopy(recording.becomes)
+    if "becomes" in recording.row:
+        for name, change in changes.items():
+            if name != without:
+                change(recording, pod)
+    return normal(pod)
 
 
 class Objects:
@@ -99,6 +120,14 @@ def request(pod: Mapping[str, Any], **more: object) -> review.Request:
             {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": body}
         ).encode()
     ).request
+
+
+class HintingMutator(Mutator, Protocol):
+    def typo_hints(self, context: PodContext, /) -> tuple[str, ...]: ...
+
+
+def make_route(dialect: str, mutator: HintingMutator) -> Route:
+    return Route(dialect, "/mutate", (mutator,), typo_hints=mutator.typo_hints)
 
 
 def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision, dict[str, Any]]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cwii_webhook.dialects.eks.instance_metadata import PAUSES
+from cwii_webhook.dialects.eks.instance_metadata import RETRY_DELAYS
 from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.server.listener import bind
 
@@ -237,7 +237,7 @@ def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(
     words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
     apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
     with (
-        metadata(failing=1 + len(PAUSES)) as (address, _),
+        metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
         running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook,
     ):
         told(webhook, "--compose-role-arn needs the instance's metadata")

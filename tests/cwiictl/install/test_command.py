@@ -9,7 +9,8 @@ import pytest
 from cwii_webhook import help as usage
 from cwii_webhook.dialects.azwi import settings as azwi
 from cwii_webhook.dialects.cwii import settings as cwii
-from cwii_webhook.dialects.registry import ALL, Service, routes, build_service, split_command_line
+from cwii_webhook.dialects.dialect import Service, build_service
+from cwii_webhook.dialects.registry import ALL, routes, split_command_line
 from cwii_webhook.renewer import settings as renewing
 from cwii_webhook.settings.flags import parse
 
@@ -24,7 +25,8 @@ def served(words: Sequence[str]) -> list[Service]:
     """As the program takes them apart."""
     (first, *own), *others = split_command_line(words)
     further = [
-        build_service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}") for name, *flags in others
+        build_service(ALL[name], flags, {}, path=f"/{name}{ALL[name].path}")
+        for name, *flags in others
     ]
     return [build_service(ALL[first], own, {}), *further]
 
@@ -121,7 +123,7 @@ def test_ids_of_the_clouds_are_what_each_dialect_takes_by_default() -> None:
 def test_of_what_nothing_is_said_nothing_is_told() -> None:
     (offered,) = served(command(some()))
 
-    assert cwii.settings(offered.flags) == cwii.Settings()
+    assert cwii.parse_settings(offered.flags) == cwii.Settings()
 
 
 def test_every_cloud_of_azures_is_one_that_the_webhook_knows() -> None:
@@ -129,7 +131,9 @@ def test_every_cloud_of_azures_is_one_that_the_webhook_knows() -> None:
         words = command(
             some(dialects=["azwi"], azure={"tenantId": "t", "environment": environment})
         )
-        assert azwi.settings(served(words)[0].flags).authority == azwi.AUTHORITIES[environment]
+        assert (
+            azwi.parse_settings(served(words)[0].flags).authority == azwi.AUTHORITIES[environment]
+        )
 
 
 def test_more_words_come_last_so_that_they_count() -> None:

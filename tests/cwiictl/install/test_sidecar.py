@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from cwii_webhook.certificates.pem import KeyPair
-from cwii_webhook.dialects.registry import ALL, build_service, split_command_line
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL, split_command_line
 from cwii_webhook.settings.serving import ServingSettings
 
 from cwiictl.errors import BadInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.patch import apply_patch
+from cwii_webhook.admission.dry_run import apply_patch
 
 from cwiictl.install import smoke
 from cwiictl.install.values import ASKING, DIALECTS, Dialect

@@ -17,8 +17,8 @@ from cwii_webhook.admission.cluster_view import (
     namespace_ref,
 )
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
-from cwii_webhook.admission.memo import BUDGET, HEAVY, Memo
-from cwii_webhook.dialects.registry import ALL, build_service
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.kube.access import Access, Server
 from cwii_webhook.kube.cache.config_maps import MOST, ConfigMapWriter
 from cwii_webhook.kube.client import Client
@@ -102,59 +102,6 @@ def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
 
     assert projects("s@p.iam.gserviceaccount.com") == {"p"}
     assert projects("@" * 40_000 + "p.iam.gserviceaccount.com") == {""}
-
-
-@pytest.mark.parametrize(
-    ("dialect", "word", "account"),
-    [
-        ("gcpwif", "cloud.google.com/token-expiration", google(PROVIDER, "a@b")),
-        (
-            "azwi",
-            "azure.workload.identity/service-account-token-expiration",
-            Objects({ObjectRef("", "ServiceAccount", "shop", "billing"): ObjectMetadata()}),
-        ),
-        (
-            "cwii",
-            "cwii.dev/aws-token-expiration",
-            Objects(
-                {
-                    ObjectRef("", "ServiceAccount", "shop", "billing"): ObjectMetadata(AWS),
-                    namespace_ref("shop"): ObjectMetadata(),
-                }
-            ),
-        ),
-    ],
-)
-def test_what_is_remembered_of_a_pod_is_no_more_than_what_is_heard_of_it(
-    dialect: str, word: str, account: Objects
-) -> None:
-    """Its other annotations may be as long as a stranger likes."""
-    meta = {
-        **POD["metadata"],
-        "labels": {"azure.workload.identity/use": "true"},
-        "annotations": {word: "7200", "long": "x" * 100_000},
-    }
-
-    route = build_service(ALL[dialect], [], {"AZURE_TENANT_ID": "t"}).route
-
-    (injection,) = admit(route, request({**POD, "metadata": meta}), account).injections
-
-    assert [
-        dict(o.source.annotations)
-        for o in injection.origins
-        if o.source and o.source.scope == "pod"
-    ] == [{word: "7200"}]
-
-
-def test_a_memo_holds_no_more_than_its_budget() -> None:
-    memo: Memo[int, str] = Memo()
-    for number in range(1000):
-        memo.keep(number, "x", HEAVY)
-        memo.keep(number, "y", HEAVY)  # again: it counts once
-
-    assert memo.weight <= BUDGET
-    assert len(memo) == BUDGET // HEAVY
-    assert memo.get(999) == "y"
 
 
 def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:

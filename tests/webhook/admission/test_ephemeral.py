@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cwii_webhook.admission.admit import Decision, admit
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.admission.patch import apply_patch
-from cwii_webhook.admission.pieces import Op
+from cwii_webhook.admission.dry_run import apply_patch
+from cwii_webhook.admission.patch import Op
 from cwii_webhook.admission.review import encode
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.telemetry.log import Log

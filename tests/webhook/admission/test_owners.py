@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.admission import owners
 from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef, OwnerReference
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
@@ -25,7 +24,7 @@ def walked(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
         Pod(Metadata(owner_references=[owner]), Spec()),
         Objects(there),
     )
-    return [voice.ref.name for voice in owners.owner_sources(subject)]
+    return [source.ref.name for source in subject.sources if source.scope == "owner"]
 
 
 @pytest.mark.parametrize(
@@ -115,4 +114,4 @@ def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided(
     )
 
     with pytest.raises(NotCached, match="Job shop/a"):
-        list(owners.owner_sources(subject))
+        _ = subject.sources

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cwii_webhook.admission.admit import admit
-from cwii_webhook.dialects.registry import Service, build_service
+from cwii_webhook.dialects.dialect import Service, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.dialects import toy as toy_dialect

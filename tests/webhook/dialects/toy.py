@@ -6,15 +6,15 @@ from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import (
     ContainerInjection,
     Injection,
-    VolumeMount,
     Origin,
     Skip,
     Volume,
+    VolumeMount,
     env_var,
 )
 from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.annotations import Annotation
-from cwii_webhook.dialects.registry import Dialect
+from cwii_webhook.dialects.dialect import Behavior, Dialect
 from cwii_webhook.settings.flags import Flag, build_settings
 from cwii_webhook.settings.serving import COMMON_FLAGS, ServingSettings
 from msgspec import Struct
@@ -84,12 +84,11 @@ class Vault:
 
 
 VAULT = Dialect(
-    "vault",
-    "/mutate-vault",
-    FLAGS,
-    ServingSettings(("", 8443)),
-    lambda told, _: (Vault(build_settings(told, Settings)),),
-    (ROLE, SKIP),
-    (),
-    DOMAIN,
+    name="vault",
+    path="/mutate-vault",
+    flags=FLAGS,
+    serving=ServingSettings(("", 8443)),
+    build=lambda flags, _: Behavior((Vault(build_settings(flags, Settings)),)),
+    annotations=(ROLE, SKIP),
+    domain=DOMAIN,
 )

@@ -61,7 +61,9 @@ async def test_owners_and_namespaces_are_known_too(apiserver: Ground) -> None:
         assert r.role(namespace_ref("shop")) == "of all"
         seen = r.sight().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
         assert seen is not None
-        assert seen.owners == (OwnerReference("apps/v1", "Deployment", "web", "u", controller=True),)
+        assert seen.owners == (
+            OwnerReference("apps/v1", "Deployment", "web", "u", controller=True),
+        )
 
 
 async def test_a_kind_that_nobody_asks_for_is_not_watched(apiserver: Ground) -> None:

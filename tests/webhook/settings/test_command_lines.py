@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from cwii_webhook.__main__ import PROGRAMS
-from cwii_webhook.dialects.registry import ALL, Service, build_service
+from cwii_webhook.dialects.dialect import Service, build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.server.tls import terms
 from cwii_webhook.settings.flags import parse
 

@@ -67,6 +67,7 @@ class Route(Struct, frozen=True):
     mutators: tuple[Mutator, ...]
     marker: str = ""  # the annotation, if any, that lists what was injected
     typo_hints: Callable[[PodContext], tuple[str, ...]] = no_hints
+    has_external_config: bool = False
 
 
 class Decision(Struct, frozen=True):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cwii_webhook.admission.admit import Decision, Route, admit
 from cwii_webhook.admission.cluster_view import (
@@ -18,6 +19,12 @@ from cwii_webhook.admission.cluster_view import (
     LookupRefused,
     NotCached,
     ObjectRef,
+)
+from cwii_webhook.admission.decision_cache import (
+    DecisionCache,
+    KeyReview,
+    RecordingView,
+    decode_key,
 )
 from cwii_webhook.admission.decision_log import DecisionLog
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
@@ -62,11 +69,21 @@ class PrerequisiteWriter(Protocol):
     async def write(self, config_map: ConfigMap, view: ClusterView, /) -> None: ...
 
 
-class PendingReview(Struct, frozen=True):
-    """A review that is being decided."""
+class CachedRoute(Struct, frozen=True):
+    """A route and the cache of its decisions."""
 
     route: Route
+    cache: DecisionCache
+
+
+class PendingReview(Struct, frozen=True):
+    """A review that is being decided. `key` is None if the decision is not cached."""
+
+    route: Route
+    cache: DecisionCache
     review: Review
+    key: KeyReview | None
+    body_size: int
     view: RequestView
 
 
@@ -83,31 +100,50 @@ class AdmissionHandler:
     ) -> None:
         self.client_names = frozenset[str]()  # accepted names in client certificates; empty: any
         self.not_ready_reason = "it has not begun to look at the cluster"
-        self._routes = routes
+        self.set_routes(routes)
         self._make_view = make_view
         self._writer = writer
         self._decision_log = decision_log
         self._fallback = fallback
 
     def set_routes(self, routes: Mapping[bytes, Route]) -> None:
-        self._routes = routes
+        """Replaces the routes, and forgets all cached decisions."""
+        caches = {id(route): DecisionCache(route) for route in routes.values()}
+        self._routes = {
+            path: CachedRoute(route, caches[id(route)]) for path, route in routes.items()
+        }
 
     def __call__(self, request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
-        route = self._routes.get(request.path)
-        if route is None:
+        cached = self._routes.get(request.path)
+        if cached is None:
             return self._fallback(request)
         if error := self._check(request):
             return error
-        try:
-            review = decode_review(request.body)
-        except InvalidReview as e:
-            self._decision_log.count_invalid(route.dialect)
-            return text_response(400, f"this is no review of a pod: {e}")
+        route, cache, body = cached.route, cached.cache, request.body
         if self.not_ready_reason:
-            return self._undecided(
-                route.dialect, review.request, LookupFailed(self.not_ready_reason)
-            )
-        return self._decide(PendingReview(route, review, self._make_view()))
+            return self._not_ready(route, body)
+        view = self._make_view()
+        key = decode_key(body) if cache.is_enabled else None
+        if key and (entry := cache.get(key, view)):
+            self._decision_log.log_decision(route.dialect, key.request, entry.decision)
+            response = replace(entry.response, uid=key.request.uid)
+            return HttpResponse(200, encode_response(key.api_version, key.kind, response))
+        try:
+            review = decode_review(body)
+        except InvalidReview as e:
+            return self._invalid(route, e)
+        return self._decide(PendingReview(route, cache, review, key, len(body), view))
+
+    def _not_ready(self, route: Route, body: bytes) -> HttpResponse:
+        try:
+            request = decode_review(body).request
+        except InvalidReview as e:
+            return self._invalid(route, e)
+        return self._undecided(route.dialect, request, LookupFailed(self.not_ready_reason))
+
+    def _invalid(self, route: Route, error: InvalidReview) -> HttpResponse:
+        self._decision_log.count_invalid(route.dialect)
+        return text_response(400, f"this is no review of a pod: {error}")
 
     def _check(self, request: HttpRequest) -> HttpResponse | None:
         if self.client_names and self.client_names.isdisjoint(request.peer_names):
@@ -122,12 +158,16 @@ class AdmissionHandler:
         return None
 
     def _decide(self, pending: PendingReview) -> HttpResponse | Awaitable[HttpResponse]:
+        request, view = pending.review.request, RecordingView(pending.view)
         try:
-            decision = admit(pending.route, pending.review.request, pending.view)
+            decision = admit(pending.route, request, view)
         except NotCached as e:
             return self._look_up(pending, e.ref)
-        if decision.prerequisites and not pending.review.request.dry_run:
+        if decision.prerequisites and not request.dry_run:
             return self._write_prerequisites(pending, decision)
+        if pending.key and view.is_complete:
+            response = build_response("", decision)
+            pending.cache.put(pending.key, view.reads, decision, response, pending.body_size)
         return self._respond(pending, decision)
 
     async def _look_up(self, pending: PendingReview, missing: ObjectRef) -> HttpResponse:
@@ -153,10 +193,10 @@ class AdmissionHandler:
         return self._respond(pending, decision)
 
     def _respond(self, pending: PendingReview, decision: Decision) -> HttpResponse:
-        request = pending.review.request
-        self._decision_log.log_decision(pending.route.dialect, request, decision)
-        response = build_response(request.uid, decision)
-        return HttpResponse(200, encode_response(pending.review, response))
+        review = pending.review
+        self._decision_log.log_decision(pending.route.dialect, review.request, decision)
+        response = build_response(review.request.uid, decision)
+        return HttpResponse(200, encode_response(review.api_version, review.kind, response))
 
     def _undecided(
         self, dialect: str, request: Request, error: LookupFailed | LookupRefused

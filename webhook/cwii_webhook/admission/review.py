@@ -252,6 +252,6 @@ def encode(value: object) -> bytes:
     return _ENCODER.encode(value)
 
 
-def encode_response(review: Review, response: Response) -> bytes:
-    """Encodes the response in the API version of the review."""
-    return _ENCODER.encode(ResponseReview(review.api_version, review.kind, response))
+def encode_response(api_version: str, kind: str, response: Response) -> bytes:
+    """Encodes the response. Its API version is the one of the review."""
+    return _ENCODER.encode(ResponseReview(api_version, kind, response))

@@ -88,6 +88,7 @@ def build_service(  # noqa: PLR0913 - all but three have defaults
         behavior.mutators,
         marker=dialect.marker,
         typo_hints=behavior.typo_hints,
+        has_external_config=bool(behavior.external_config),
     )
     serving = serving_settings(_with_log_level(dialect, flags), dialect.serving, on_bad_flag)
     domain = str(flags.values.get("domain", dialect.domain))

@@ -7,13 +7,13 @@ from hashlib import sha256
 from typing import Any, cast
 
 import pytest
-from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.admit import Decision, admit
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef
 from cwii_webhook.admission.injection import EnvVar
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, Settings
 
-from tests.webhook.recorded_answers import Objects, asked, request
+from tests.webhook.recorded_answers import Objects, asked, make_route, request
 
 P = "azure.workload.identity"
 CLIENT_ID = "11111111-2222-4333-8444-555555555555"
@@ -49,7 +49,7 @@ def made(
             ObjectRef("", "ServiceAccount", "shop", name): ObjectMetadata(account) for name in names
         }
     )
-    return asked(Route("azwi", "/mutate-v1-pod", (AzwiMutator(settings),)), pod, Objects(objects))
+    return asked(make_route("azwi", AzwiMutator(settings)), pod, Objects(objects))
 
 
 def env(container: Mapping[str, Any]) -> dict[str, str]:
@@ -356,7 +356,7 @@ def test_containers_that_join_later_get_what_the_others_have() -> None:
     _, pod = made(a_pod())
     pod["spec"]["ephemeralContainers"] = [{"name": "debug"}]
     old: dict[str, Any] = {**pod, "spec": {**pod["spec"], "ephemeralContainers": []}}
-    route = Route("azwi", "/mutate-v1-pod", (AzwiMutator(SERVER),))
+    route = make_route("azwi", AzwiMutator(SERVER))
 
     decision = admit(
         route,
@@ -368,7 +368,7 @@ def test_containers_that_join_later_get_what_the_others_have() -> None:
         v.name
         for op in decision.ops
         if op.path.endswith("/env")
-        for v in cast("list[Variable]", op.value)
+        for v in cast("list[EnvVar]", op.value)
     }
     assert values == {
         "AZURE_CLIENT_ID",
@@ -384,7 +384,7 @@ def test_where_nobody_can_say_the_question_goes_back() -> None:
             raise NotCached(ref)
 
     with pytest.raises(NotCached):
-        admit(Route("azwi", "/mutate-v1-pod", (AzwiMutator(SERVER),)), request(a_pod()), Blind())
+        admit(make_route("azwi", AzwiMutator(SERVER)), request(a_pod()), Blind())
 
 
 def test_each_value_says_where_it_is_from() -> None:

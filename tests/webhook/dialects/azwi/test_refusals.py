@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.admit import Route, admit
+from cwii_webhook.admission.admit import admit
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import Settings
 
 from tests.webhook.dialects.azwi.test_mutator import CLIENT, CLIENT_ID, P, a_pod, first, made
-from tests.webhook.recorded_answers import request
+from tests.webhook.recorded_answers import make_route, request
 
 EXPIRATION, PORT, PROXY = (
     f"{P}/service-account-token-expiration",
@@ -198,7 +198,7 @@ def test_who_did_not_ask_waits_for_nobody() -> None:
         def get(self, ref: ObjectRef) -> ObjectMetadata | None:
             raise NotCached(ref)
 
-    route = Route("azwi", "/mutate-v1-pod", (AzwiMutator(Settings(label=True)),))
+    route = make_route("azwi", AzwiMutator(Settings(label=True)))
 
     assert admit(route, request(a_pod(labels={})), Blind()).outcome == "nothing"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.dialects.azwi.settings import FLAGS, Endpoint, Proxy, Settings, settings
-from cwii_webhook.dialects.registry import ALL, build_service
+from cwii_webhook.dialects.azwi.settings import FLAGS, Endpoint, Proxy, Settings, parse_settings
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.settings.flags import BadFlag, parse
 
 TENANT = {"AZURE_TENANT_ID": "t"}
@@ -15,7 +16,7 @@ ENDPOINT = [
 
 
 def told(*words: str, program: str = "", **environ: str) -> Settings:
-    return settings(parse(FLAGS, words, TENANT | environ), program)
+    return parse_settings(parse(FLAGS, words, TENANT | environ), program)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_an_empty_file_is_nobody_without_trouble(tmp_path: Path, file: Path) -> 
 
 
 def role(roles: ConfigMapRoles) -> str:
-    found = roles.of("shop", "billing")
+    found = roles.entry("shop", "billing")
     return found.rolearn if found else ""
 
 

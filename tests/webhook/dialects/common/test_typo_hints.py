@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from cwii_webhook.admission.admit import Decision
-from cwii_webhook.dialects.common.typo_hints import MOST, nearest_match, printable
+from cwii_webhook.dialects.common.typo_hints import MAX_HINTS, nearest_match, printable
 
 from tests.webhook.dialects.cwii.pods import a_pod
 from tests.webhook.dialects.cwii.pods import said as objects
@@ -145,11 +145,17 @@ def test_a_refusal_tells_of_misspelt_words_too() -> None:
 
 
 def test_of_many_odd_words_a_few_are_told() -> None:
-    assert len(told("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)})) == MOST
+    assert (
+        len(told("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)})) == MAX_HINTS
+    )
 
 
 def test_what_is_like_nothing_is_near_nothing() -> None:
-    assert (nearest_match("sidecra", ["sidecar", "web"]), nearest_match("x", ["sidecar"]), nearest_match("", [])) == (
+    assert (
+        nearest_match("sidecra", ["sidecar", "web"]),
+        nearest_match("x", ["sidecar"]),
+        nearest_match("", []),
+    ) == (
         "sidecar",
         "",
         "",

@@ -8,7 +8,7 @@ from typing import Any
 from cwii_webhook.admission.admit import Decision, Route
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
 from cwii_webhook.dialects.cwii.annotations import INJECTED
-from cwii_webhook.dialects.cwii.dialect import clouds
+from cwii_webhook.dialects.cwii.dialect import behavior
 from cwii_webhook.dialects.cwii.settings import Settings
 
 from tests.webhook.recorded_answers import Objects, asked
@@ -66,7 +66,9 @@ def said(**by: Mapping[str, str]) -> Objects:
 def made(
     pod: Mapping[str, Any], settings: Settings = DEFAULT, **by: Mapping[str, str]
 ) -> tuple[Decision, dict[str, Any]]:
-    return asked(Route("cwii", "/mutate", clouds(settings), INJECTED.key), pod, said(**by))
+    cwii = behavior(settings)
+    route = Route("cwii", "/mutate", cwii.mutators, INJECTED.key, cwii.typo_hints)
+    return asked(route, pod, said(**by))
 
 
 def given(

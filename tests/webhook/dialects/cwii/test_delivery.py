@@ -26,7 +26,7 @@ from tests.webhook.dialects.cwii.pods import AUDIENCE, GCP, ROOT, env, given, vo
 def test_a_config_map_has_the_name_that_cwii_gives_it(
     audience: str, account: str, name: str
 ) -> None:
-    assert credentials.name(audience, account) == name
+    assert credentials.config_map_name(audience, account) == name
 
 
 ANNOTATION = {
@@ -71,7 +71,7 @@ def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
         *[env(c)["CWII_GCP_CREDS_JSON"] for c in pod["spec"].get("initContainers", ())],
     ]
     (text,) = [text for text in texts if text]
-    assert text == credentials.document(
+    assert text == credentials.credentials_file(
         AUDIENCE, "sa@p.iam.gserviceaccount.com", f"{ROOT}/gcp/token"
     )
     assert json.loads(text)["service_account_impersonation_url"].endswith(

@@ -10,7 +10,7 @@ from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import PodRefused
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 from cwii_webhook.dialects.cwii import annotations as words
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, hearing, where
+from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 
 from tests.webhook.dialects.cwii.pods import VOICES, controller, said
 
@@ -23,12 +23,10 @@ def wishes(**by: Mapping[str, str]) -> ResolvedAnnotations:
         owner_references=[controller("StatefulSet", "web")],
     )
     return ResolvedAnnotations(
-        hearing(
-            PodContext(
-                Request("u", namespace="shop"),
-                Pod(meta, Spec(service_account_name="worker")),
-                said(**by),
-            )
+        PodContext(
+            Request("u", namespace="shop"),
+            Pod(meta, Spec(service_account_name="worker")),
+            said(**by),
         )
     )
 
@@ -133,7 +131,7 @@ def test_each_word_is_heard_for_itself() -> None:
         for word in (words.AWS_REGION, words.AWS_ROLE_ARN, words.AWS_SESSION_NAME)
     ]
 
-    assert [origin and where(origin) for origin in heard] == [
+    assert [origin and describe(origin) for origin in heard] == [
         "cwii.dev/aws-region of Pod shop/p",
         "cwii.dev/aws-role-arn of Namespace shop",
         None,

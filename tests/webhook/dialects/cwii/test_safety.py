@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cwii_webhook.dialects.cwii import annotations as words
 from cwii_webhook.dialects.cwii.settings import Settings
-from cwii_webhook.dialects.cwii.value_checks import AUTHORITIES
+from cwii_webhook.dialects.cwii.value_checks import AUTHORITY_HOSTS
 
 from tests.webhook.dialects.cwii.pods import (
     AWS,
@@ -104,7 +104,7 @@ def test_audiences_and_images_hold_nothing_that_a_shell_obeys(
     assert made(a_pod({f"cwii.dev/{cloud}-{what}": hostile}), account=said)[0].outcome == "refused"
 
 
-@pytest.mark.parametrize("host", sorted(AUTHORITIES))
+@pytest.mark.parametrize("host", sorted(AUTHORITY_HOSTS))
 def test_each_cloud_of_azures_may_be_logged_in_to(host: str) -> None:
     _, pod = given({**AZURE, "cwii.dev/az-authority-host": f"https://{host}/"})
 

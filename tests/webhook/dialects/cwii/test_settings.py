@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cwii_webhook.dialects.cwii.dialect import clouds
-from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, settings
+from cwii_webhook.dialects.cwii.dialect import behavior
+from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, parse_settings
 from cwii_webhook.settings.flags import BadFlag, parse
 from cwii_webhook.settings.serving import serving_settings
 
@@ -54,7 +54,7 @@ def test_a_flag_is_heard_and_so_is_its_variable(
         ([f"--{flag}={text}"], {variable: "0"}),
         ([], {variable: text}),
     ):
-        assert getattr(settings(parse(FLAGS, words, environ)), field) == value
+        assert getattr(parse_settings(parse(FLAGS, words, environ)), field) == value
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -
 
 
 def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -> None:
-    assert settings(parse(FLAGS, [], {})) == Settings()
+    assert parse_settings(parse(FLAGS, [], {})) == Settings()
     assert Settings().delivery == "annotation"
     assert serving_settings(
         parse(FLAGS, ["--addr", "127.0.0.1:1"], {}), SERVING
@@ -128,5 +128,8 @@ def test_what_cannot_be_meant_is_no_settings(wrong: dict[str, Any]) -> None:
 
 
 def test_a_pod_is_given_the_clouds_that_are_switched_on_in_their_order() -> None:
-    assert [cloud.provider for cloud in clouds(Settings())] == ["gcp", "aws", "az"]
-    assert [cloud.provider for cloud in clouds(Settings(aws_enabled=False))] == ["gcp", "az"]
+    assert [cloud.provider for cloud in behavior(Settings()).mutators] == ["gcp", "aws", "az"]
+    assert [cloud.provider for cloud in behavior(Settings(aws_enabled=False)).mutators] == [
+        "gcp",
+        "az",
+    ]

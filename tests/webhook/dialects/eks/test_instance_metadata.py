@@ -6,7 +6,7 @@ import json
 
 import pytest
 from cwii_webhook.dialects.eks.external_config import InstanceIdentity
-from cwii_webhook.dialects.eks.instance_metadata import CHOSEN, document
+from cwii_webhook.dialects.eks.instance_metadata import ENDPOINT_VARIABLE, read_document
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.dialects.eks.metadata_service import DOCUMENT, metadata
@@ -15,14 +15,14 @@ from tests.webhook.dialects.eks.metadata_service import DOCUMENT, metadata
 @pytest.mark.parametrize("tokens", [True, False])
 def test_it_is_asked_with_a_token_or_where_there_are_none_without(tokens: bool) -> None:  # noqa: FBT001 - a column of the table
     with metadata(tokens=tokens) as (address, asked):
-        assert document({CHOSEN: address}) == DOCUMENT
+        assert read_document({ENDPOINT_VARIABLE: address}) == DOCUMENT
     assert asked == ["PUT /latest/api/token", "GET /latest/dynamic/instance-identity/document"]
 
 
 def test_it_is_asked_again_a_little_later() -> None:
     slept: list[float] = []
     with metadata(failing=2) as (address, _):
-        assert document({CHOSEN: address}, slept.append) == DOCUMENT
+        assert read_document({ENDPOINT_VARIABLE: address}, slept.append) == DOCUMENT
     assert slept == [0.5, 1.0]
 
 
@@ -31,7 +31,7 @@ def test_without_an_answer_the_flag_and_the_way_out_are_named(address: str) -> N
     with pytest.raises(
         BadFlag, match=r"--compose-role-arn needs the instance's metadata, and .* hop limit of 2"
     ):
-        document({CHOSEN: address}, lambda _: None)
+        read_document({ENDPOINT_VARIABLE: address}, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_the_region_tells_the_partition(region: str, partition: str) -> None:
     home = InstanceIdentity()
 
     assert not home.update(json.dumps({"accountId": "111122223333", "region": region}))
-    assert home.composed("a/b") == f"arn:{partition}:iam::111122223333:role/a/b"
-    assert home.composed("arn:aws:iam::1:role/x") == "arn:aws:iam::1:role/x"
+    assert home.full_arn("a/b") == f"arn:{partition}:iam::111122223333:role/a/b"
+    assert home.full_arn("arn:aws:iam::1:role/x") == "arn:aws:iam::1:role/x"
 
 
 @pytest.mark.parametrize("text", ["", "no json", "{}", '{"accountId": 1, "region": "x"}', None])

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.admit import Decision, Route
+from cwii_webhook.admission.admit import Decision
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
+from cwii_webhook.dialects.dialect import build_service
 from cwii_webhook.dialects.eks.mutator import EksMutator, parse_csv_names
 from cwii_webhook.dialects.eks.settings import Settings
-from cwii_webhook.dialects.registry import ALL, build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.settings.flags import BadFlag
 
-from tests.webhook.recorded_answers import Objects, asked
+from tests.webhook.recorded_answers import Objects, asked, make_route
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 P = "eks.amazonaws.com"
@@ -51,21 +52,22 @@ def made(
     eks = EksMutator(
         settings or (Settings(identities="/identities.json") if identities else Settings())
     )
-    if eks.wishes.roles and config is not None:
-        eks.wishes.roles.update(config if isinstance(config, str) else json.dumps(config))
-    if eks.wishes.identities:
-        eks.wishes.identities.update(
-            json.dumps(
-                {
-                    "identities": [
-                        {"namespace": space, "serviceAccount": name} for space, name in identities
-                    ]
-                }
-            )
-        )
-    if eks.wishes.home:
-        eks.wishes.home.update(json.dumps({"accountId": "111122223333", "region": "cn-north-1"}))
-    return asked(Route("eks", "/mutate", (eks,)), pod, Objects(objects))
+    contents: dict[str, str] = {
+        "identities": json.dumps(
+            {
+                "identities": [
+                    {"namespace": space, "serviceAccount": name} for space, name in identities
+                ]
+            }
+        ),
+        "instance": json.dumps({"accountId": "111122223333", "region": "cn-north-1"}),
+    }
+    if config is not None:
+        contents["config-map"] = config if isinstance(config, str) else json.dumps(config)
+    for source in eks.external_config:
+        if source.name in contents:
+            source.update(contents[source.name])
+    return asked(make_route("eks", eks), pod, Objects(objects))
 
 
 def token(pod: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.admit import Decision, Route, admit
+from cwii_webhook.admission.admit import Decision, admit
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef
 from cwii_webhook.dialects.gcpwif.mutator import GcpwifMutator
 from cwii_webhook.dialects.gcpwif.settings import Mode, Settings
 
-from tests.webhook.recorded_answers import Objects, asked, request
+from tests.webhook.recorded_answers import Objects, asked, make_route, request
 
 P = "cloud.google.com"
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
@@ -45,7 +45,7 @@ def made(
         else {ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(account)}
     )
     return asked(
-        Route("gcpwif", "/mutate-v1-pod", (GcpwifMutator(settings or Settings()),)),
+        make_route("gcpwif", GcpwifMutator(settings or Settings())),
         pod,
         Objects(objects),
     )
@@ -364,7 +364,7 @@ def test_where_nobody_can_say_the_question_goes_back() -> None:
 
     with pytest.raises(NotCached):
         admit(
-            Route("gcpwif", "/mutate-v1-pod", (GcpwifMutator(Settings()),)),
+            make_route("gcpwif", GcpwifMutator(Settings())),
             request(a_pod()),
             Blind(),
         )
@@ -456,7 +456,7 @@ def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> N
             ]
         },
     )
-    route = Route("gcpwif", "/", (GcpwifMutator(Settings()),))
+    route = make_route("gcpwif", GcpwifMutator(Settings()))
     seen = Objects({ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(PAIR)})
 
     together = [asked(route, a_pod(**look), seen) for look in (*looks, *reversed(looks))]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from cwii_webhook.dialects.gcpwif.settings import FLAGS, Settings, settings
+from cwii_webhook.dialects.gcpwif.settings import FLAGS, Settings, parse_settings
 from cwii_webhook.settings.flags import BadFlag, parse
 
 
 def told(*words: str) -> Settings:
-    return settings(parse(FLAGS, words, {}))
+    return parse_settings(parse(FLAGS, words, {}))
 
 
 @pytest.mark.parametrize(

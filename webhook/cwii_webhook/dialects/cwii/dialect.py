@@ -10,13 +10,12 @@ from cwii_webhook.dialects.cwii.azure import azure_mutator
 from cwii_webhook.dialects.cwii.gcp import gcp_mutator
 from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, parse_settings
 from cwii_webhook.dialects.dialect import ALL_SOURCES, Behavior, Dialect
-from cwii_webhook.settings.flags import ParsedFlags
 
 _TYPO_HINTS = TypoHints("cwii", keys.DOMAIN, keys.ALL, is_exclusive=True)
 
 
-def _build(flags: ParsedFlags, _program: str) -> Behavior:
-    settings = parse_settings(flags)
+def behavior(settings: Settings) -> Behavior:
+    """Returns the mutators of the enabled clouds, in the order in which they inject."""
     clouds = (
         (settings.gcp_enabled, gcp_mutator),
         (settings.aws_enabled, aws_mutator),
@@ -36,7 +35,7 @@ CWII = Dialect(
     flags=FLAGS,
     serving=SERVING,
     defaults=Settings(),
-    build=_build,
+    build=lambda flags, _program: behavior(parse_settings(flags)),
     annotations=keys.ALL,
     domain=keys.DOMAIN,
     program_names=("cwii",),

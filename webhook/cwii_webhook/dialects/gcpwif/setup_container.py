@@ -22,6 +22,8 @@ from cwii_webhook.dialects.gcpwif.paths import (
 )
 from cwii_webhook.dialects.gcpwif.request import IdentityRequest
 
+Resources = Mapping[str, Mapping[str, object]]
+
 NAME = "gcloud-setup"
 
 # Values of users are in variables, and the quotes keep each of them one word for the shell.
@@ -42,7 +44,7 @@ class SetupContainer:
     """Builds the container, with the image and the resources of the webhook."""
 
     def __init__(self, image: str, resources: Json | None) -> None:
-        self._resources = cast("Mapping[str, Mapping[str, object]]", resources or {})
+        self._resources = cast("Resources", resources or {})
         self._manifest = {
             "name": NAME,
             "image": image,
@@ -59,9 +61,9 @@ class SetupContainer:
             CLOUDSDK_CONFIG,
             env_var("CLOUDSDK_CORE_PROJECT", request.project),
         ]
-        configured = self._resources
-        if has_pod_resources(pod):  # the API server refuses container resources beyond the pod's
-            configured = {}
+        # The API server refuses container resources beyond the pod's.
+        no_resources: Resources = {}
+        configured = no_resources if has_pod_resources(pod) else self._resources
         resources = _resources(configured, declared_resources(pod))
         manifest = {
             **self._manifest,
@@ -72,9 +74,7 @@ class SetupContainer:
         return HelperContainer(NAME, manifest, runs_first=True, replaces_existing=True)
 
 
-def _resources(
-    configured: Mapping[str, Mapping[str, object]], declared: DeclaredResources
-) -> dict[str, object]:
+def _resources(configured: Resources, declared: DeclaredResources) -> dict[str, object]:
     """Combines the configured resources with the least that the pod needs.
 
     Where the pod has limits, the container requests its limit.

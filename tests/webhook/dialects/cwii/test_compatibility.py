@@ -1,0 +1,62 @@
+"""Exercises differences from cwii that no other test of the dialect covers."""
+
+from __future__ import annotations
+
+import pytest
+from cwii_webhook.admission.cluster_view import LookupFailed, NotCached, ObjectMetadata, ObjectRef
+
+from tests.webhook.dialects.cwii.pods import EVERYTHING, a_pod, said
+from tests.webhook.harness import ROUTES, Counter, Sight, review
+from tests.webhook.recorded_answers import asked
+
+REFERENCE = "$(SECRET)"
+
+
+class EmptyCache:
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+        raise NotCached(ref)
+
+
+class FailingLookup(Sight):
+    async def look_up(self, ref: ObjectRef) -> None:
+        raise LookupFailed(f"the API server did not answer for {ref}")
+
+
+OWN_ANNOTATIONS = (
+    "cwii.dev/aws-role-arn",
+    "cwii.dev/aws-region",
+    "cwii.dev/aws-role-session-name",
+    "cwii.dev/az-client-id",
+    "cwii.dev/az-tenant-id",
+    "cwii.dev/az-authority-host",
+    "cwii.dev/gcp-audience",
+    "cwii.dev/gcp-service-account",
+)
+# By annotation of another webhook: the annotation of cwii that overrides it.
+NATIVE_ANNOTATIONS = {
+    "eks.amazonaws.com/role-arn": "cwii.dev/aws-role-arn",
+    "azure.workload.identity/client-id": "cwii.dev/az-client-id",
+    "azure.workload.identity/tenant-id": "cwii.dev/az-tenant-id",
+    "iam.gke.io/gcp-service-account": "cwii.dev/gcp-service-account",
+}
+
+
+@pytest.mark.parametrize("key", [*OWN_ANNOTATIONS, *NATIVE_ANNOTATIONS])
+def test_variable_reference_is_refused(key: str) -> None:
+    """Covers each annotation whose value becomes an environment variable."""
+    annotations = {**EVERYTHING, key: REFERENCE}
+    annotations.pop(NATIVE_ANNOTATIONS.get(key, ""), None)
+
+    decision, pod = asked(ROUTES["cwii by container"], a_pod(), said(account=annotations))
+
+    assert decision.outcome == "refused"
+    assert key in decision.message
+    assert pod == a_pod()
+
+
+def test_failed_lookup_is_an_http_error() -> None:
+    reply = Counter(ROUTES["cwii"], EmptyCache(), FailingLookup)(review(a_pod()))
+
+    assert reply.status == 503
+    assert b"did not answer" in reply.body
+    assert b"AdmissionReview" not in reply.body

@@ -1,0 +1,263 @@
+"""Caches decisions for pods that differ only in what a decision does not read, such as the values of other variables."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from cwii_webhook.admission.admit import Decision, Route
+from cwii_webhook.admission.cluster_view import (
+    ClusterView,
+    NotCached,
+    ObjectMetadata,
+    ObjectRef,
+    OwnerReference,
+)
+from cwii_webhook.admission.injection import NO_TOKEN, NO_TOKEN_MOUNT
+from cwii_webhook.admission.patch import clean_path
+from cwii_webhook.admission.review import ApiObject, Kind, Response
+
+MAX_REVIEW = 64 << 10  # bytes; for longer reviews, decoding is most of the work
+MAX_SIZE = 8 << 20  # bytes of all entries together
+ENTRY_FACTOR = 4  # an entry takes at most so many times the size of its review
+
+# The API server gives each pod a volume with its own token. The random name of that volume is not part of the key.
+TOKEN_VOLUME_PREFIX = "kube-api-access-"  # noqa: S105 - a name
+TOKEN_PATH = NO_TOKEN_MOUNT.mount_path
+
+Reads = tuple[tuple[ObjectRef, ObjectMetadata | None], ...]
+Bucket = tuple[object, ...]
+
+
+# The types below declare all that a decision reads of a review. Raw values are compared byte by byte: an API server
+# writes the same value in the same way.
+
+
+class EnvName(ApiObject, frozen=True):
+    name: str = ""
+
+
+class KeyMount(ApiObject, frozen=True):
+    name: str = ""
+    mount_path: str = ""
+    read_only: bool | None = None
+
+
+class KeyContainer(ApiObject, frozen=True):
+    name: str = ""
+    image: Raw = Raw()
+    command: Raw = Raw()
+    args: Raw = Raw()
+    env: tuple[EnvName, ...] | None = None
+    env_from: Raw = Raw()
+    volume_mounts: tuple[KeyMount, ...] | None = None
+    security_context: Raw = Raw()
+    resources: Raw = Raw()
+
+
+class VolumeName(ApiObject, frozen=True):
+    name: str = ""
+
+
+class KeySpec(ApiObject, frozen=True):
+    containers: tuple[KeyContainer, ...] | None = None
+    init_containers: tuple[KeyContainer, ...] | None = None
+    ephemeral_containers: Raw = Raw()
+    volumes: tuple[VolumeName, ...] | None = None
+    service_account_name: str | None = None
+    host_network: bool | None = None
+    security_context: Raw = Raw()
+    resources: Raw = Raw()
+    os: Raw = Raw()
+    node_selector: Raw = Raw()
+    affinity: Raw = Raw()
+
+
+class KeyMetadata(ApiObject, frozen=True):
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    labels: Raw = Raw()
+    annotations: Raw = Raw()
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class KeyPod(ApiObject, frozen=True):
+    metadata: KeyMetadata
+    spec: KeySpec
+
+
+class KeyRequest(ApiObject, frozen=True):
+    uid: str
+    object: KeyPod
+    kind: Kind = Kind("", "Pod")
+    operation: str = ""
+    sub_resource: str | None = None
+    namespace: str | None = None
+    dry_run: bool | None = None
+
+
+class KeyReview(ApiObject, frozen=True):
+    request: KeyRequest
+    api_version: str = "admission.k8s.io/v1"
+    kind: str = "AdmissionReview"
+
+
+class Entry(Struct, frozen=True):
+    """A decision and its response, the pod that it was made for, and the cluster objects that it read."""
+
+    pod: KeyPod
+    reads: Reads
+    decision: Decision
+    response: Response
+    size: int
+
+
+class RecordingView:
+    """A view that records which objects a decision reads."""
+
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
+        self._reads: dict[ObjectRef, ObjectMetadata | None] = {}
+        self.is_complete = True  # False once an object was not cached
+
+    @property
+    def reads(self) -> Reads:
+        return tuple(self._reads.items())
+
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+        try:
+            metadata = self._reads[ref] = self._view.get(ref)
+        except NotCached:
+            self.is_complete = False
+            raise
+        return metadata
+
+
+_decoder = msgspec.json.Decoder(KeyReview)
+
+
+def decode_key(body: bytes) -> KeyReview | None:
+    """Decodes what the cache compares. Returns None if the review is not cached."""
+    if len(body) > MAX_REVIEW:
+        return None
+    try:
+        review = _decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    request = review.request
+    return replace(review, request=replace(request, object=_without_token(request.object)))
+
+
+def _without_token(pod: KeyPod) -> KeyPod:
+    """Removes the volume with the pod's own token, and the mounts of it."""
+    spec, volumes = pod.spec, pod.spec.volumes
+    if volumes:
+        volumes = tuple([v for v in volumes if not v.name.startswith(TOKEN_VOLUME_PREFIX)])
+    containers = [_containers_without_token(c) for c in (spec.containers, spec.init_containers)]
+    return KeyPod(
+        pod.metadata,
+        replace(spec, volumes=volumes, containers=containers[0], init_containers=containers[1]),
+    )
+
+
+def _containers_without_token(
+    containers: tuple[KeyContainer, ...] | None,
+) -> tuple[KeyContainer, ...] | None:
+    if not containers:
+        return containers
+    return tuple([_container_without_token(container) for container in containers])
+
+
+def _container_without_token(container: KeyContainer) -> KeyContainer:
+    if not container.volume_mounts:
+        return container
+    mounts = [mount for mount in container.volume_mounts if not _mounts_token(mount)]
+    return replace(container, volume_mounts=tuple(mounts))
+
+
+def _mounts_token(mount: KeyMount) -> bool:
+    return mount.mount_path == TOKEN_PATH and mount.name.startswith(TOKEN_VOLUME_PREFIX)
+
+
+class DecisionCache:
+    """A least-recently-used cache for the decisions of one route, with one entry for each workload.
+
+    An entry serves a pod if all that the decision read is the same: the fields of the pod that `KeyPod` declares, and
+    the cluster objects. Some decisions read more, and are not cached:
+    - The pod has a variable, volume or helper container that the route injects. The decision compares their values.
+    - The route injects a mount at the path of the pod's own token, which the key leaves out.
+    - A ConfigMap must exist before the pod, or the review is about ephemeral containers.
+    - The route has external configuration, which can change between two reviews.
+    """
+
+    def __init__(self, route: Route) -> None:
+        self.is_enabled = not route.has_external_config
+        self._env_names = frozenset[str]().union(*[m.env_names for m in route.mutators])
+        patterns = frozenset[str]().union(*[m.volume_names for m in route.mutators])
+        self._volume_prefixes = (NO_TOKEN.name, *[name.removesuffix("*") for name in patterns])
+        self._entries: OrderedDict[Bucket, Entry] = OrderedDict()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, review: KeyReview, view: ClusterView) -> Entry | None:
+        bucket = _bucket(review)
+        entry = self._entries.get(bucket)
+        if entry is None or entry.pod != review.request.object:
+            return None
+        try:
+            for ref, metadata in entry.reads:
+                if view.get(ref) != metadata:
+                    return None
+        except NotCached:
+            return None
+        self._entries.move_to_end(bucket)
+        return entry
+
+    def put(
+        self, review: KeyReview, reads: Reads, decision: Decision, response: Response, size: int
+    ) -> None:
+        """Stores a decision on a review of `size` bytes."""
+        pod = review.request.object
+        if not self._is_cacheable(review, decision):
+            return
+        bucket = _bucket(review)
+        self._remove(bucket)
+        self._entries[bucket] = Entry(pod, reads, decision, response, ENTRY_FACTOR * size)
+        self._size += ENTRY_FACTOR * size
+        while self._size > MAX_SIZE:
+            self._remove(next(iter(self._entries)))
+
+    def _is_cacheable(self, review: KeyReview, decision: Decision) -> bool:
+        pod = review.request.object
+        containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+        helpers = [helper.name for i in decision.injections for helper in i.helpers]
+        mounts = [m for i in decision.injections for c in i.containers for m in c.volume_mounts]
+        return not (
+            bool(decision.prerequisites)
+            or bool(review.request.sub_resource)
+            or any(clean_path(mount.mount_path) == TOKEN_PATH for mount in mounts)
+            or any(
+                volume.name.startswith(self._volume_prefixes) for volume in pod.spec.volumes or ()
+            )
+            or any(container.name in helpers for container in containers)
+            or any(v.name in self._env_names for c in containers for v in c.env or ())
+        )
+
+    def _remove(self, bucket: Bucket) -> None:
+        entry = self._entries.pop(bucket, None)
+        if entry:
+            self._size -= entry.size
+
+
+def _bucket(review: KeyReview) -> Bucket:
+    """Identifies the workload. Pods of one ReplicaSet have the same generateName."""
+    request = review.request
+    meta = request.object.metadata
+    kind = (request.kind.group, request.kind.kind, request.operation, request.sub_resource)
+    return (*kind, request.namespace, meta.name, meta.generate_name)
