@@ -61,7 +61,9 @@ class Caller:
         for port in self.ports:
             try:
                 return Client(*await asyncio.open_connection("127.0.0.1", port, ssl=self.context))
-            except ConnectionRefusedError:
+            # A reset instead of a refusal: the server closed the port after the kernel had accepted
+            # the connection. No request has been sent yet.
+            except (ConnectionRefusedError, ConnectionResetError):
                 continue
         raise AssertionError("no server listens")
 

@@ -98,8 +98,6 @@ class Server:
             ),
             self._drain_times.timeout,
         )
-        self._admission.drop_handshakes()
-        await asyncio.sleep(0.05)
         self._admission.close()
         await self._wait_until(
             lambda: connections.count(Stage.IDLE) == len(connections),

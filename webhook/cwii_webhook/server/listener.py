@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import errno
 import socket
-import struct
 from collections.abc import Coroutine
 
 from cwii_webhook.server.connections import Connections, Stage
@@ -20,12 +18,6 @@ BACKLOG = 1024
 ACCEPT_BATCH = 64  # connections accepted before other tasks of the loop run
 RESOURCE_ERRORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 TLS_SHUTDOWN_TIMEOUT = 2.0  # seconds that a client has to answer close_notify
-
-
-# A packet filter with one instruction, which drops every packet.
-_DROP_ALL = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
-FILTER_PROGRAM = struct.pack("@HP", 1, ctypes.addressof(_DROP_ALL))
-ATTACH_FILTER = 26
 
 
 def bind(host: str, port: int, *, processes: int = 1) -> list[socket.socket]:
@@ -100,12 +92,6 @@ class Listener:
             self._socket.listen(BACKLOG)
             asyncio.get_running_loop().add_reader(self._socket, self._accept, self._socket)
 
-    def drop_handshakes(self) -> None:
-        """Drop new TCP handshakes. A client retries after a second, when the port is closed."""
-        with contextlib.suppress(OSError):
-            if self._socket:
-                self._socket.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, FILTER_PROGRAM)
-
     def close(self) -> None:
         """Accept the connections in the queue, then close the socket.
 
@@ -114,13 +100,13 @@ class Listener:
         if self._socket is None:
             return
         asyncio.get_running_loop().remove_reader(self._socket)
-        self._accept(self._socket)
+        self._accept(self._socket, BACKLOG)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
-    def _accept(self, listening: socket.socket) -> None:
-        for _ in range(ACCEPT_BATCH):
+    def _accept(self, listening: socket.socket, limit: int = ACCEPT_BATCH) -> None:
+        for _ in range(limit):
             try:
                 sock, _address = listening.accept()
             except (BlockingIOError, ConnectionAbortedError):
