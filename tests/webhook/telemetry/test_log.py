@@ -23,9 +23,9 @@ def pipe() -> Generator[tuple[int, int]]:
 
 
 @given(strategies.text(), strategies.text(), strategies.lists(strategies.text(), max_size=20))
-def test_any_value_gives_one_line(what: str, name: str, names: list[str]) -> None:
+def test_any_value_gives_one_line(message: str, name: str, names: list[str]) -> None:
     for lines in (
-        format_line(NOW, "info", what, {"name": name, "names": tuple(names)}),
+        format_line(NOW, "info", message, {"name": name, "names": tuple(names)}),
         format_line(NOW, "info", "x", {"name": name * 3000}),
     ):
         assert lines.endswith(b"\n")

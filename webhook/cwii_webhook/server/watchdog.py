@@ -1,6 +1,6 @@
 """Ends the process when the event loop or the start of the program stalls."""
 
-# A liveness probe is not enough: another process of the same Pod could hold the port.
+# A liveness probe is not enough: another process may hold the port that the probe calls.
 
 from __future__ import annotations
 
