@@ -19,7 +19,7 @@ from cwii_webhook.kube.cache.lookups import Bounds
 
 from tests.webhook.apiserver.fake import ADMIN
 from tests.webhook.apiserver.running import Ground
-from tests.webhook.server.connection import Client, post
+from tests.webhook.server.local_server import Client, build_post
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, running
 
 GARBAGE = 10_000_000  # bytes
@@ -71,14 +71,14 @@ class Siege:
                         "serviceAccountName": f"random-{random.getrandbits(64):x}",
                     },
                 }
-                client.say(post(self.webhook.asked(pod)))
-                await client.answer()
+                client.send(build_post(self.webhook.asked(pod)))
+                await client.read_response()
                 self.forged += 1
 
     async def dawdle(self) -> None:
         async with self.connected() as client:
-            for byte in post(b"x" * 1000):
-                client.say(bytes([byte]))
+            for byte in build_post(b"x" * 1000):
+                client.send(bytes([byte]))
                 await client.writer.drain()
                 await asyncio.sleep(0.2)
                 if self.over:
@@ -86,14 +86,14 @@ class Siege:
 
     async def stop_half_way(self) -> None:
         async with self.connected(tls=False) as client:
-            client.say(b"\x16\x03\x01\x00\xf4\x01")
+            client.send(b"\x16\x03\x01\x00\xf4\x01")
             await client.reader.read()
 
     async def babble(self, size: int, *, tls: bool) -> None:
         with contextlib.suppress(OSError, ssl.SSLError):
             async with self.connected(tls=tls) as client:
                 for _ in range(size // 10_000):
-                    client.say(random.randbytes(10_000))
+                    client.send(random.randbytes(10_000))
                     await client.writer.drain()
 
     async def live(self) -> None:
@@ -101,8 +101,8 @@ class Siege:
         async with self.connected() as client:
             while not self.over:
                 self.asked += 1
-                client.say(post(self.webhook.asked(POD)))
-                answer = await client.answer()
+                client.send(build_post(self.webhook.asked(POD)))
+                answer = await client.read_response()
                 self.pods.append(
                     answer.status == 200 and "patch" in json.loads(answer.body)["response"]
                 )

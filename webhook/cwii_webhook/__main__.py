@@ -17,8 +17,8 @@ from cwii_webhook.help import USAGE, dialect_help
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.renewer import settings as renewer_settings
 from cwii_webhook.server import workers
-from cwii_webhook.server.health import version
-from cwii_webhook.server.tls import Unusable
+from cwii_webhook.server.health import package_version
+from cwii_webhook.server.tls import InvalidTlsConfig
 from cwii_webhook.settings.flags import BadFlag, OnBadFlag, parse, raise_bad_flag
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ VERSION = frozenset({"--version", "-version"})
 
 
 def main() -> None:
-    workers.heed()
+    workers.install_signal_handlers()
     try:
         sys.exit(run(sys.argv, os.environ))
-    except (BadFlag, BadAccess, Unusable) as e:
+    except (BadFlag, BadAccess, InvalidTlsConfig) as e:
         print(f"cwii-webhook: {e}", file=sys.stderr)
         sys.exit(2)
 
@@ -43,7 +43,7 @@ def main() -> None:
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     program, words = Path(argv[0]).name, list(argv[1:])
     if not VERSION.isdisjoint(words):
-        print(f"cwii-webhook {version()}")
+        print(f"cwii-webhook {package_version()}")
         return 0
     if words[:1] in HELP and program not in PROGRAMS:
         print(USAGE)

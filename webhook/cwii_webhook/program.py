@@ -33,10 +33,16 @@ from cwii_webhook.server import lifecycle as server
 from cwii_webhook.server import watchdog as pulse
 from cwii_webhook.server.connections import Connections, Limits
 from cwii_webhook.server.http_metrics import HttpMetrics
-from cwii_webhook.server.lifecycle import Drain, Server
-from cwii_webhook.server.listener import Listener, bind, listener
+from cwii_webhook.server.lifecycle import DrainTimes, Server
+from cwii_webhook.server.listener import Listener, bind, listen
 from cwii_webhook.server.messages import Handler
-from cwii_webhook.server.tls import Certificates, Files, Terms, Unusable, terms
+from cwii_webhook.server.tls import (
+    CertificateFiles,
+    Certificates,
+    InvalidTlsConfig,
+    TlsSettings,
+    parse_tls_settings,
+)
 from cwii_webhook.settings.flags import BadFlag, OnBadFlag, raise_bad_flag
 from cwii_webhook.settings.serving import Address, ServingSettings
 from cwii_webhook.telemetry.log import Log
@@ -92,7 +98,7 @@ class Program:
         self.diary = DecisionLog(self.metrics, self.log, tuple(ALL))
         resources = [kind.resource for kind in self.kinds]
         self.readiness = health.Readiness(self.metrics, "picture", "certificate")
-        self.build = health.Build(self.metrics)
+        self.build = health.BuildInfo(self.metrics)
         self.ages = self.metrics.gauge(
             "cwii_picture_age_seconds", "Since a watch was last heard from.", max, kind=resources
         )
@@ -126,7 +132,7 @@ class Program:
 
         def work(number: int, leash: int | None) -> int:
             push = self.push if number == 0 else None  # for all: each reads the numbers of all
-            with pulse.watched() as watch:
+            with pulse.run_watchdog() as watch:
                 ended = push(self.serving.otlp, self.metrics) if push else None
                 server.run(
                     lambda: self._worker(
@@ -152,8 +158,8 @@ class Program:
     async def _worker(
         self, sockets: Sequence[socket.socket | None], leash: int | None, watch: pulse.Watchdog
     ) -> None:
-        self.build.tell()
-        told = health.answers(self.readiness, self.metrics)
+        self.build.publish()
+        told = health.make_handler(self.readiness, self.metrics)
         look = ConnectedCluster(self.way, self.access, self._wants(), self.log.warning, RealClock())
         admission = AdmissionHandler(
             routes(self.offered), lambda: look.view(REVIEW_TIMEOUT), look, self.diary, told
@@ -163,13 +169,19 @@ class Program:
         late = [
             self._late(door, place)
             for door, place in zip((first, *others), self.places, strict=True)
-            if door.late
+            if door.is_waiting_for_port
         ]
         looking = [
             asyncio.ensure_future(doing)
-            for doing in (watch.beat(), look.run(), self._look(look, admission), self._ask(), *late)
+            for doing in (
+                watch.send_heartbeats(),
+                look.run(),
+                self._look(look, admission),
+                self._ask(),
+                *late,
+            )
         ]
-        serving = Server(first, others, self.readiness, self.log, Drain(self.serving.delay))
+        serving = Server(first, others, self.readiness, self.log, DrainTimes(self.serving.delay))
         for task in looking:
             task.add_done_callback(lambda ended: self._lost(ended, serving))
         try:
@@ -182,14 +194,14 @@ class Program:
     async def _late(self, door: Listener, place: Address) -> None:
         """Another has its port, until it has gone. Pods are decided without those that are plain, and whoever asks these hears why they are not."""
         if door.certificates:
-            self.readiness.say("door", f"nobody can listen at port {place[1]}")
-        while door.late:
+            self.readiness.set_reason("door", f"nobody can listen at port {place[1]}")
+        while door.is_waiting_for_port:
             await asyncio.sleep(LOOK)
             with contextlib.suppress(OSError):
-                door.give(listener(*place, shared=self.serving.workers > 1))
+                door.start_on(listen(*place, shared=self.serving.workers > 1))
         self.log.info("a port that was taken is listened at", port=place[1])
         if door.certificates:
-            self.readiness.say("door", "")
+            self.readiness.set_reason("door", "")
 
     def _doors(
         self,
@@ -209,12 +221,17 @@ class Program:
         aside = HttpMetrics(Metrics(), self.log)
         answers = [told] * (len(sockets) - 1)
         if self.serving.debug_port is not None:
-            answers[-1] = debug.handler({b"/debug/picture": lambda: _picture(look)})
+            answers[-1] = debug.make_handler({b"/debug/picture": lambda: _picture(look)})
         others = zip(sockets[1:], answers, strict=True)
         return [
             first,
             *(
-                Listener(sock, answer, Connections(Limits(body=0), aside, time.monotonic), aside)
+                Listener(
+                    sock,
+                    answer,
+                    Connections(Limits(max_body_bytes=0), aside, time.monotonic),
+                    aside,
+                )
                 for sock, answer in others
             ),
         ]
@@ -239,7 +256,7 @@ class Program:
             if not lacks:
                 reader.refresh()
             admission.not_ready_reason = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
-            self.readiness.say("picture", admission.not_ready_reason)
+            self.readiness.set_reason("picture", admission.not_ready_reason)
             for resource, age in look.ages().items():
                 self.ages.set(age, resource)
             for resource, size in look.sizes().items():
@@ -311,15 +328,15 @@ class Program:
 
     def _certificates(self) -> Certificates:
         certificate, key = self.serving.certificate_files
-        files = Files(
+        files = CertificateFiles(
             Path(certificate),
             Path(key),
             Path(self.serving.client_ca) if self.serving.client_ca else None,
         )
-        agreed = Terms()
+        agreed = TlsSettings()
         try:
-            agreed = terms(self.serving.tls_min, self.serving.tls_ciphers)
-        except Unusable as e:
+            agreed = parse_tls_settings(self.serving.tls_min, self.serving.tls_ciphers)
+        except InvalidTlsConfig as e:
             if not self.sidecar:
                 raise
             self._fault(e)
@@ -335,7 +352,7 @@ class Program:
         if not self.serving.otlp:
             return None
         try:
-            from cwii_webhook.telemetry.otlp import push  # noqa: PLC0415 - weighs as much as all the rest
+            from cwii_webhook.telemetry.otlp import start_push  # noqa: PLC0415 - weighs as much as all the rest
         except ImportError:
             missing = BadFlag(
                 "--otlp-endpoint needs more than is installed",
@@ -345,7 +362,7 @@ class Program:
                 raise missing from None
             self.log.error(str(missing))  # noqa: TRY400 - a sentence, and pods are none the worse for it
             return None
-        return push
+        return start_push
 
     def _bound(self, host: str, port: int, count: int) -> list[socket.socket]:
         """None, where a sidecar is to wait for it."""
@@ -364,7 +381,7 @@ class Program:
 
 def serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool = False) -> int:
     """What it is to be is read from files and from the machine, which may hang as serving may."""
-    with pulse.watched():
+    with pulse.run_watchdog():
         program = Program(offered, environ, sidecar=sidecar)
         sockets = program.bound()
     return program.serve(sockets)

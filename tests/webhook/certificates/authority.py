@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from cwii_webhook.server.tls import Files
+from cwii_webhook.server.tls import CertificateFiles
 
 PEM = serialization.Encoding.PEM
 DAY = timedelta(days=1)
@@ -47,18 +47,22 @@ class Authority:
             PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
 
-    def files(self, folder: Path, name: str = "server", ends: datetime | None = None) -> Files:
-        files = Files(folder / f"{name}.crt", folder / f"{name}.key")
+    def files(
+        self, folder: Path, name: str = "server", ends: datetime | None = None
+    ) -> CertificateFiles:
+        files = CertificateFiles(folder / f"{name}.crt", folder / f"{name}.key")
         self.write(files, name, ends)
         return files
 
-    def write(self, files: Files, name: str = "server", ends: datetime | None = None) -> None:
+    def write(
+        self, files: CertificateFiles, name: str = "server", ends: datetime | None = None
+    ) -> None:
         """One file after the other, as nobody should."""
         certificate, key = self.sign(name, ends)
         files.certificate.write_bytes(certificate)
         files.key.write_bytes(key)
 
-    def trusted(self, shown: Files | None = None) -> ssl.SSLContext:
+    def trusted(self, shown: CertificateFiles | None = None) -> ssl.SSLContext:
         """What a client needs to believe us, and `shown` for us to believe it."""
         context = ssl.create_default_context(cadata=self.pem.decode())
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -1,4 +1,4 @@
-"""That program, as a process of its own."""
+"""Starts `program.py` as a separate process."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE = 200.0
+TIMEOUT = 200.0  # seconds
 
 
 @dataclass
-class Started:
+class ServerProcess:
     process: subprocess.Popen[str]
     port: int
-    plain: int
+    plain_port: int
 
     def get(self, path: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.plain, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.plain_port, timeout=TIMEOUT)
         try:
             connection.request("GET", path, headers={"connection": "close"})
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
+            response = connection.getresponse()
+            return response.status, response.read().decode()
         finally:
             connection.close()
 
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         return self.get("/readyz")[0] == 200
 
-    def number(self, name: str) -> float:
+    def metric_value(self, name: str) -> float:
         return next(
             (
                 float(line.rpartition(" ")[2])
@@ -44,7 +44,9 @@ class Started:
 
 
 @contextlib.contextmanager
-def started(folder: Path, workers: int = 1, delay: float = 0.0) -> Generator[Started]:
+def start_server(
+    folder: Path, workers: int = 1, shutdown_delay: float = 0.0
+) -> Generator[ServerProcess]:
     command = [
         sys.executable,
         "-W",
@@ -52,7 +54,7 @@ def started(folder: Path, workers: int = 1, delay: float = 0.0) -> Generator[Sta
         str(Path(__file__).with_name("program.py")),
         str(folder),
         str(workers),
-        str(delay),
+        str(shutdown_delay),
     ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -60,13 +62,13 @@ def started(folder: Path, workers: int = 1, delay: float = 0.0) -> Generator[Sta
         try:
             assert process.stdout is not None
             ports = process.stdout.readline().split()
-            yield Started(process, int(ports[0]), int(ports[1]))
+            yield ServerProcess(process, int(ports[0]), int(ports[1]))
         finally:
             process.kill()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
-        assert time.monotonic() < end, "it never came true"
+        assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A whole webhook that decides nothing: both doors, and as many workers as are asked for. It says its ports when it listens."""
+"""A complete server with a trivial handler, which prints its ports when it listens."""
 
 from __future__ import annotations
 
@@ -9,68 +9,70 @@ import time
 from collections.abc import Awaitable
 from pathlib import Path
 
-from cwii_webhook.server import health, workers
-from cwii_webhook.server import lifecycle as server
+from cwii_webhook.server import health, lifecycle, workers
 from cwii_webhook.server.connections import Connections, Limits
 from cwii_webhook.server.http_metrics import HttpMetrics
-from cwii_webhook.server.lifecycle import Drain, Server
+from cwii_webhook.server.lifecycle import DrainTimes, Server
 from cwii_webhook.server.listener import Listener, bind
 from cwii_webhook.server.messages import HttpRequest, HttpResponse
-from cwii_webhook.server.tls import Certificates, Files, Terms
+from cwii_webhook.server.tls import CertificateFiles, Certificates, TlsSettings
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
 
-def handle(asked: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
-    if asked.path == b"/slow":
-        return slow()
-    if asked.path == b"/die":
+def handle(request: HttpRequest) -> HttpResponse | Awaitable[HttpResponse]:
+    if request.path == b"/slow":
+        return respond_slowly()
+    if request.path == b"/die":
         os._exit(3)
     return HttpResponse(200, b"%d" % os.getpid())
 
 
-async def slow() -> HttpResponse:
+async def respond_slowly() -> HttpResponse:
     await asyncio.sleep(0.5)
     return HttpResponse(200, b"slow")
 
 
-def main(folder: Path, count: int, delay: float) -> int:
-    workers.heed()
+def main(folder: Path, count: int, shutdown_delay: float) -> int:
+    workers.install_signal_handlers()
     metrics = Metrics()
     log = Log(2)
-    tally = HttpMetrics(metrics, log)
+    http_metrics = HttpMetrics(metrics, log)
     readiness = health.Readiness(metrics, "certificate")
-    certificates = Certificates(Files(folder / "server.crt", folder / "server.key"), Terms())
-    admissions, plains = (
+    certificates = Certificates(
+        CertificateFiles(folder / "server.crt", folder / "server.key"), TlsSettings()
+    )
+    admission_sockets, plain_sockets = (
         bind("127.0.0.1", 0, processes=count),
         bind("127.0.0.1", 0, processes=count),
     )
 
-    def work(number: int, leash: int | None) -> int:
+    def run_worker(number: int, parent_pipe: int | None) -> int:
         async def serve() -> None:
             admission = Listener(
-                admissions[number],
+                admission_sockets[number],
                 handle,
-                Connections(Limits(), tally, time.monotonic),
-                tally,
+                Connections(Limits(), http_metrics, time.monotonic),
+                http_metrics,
                 certificates,
             )
             plain = Listener(
-                plains[number],
-                health.answers(readiness, metrics),
-                Connections(Limits(body=0), HttpMetrics(Metrics(), log), time.monotonic),
-                tally,
+                plain_sockets[number],
+                health.make_handler(readiness, metrics),
+                Connections(Limits(max_body_bytes=0), HttpMetrics(Metrics(), log), time.monotonic),
+                http_metrics,
             )
-            await Server(admission, (plain,), readiness, log, Drain(delay, 0.2, 60.0)).run(leash)
+            drain_times = DrainTimes(shutdown_delay, 0.2, 60.0)
+            await Server(admission, (plain,), readiness, log, drain_times).run(parent_pipe)
 
-        server.run(serve)
+        lifecycle.run(serve)
         return 0
 
-    print(admissions[0].getsockname()[1], plains[0].getsockname()[1], flush=True)
+    print(admission_sockets[0].getsockname()[1], plain_sockets[0].getsockname()[1], flush=True)
     try:
-        return workers.run(count, work, metrics, log)
+        return workers.run(count, run_worker, metrics, log)
     finally:
-        for sock in (*admissions, *plains):
+        for sock in (*admission_sockets, *plain_sockets):
             sock.close()
 
 

@@ -1,4 +1,4 @@
-"""Many at once: who gives way, and what all together may hold."""
+"""Tests the limits of all connections together: their number and their buffered bytes."""
 
 from __future__ import annotations
 
@@ -11,169 +11,183 @@ from pathlib import Path
 import pytest
 from cwii_webhook.server.connections import Limits, Stage
 from cwii_webhook.server.messages import HttpResponse
-from cwii_webhook.server.tls import Certificates, Terms
+from cwii_webhook.server.tls import Certificates, TlsSettings
 
 from tests.webhook.certificates.authority import Authority
-from tests.webhook.server.connection import post, serving, told, until
+from tests.webhook.server.local_server import build_post, run_async, run_server, wait_until
 
 
-def test_the_longest_idle_gives_way() -> None:
-    async def story() -> None:
-        async with serving(limits=Limits(connections=3)) as ground:
-            first, second, third = [await ground.connect() for _ in range(3)]
+def test_connection_that_is_idle_for_longest_is_evicted() -> None:
+    async def scenario() -> None:
+        async with run_server(limits=Limits(max_connections=3)) as server:
+            first, second, third = [await server.connect() for _ in range(3)]
             for client in (second, third, first):
-                await client.ask()
-            assert (await (await ground.connect()).ask()).status == 200
-            assert await second.ended() == b""
-            assert (await first.ask()).status == 200
-            assert (await third.ask()).status == 200
-            assert len(ground.room) == 3
+                await client.post()
+            assert (await (await server.connect()).post()).status == 200
+            assert await second.read_to_end() == b""
+            assert (await first.post()).status == 200
+            assert (await third.post()).status == 200
+            assert len(server.connections) == 3
 
-    told(story)
+    run_async(scenario)
 
 
-def test_whose_reply_is_being_made_stays() -> None:
-    async def story() -> None:
-        go = asyncio.Event()
+def test_connection_with_a_pending_response_is_not_evicted() -> None:
+    async def scenario() -> None:
+        release = asyncio.Event()
 
-        async def later() -> HttpResponse:
-            await go.wait()
+        async def respond_later() -> HttpResponse:
+            await release.wait()
             return HttpResponse(200, b"at last")
 
-        async with serving(lambda _: later(), limits=Limits(connections=2)) as ground:
-            busy = await ground.connect()
-            busy.say(post())
-            await until(lambda: ground.room.count(Stage.BUSY) == 1)
-            half = await ground.connect()
-            half.say(post()[:20])
-            await until(lambda: ground.room.count(Stage.HEAD) == 1)
-            await ground.connect()
-            assert await half.ended() == b""
-            go.set()
-            assert (await busy.answer()).body == b"at last"
+        async with run_server(
+            lambda _: respond_later(), limits=Limits(max_connections=2)
+        ) as server:
+            pending = await server.connect()
+            pending.send(build_post())
+            await wait_until(lambda: server.connections.count(Stage.RESPONDING) == 1)
+            incomplete = await server.connect()
+            incomplete.send(build_post()[:20])
+            await wait_until(lambda: server.connections.count(Stage.HEAD) == 1)
+            await server.connect()
+            assert await incomplete.read_to_end() == b""
+            release.set()
+            assert (await pending.read_response()).body == b"at last"
 
-    told(story)
+    run_async(scenario)
 
 
-def test_a_thousand_silent_strangers_keep_nobody_out(tmp_path: Path) -> None:
-    """Half of them stop in the middle of their handshake."""
+def test_a_thousand_silent_connections_do_not_block_clients(tmp_path: Path) -> None:
+    """Half of the connections stop in the middle of the TLS handshake."""
     authority = Authority()
-    certificates = Certificates(authority.files(tmp_path), Terms())
+    certificates = Certificates(authority.files(tmp_path), TlsSettings())
     certificates.refresh()
 
-    async def story() -> None:
-        async with serving(limits=Limits(connections=100), certificates=certificates) as ground:
+    async def scenario() -> None:
+        async with run_server(
+            limits=Limits(max_connections=100), certificates=certificates
+        ) as server:
             with contextlib.ExitStack() as stack:
                 for number in range(1000):
-                    stranger = stack.enter_context(
-                        socket.create_connection(("127.0.0.1", ground.port))
+                    silent_connection = stack.enter_context(
+                        socket.create_connection(("127.0.0.1", server.port))
                     )
                     if number % 2:
-                        stranger.sendall(b"\x16\x03\x01\x00\xf4\x01")
+                        silent_connection.sendall(b"\x16\x03\x01\x00\xf4\x01")
                     if number % 100 == 0:
                         assert (
-                            await (await ground.connect(authority.trusted())).ask()
+                            await (await server.connect(authority.trusted())).post()
                         ).status == 200
                     await asyncio.sleep(0)
-                assert (await (await ground.connect(authority.trusted())).ask()).status == 200
-                assert len(ground.room) <= 100
-            await until(lambda: ground.room.count(Stage.ARRIVING) == 0)
+                assert (await (await server.connect(authority.trusted())).post()).status == 200
+                assert len(server.connections) <= 100
+            await wait_until(lambda: server.connections.count(Stage.HANDSHAKE) == 0)
 
-    told(story)
+    run_async(scenario)
 
 
 def test_a_thousand_connections_are_served(tmp_path: Path) -> None:
     authority = Authority()
-    certificates = Certificates(authority.files(tmp_path), Terms())
+    certificates = Certificates(authority.files(tmp_path), TlsSettings())
     certificates.refresh()
     trusted = authority.trusted()
 
-    async def story() -> None:
-        async with serving(
-            limits=Limits(connections=300, handshake=60), certificates=certificates
-        ) as ground:
+    async def scenario() -> None:
+        async with run_server(
+            limits=Limits(max_connections=300, handshake_timeout=60), certificates=certificates
+        ) as server:
             for _ in range(4):
-                clients = await asyncio.gather(*(ground.connect(trusted) for _ in range(250)))
-                assert {(await client.ask()).status for client in clients} == {200}
-            assert len(ground.room) <= 300
+                clients = await asyncio.gather(*(server.connect(trusted) for _ in range(250)))
+                assert {(await client.post()).status for client in clients} == {200}
+            assert len(server.connections) <= 300
 
-    told(story)
-
-
-def test_whoever_has_been_sending_for_longest_gives_way() -> None:
-    async def story() -> None:
-        async with serving(limits=Limits(held=100_000)) as ground:
-            slow = await ground.connect()
-            slow.say(post(b"x" * 90_000)[:-1])
-            await until(lambda: ground.room.held == 89_999)
-            quick = await ground.connect()
-            assert (await quick.ask(b"y" * 50_000)).status == 200
-            answer = await slow.answer()
-            assert (answer.status, answer.headers["retry-after"], answer.closes) == (503, "1", True)
-            assert ground.room.held == 0
-            assert (await quick.ask(b"y" * 50_000)).status == 200
-
-    told(story)
+    run_async(scenario)
 
 
-def test_what_cannot_be_held_at_all_is_refused() -> None:
-    async def story() -> None:
-        go = asyncio.Event()
+def test_slowest_sender_is_rejected_when_the_buffer_is_full() -> None:
+    async def scenario() -> None:
+        async with run_server(limits=Limits(max_buffered_bytes=100_000)) as server:
+            slow = await server.connect()
+            slow.send(build_post(b"x" * 90_000)[:-1])
+            await wait_until(lambda: server.connections.buffered_bytes == 89_999)
+            fast = await server.connect()
+            assert (await fast.post(b"y" * 50_000)).status == 200
+            response = await slow.read_response()
+            assert (
+                response.status,
+                response.headers["retry-after"],
+                response.closes_connection,
+            ) == (
+                503,
+                "1",
+                True,
+            )
+            assert server.connections.buffered_bytes == 0
+            assert (await fast.post(b"y" * 50_000)).status == 200
 
-        async def later() -> HttpResponse:
-            await go.wait()
+    run_async(scenario)
+
+
+def test_body_is_rejected_when_pending_requests_fill_the_buffer() -> None:
+    async def scenario() -> None:
+        release = asyncio.Event()
+
+        async def respond_later() -> HttpResponse:
+            await release.wait()
             return HttpResponse(200, b"at last")
 
-        async with serving(lambda _: later(), limits=Limits(held=100_000)) as ground:
-            busy = await ground.connect()
-            busy.say(post(b"x" * 90_000))
-            await until(lambda: ground.room.count(Stage.BUSY) == 1)
-            late = await ground.connect()
-            late.say(post(b"y" * 50_000))
-            assert (await late.answer()).status == 503
-            assert ground.room.held == 90_000
-            go.set()
-            assert (await busy.answer()).body == b"at last"
-            assert ground.room.held == 0
+        async with run_server(
+            lambda _: respond_later(), limits=Limits(max_buffered_bytes=100_000)
+        ) as server:
+            pending = await server.connect()
+            pending.send(build_post(b"x" * 90_000))
+            await wait_until(lambda: server.connections.count(Stage.RESPONDING) == 1)
+            rejected = await server.connect()
+            rejected.send(build_post(b"y" * 50_000))
+            assert (await rejected.read_response()).status == 503
+            assert server.connections.buffered_bytes == 90_000
+            release.set()
+            assert (await pending.read_response()).body == b"at last"
+            assert server.connections.buffered_bytes == 0
 
-    told(story)
+    run_async(scenario)
 
 
-def test_a_peer_that_vanished_is_forgotten(tmp_path: Path) -> None:
+def test_vanished_client_is_removed(tmp_path: Path) -> None:
     authority = Authority()
-    certificates = Certificates(authority.files(tmp_path), Terms())
+    certificates = Certificates(authority.files(tmp_path), TlsSettings())
     certificates.refresh()
 
-    async def story() -> None:
-        time = [0.0]
-        async with serving(certificates=certificates, clock=lambda: time[0]) as ground:
-            client = await ground.connect(authority.trusted())
-            await client.ask()
-            client.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it hears nothing any more, not even the end
-            time[0] += 121
-            ground.room.sweep()
-            assert ground.room.count(Stage.LEAVING) == len(ground.room)
-            time[0] += 6
-            ground.room.sweep()
-            await until(lambda: len(ground.room) == 0)
+    async def scenario() -> None:
+        now = [0.0]
+        async with run_server(certificates=certificates, clock=lambda: now[0]) as server:
+            client = await server.connect(authority.trusted())
+            await client.post()
+            client.writer.transport.pause_reading()  # type: ignore[attr-defined]  # the client reads nothing, not even the close
+            now[0] += 121
+            server.connections.enforce_timeouts()
+            assert server.connections.count(Stage.CLOSING) == len(server.connections)
+            now[0] += 6
+            server.connections.enforce_timeouts()
+            await wait_until(lambda: len(server.connections) == 0)
 
-    told(story)
+    run_async(scenario)
 
 
-def test_plain_words_at_the_door_with_tls_are_no_conversation(tmp_path: Path) -> None:
+def test_plain_http_on_the_tls_port_gets_no_response(tmp_path: Path) -> None:
     authority = Authority()
-    certificates = Certificates(authority.files(tmp_path), Terms())
+    certificates = Certificates(authority.files(tmp_path), TlsSettings())
     certificates.refresh()
 
-    async def story() -> None:
-        async with serving(certificates=certificates) as ground:
-            client = await ground.connect()
-            client.say(post())
-            assert b"HTTP" not in await client.ended()
-            await until(lambda: len(ground.room) == 0)
-            assert ground.number("cwii_tls_handshakes_failed_total") == 1
+    async def scenario() -> None:
+        async with run_server(certificates=certificates) as server:
+            client = await server.connect()
+            client.send(build_post())
+            assert b"HTTP" not in await client.read_to_end()
+            await wait_until(lambda: len(server.connections) == 0)
+            assert server.metric_value("cwii_tls_handshakes_failed_total") == 1
             with pytest.raises(ssl.SSLError):
-                await ground.connect(ssl.create_default_context())
-            assert ground.lines() == []
+                await server.connect(ssl.create_default_context())
+            assert server.log_lines() == []
 
-    told(story)
+    run_async(scenario)

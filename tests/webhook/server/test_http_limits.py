@@ -1,4 +1,4 @@
-"""What is no request, too much or too slow: answered, ended, and never held."""
+"""Tests the limits of one connection: invalid, too large and too slow requests."""
 
 from __future__ import annotations
 
@@ -9,96 +9,96 @@ import pytest
 from cwii_webhook.server.connections import MIB, Limits, Stage
 from cwii_webhook.server.messages import HttpRequest, HttpResponse
 
-from tests.webhook.server.connection import (
-    CHUNKED,
+from tests.webhook.server.local_server import (
+    CHUNKED_HEAD,
     Client,
-    Clock,
-    Ground,
-    chunked,
+    FakeClock,
+    LocalServer,
+    build_post,
     echo,
-    memory,
-    post,
-    serving,
-    told,
-    until,
+    encode_chunks,
+    resident_bytes,
+    run_async,
+    run_server,
+    wait_until,
 )
 
-# Strangers.
+# Invalid and too large requests.
 
 
-async def refused(client: Client, status: int) -> None:
-    """Told why, heard out, and left."""
-    answer = await client.answer()
-    assert (answer.status, answer.closes) == (status, True), answer
+async def assert_rejected(client: Client, status: int) -> None:
+    """Read an error response that closes the connection."""
+    response = await client.read_response()
+    assert (response.status, response.closes_connection) == (status, True), response
     await client.close()
 
 
-def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
-    async def story() -> None:
-        async with serving() as ground:
-            assert (await (await ground.connect()).ask(b"x" * (8 * MIB))).status == 200
-            client = await ground.connect()
-            client.say(
+def test_too_large_content_length_is_rejected_before_the_body() -> None:
+    async def scenario() -> None:
+        async with run_server() as server:
+            assert (await (await server.connect()).post(b"x" * (8 * MIB))).status == 200
+            client = await server.connect()
+            client.send(
                 b"POST /a HTTP/1.1\r\nhost: w\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n"
                 % (8 * MIB + 1)
             )
-            await refused(client, 413)
-            client = await ground.connect()
-            client.say(
+            await assert_rejected(client, 413)
+            client = await server.connect()
+            client.send(
                 b"POST /a HTTP/1.1\r\nhost: w\r\ncontent-length: 99999999999999999999999999\r\n\r\n"
             )
-            assert (await client.answer()).status in {400, 413}
+            assert (await client.read_response()).status in {400, 413}
 
-    told(story)
-
-
-def test_who_sends_too_much_all_the_same_can_read_the_answer() -> None:
-    async def story() -> None:
-        async with serving() as ground:
-            client = await ground.connect()
-            client.say(post(b"x" * (9 * MIB)))
-            await refused(client, 413)
-            await until(lambda: ground.room.held == 0)
-
-    told(story)
+    run_async(scenario)
 
 
-def test_a_chunked_body_cannot_be_too_large_either() -> None:
-    async def story() -> None:
-        async with serving(limits=Limits(body=100_000)) as ground:
-            client = await ground.connect()
-            client.say(CHUNKED, b"\r\n", chunked(*[b"x" * 10_000] * 11))
-            await refused(client, 413)
+def test_client_that_sends_a_too_large_body_can_read_the_response() -> None:
+    async def scenario() -> None:
+        async with run_server() as server:
+            client = await server.connect()
+            client.send(build_post(b"x" * (9 * MIB)))
+            await assert_rejected(client, 413)
+            await wait_until(lambda: server.connections.buffered_bytes == 0)
 
-    told(story)
+    run_async(scenario)
 
 
-def test_small_pieces_weigh_no_more_than_large_ones() -> None:
-    async def story() -> None:
-        async with serving() as ground:
-            client = await ground.connect()
-            before = memory()
-            client.say(CHUNKED, b"\r\n")
+def test_too_large_chunked_body_is_rejected() -> None:
+    async def scenario() -> None:
+        async with run_server(limits=Limits(max_body_bytes=100_000)) as server:
+            client = await server.connect()
+            client.send(CHUNKED_HEAD, b"\r\n", encode_chunks(*[b"x" * 10_000] * 11))
+            await assert_rejected(client, 413)
+
+    run_async(scenario)
+
+
+def test_small_chunks_use_no_more_memory_than_large_ones() -> None:
+    async def scenario() -> None:
+        async with run_server() as server:
+            client = await server.connect()
+            before = resident_bytes()
+            client.send(CHUNKED_HEAD, b"\r\n")
             for _ in range(64):
-                client.say(b"2\r\nxx\r\n" * 10_000)
+                client.send(b"2\r\nxx\r\n" * 10_000)
                 await client.writer.drain()
-            await until(lambda: ground.room.held == 64 * 20_000)
-            assert memory() - before < 40 * MIB
-            client.say(b"0\r\n\r\n")
-            assert (await client.answer()).body.endswith(b" 1280000")
+            await wait_until(lambda: server.connections.buffered_bytes == 64 * 20_000)
+            assert resident_bytes() - before < 40 * MIB
+            client.send(b"0\r\n\r\n")
+            assert (await client.read_response()).body.endswith(b" 1280000")
 
-    told(story)
+    run_async(scenario)
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("data", "status"),
     [
         (b"GET /" + b"a" * 70_000, 431),
         (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 20_000, 431),
         (b"GET / HTTP/1.1\r\na: " + b"b" * 200_000, 431),
         (b"GET / HTTP/1.1\r\n" + b"a" * 200_000, 431),
-        (CHUNKED + b"\r\n1;" + b"a" * 200_000, 431),
-        (CHUNKED + b"\r\n1\r\nx\r\n0\r\na: " + b"b" * 200_000, 431),
+        (CHUNKED_HEAD + b"\r\n1;" + b"a" * 200_000, 431),
+        (CHUNKED_HEAD + b"\r\n1\r\nx\r\n0\r\na: " + b"b" * 200_000, 431),
         (b"\r\n" * 100_000, 431),
         (b"nonsense\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01", 400),
@@ -107,142 +107,145 @@ def test_small_pieces_weigh_no_more_than_large_ones() -> None:
             b"POST / HTTP/1.1\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
             400,
         ),
-        (CHUNKED + b"\r\nzz\r\n", 400),
+        (CHUNKED_HEAD + b"\r\nzz\r\n", 400),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     ],
 )
-def test_what_is_no_request_is_told_so(said: bytes, status: int) -> None:
-    async def story() -> None:
-        async with serving() as ground:
-            client = await ground.connect()
-            client.say(said)
-            await refused(client, status)
-            await until(lambda: ground.room.held == 0)
+def test_invalid_request_gets_an_error_status(data: bytes, status: int) -> None:
+    async def scenario() -> None:
+        async with run_server() as server:
+            client = await server.connect()
+            client.send(data)
+            await assert_rejected(client, status)
+            await wait_until(lambda: server.connections.buffered_bytes == 0)
 
-    told(story)
+    run_async(scenario)
 
 
-def test_garbage_after_good_requests_is_told_so_after_their_answers() -> None:
-    async def story() -> None:
-        async def later(asked: HttpRequest) -> HttpResponse:
+def test_garbage_after_valid_requests_gets_status_400_after_their_responses() -> None:
+    async def scenario() -> None:
+        async def respond_later(request: HttpRequest) -> HttpResponse:
             await asyncio.sleep(0)
-            return echo(asked)
+            return echo(request)
 
-        async with serving(later) as ground:
-            client = await ground.connect()
-            client.say(post(path="/1"), post(path="/2"), b"\0\0\0\0")
-            assert [(await client.answer()).body.split()[1] for _ in range(2)] == [b"/1", b"/2"]
-            await refused(client, 400)
+        async with run_server(respond_later) as server:
+            client = await server.connect()
+            client.send(build_post(path="/1"), build_post(path="/2"), b"\0\0\0\0")
+            assert [(await client.read_response()).body.split()[1] for _ in range(2)] == [
+                b"/1",
+                b"/2",
+            ]
+            await assert_rejected(client, 400)
 
-    told(story)
+    run_async(scenario)
 
 
-def test_ten_million_bytes_of_garbage_leave_nothing_behind() -> None:
-    async def rubbish(ground: Ground, chance: random.Random) -> None:
-        client = await ground.connect()
-        start = chance.choice(
-            [b"", b"POST / HTTP/1.1\r\n", CHUNKED + b"\r\n", post(b"")[:-2], b"GET /"]
+def test_ten_million_bytes_of_garbage_leak_no_memory() -> None:
+    async def send_garbage(server: LocalServer, rng: random.Random) -> None:
+        client = await server.connect()
+        start = rng.choice(
+            [b"", b"POST / HTTP/1.1\r\n", CHUNKED_HEAD + b"\r\n", build_post(b"")[:-2], b"GET /"]
         )
-        client.say(start, chance.randbytes(10_000))
+        client.send(start, rng.randbytes(10_000))
         await client.close()
 
-    async def story() -> None:
-        async with serving() as ground:
-            chance = random.Random(7)
-            await rubbish(ground, chance)
-            before = memory()
+    async def scenario() -> None:
+        async with run_server() as server:
+            rng = random.Random(7)
+            await send_garbage(server, rng)
+            before = resident_bytes()
             for _ in range(100):
-                await asyncio.gather(*(rubbish(ground, chance) for _ in range(10)))
-            await until(lambda: len(ground.room) == 0)
-            assert ground.room.held == 0
-            assert memory() - before < 20 * MIB
-            assert (await (await ground.connect()).ask()).status == 200
-            assert ground.lines() == []
+                await asyncio.gather(*(send_garbage(server, rng) for _ in range(10)))
+            await wait_until(lambda: len(server.connections) == 0)
+            assert server.connections.buffered_bytes == 0
+            assert resident_bytes() - before < 20 * MIB
+            assert (await (await server.connect()).post()).status == 200
+            assert server.log_lines() == []
 
-    told(story)
+    run_async(scenario)
 
 
-# Time, which passes when the test says so.
+# Timeouts, with a fake clock.
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds", "status"),
+    ("data", "seconds", "status"),
     [
         (b"POST / HT", 11, 408),
         (b"POST / HTTP/1.1\r\ncontent-length: 10\r\n\r\n123", 31, 408),
-        (CHUNKED + b"\r\n3\r\nabc\r\n", 31, 408),
+        (CHUNKED_HEAD + b"\r\n3\r\nabc\r\n", 31, 408),
     ],
 )
-def test_who_does_not_finish_is_told_so(said: bytes, seconds: float, status: int) -> None:
-    async def story() -> None:
-        clock = Clock()
-        async with serving(clock=clock) as ground:
-            client = await ground.connect()
-            client.say(said)
-            await until(lambda: ground.room.count(Stage.HEAD, Stage.BODY) == 1)
+def test_incomplete_request_gets_status_408(data: bytes, seconds: float, status: int) -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        async with run_server(clock=clock) as server:
+            client = await server.connect()
+            client.send(data)
+            await wait_until(lambda: server.connections.count(Stage.HEAD, Stage.BODY) == 1)
             clock.time = seconds - 2
-            ground.room.sweep()
-            assert ground.room.count(Stage.HEAD, Stage.BODY) == 1
+            server.connections.enforce_timeouts()
+            assert server.connections.count(Stage.HEAD, Stage.BODY) == 1
             clock.time = seconds
-            ground.room.sweep()
-            assert (await client.answer()).status == status
-            assert ground.room.held == 0
-            assert ground.number("cwii_http_unfinished_total") == 1
+            server.connections.enforce_timeouts()
+            assert (await client.read_response()).status == status
+            assert server.connections.buffered_bytes == 0
+            assert server.metric_value("cwii_http_unfinished_total") == 1
             clock.time += 6
-            ground.room.sweep()  # it was heard out for long enough
-            assert await client.ended() == b""
+            server.connections.enforce_timeouts()  # after close_timeout
+            assert await client.read_to_end() == b""
 
-    told(story)
+    run_async(scenario)
 
 
-def test_bytes_that_drip_do_not_make_time_stand_still() -> None:
-    async def story() -> None:
-        clock = Clock()
-        async with serving(clock=clock) as ground:
-            client = await ground.connect()
+def test_slow_bytes_do_not_extend_the_timeout() -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        async with run_server(clock=clock) as server:
+            client = await server.connect()
             for byte in b"POST / HT":
-                client.say(bytes([byte]))
-                await until(lambda: ground.room.count(Stage.HEAD) == 1)
+                client.send(bytes([byte]))
+                await wait_until(lambda: server.connections.count(Stage.HEAD) == 1)
                 clock.time += 1
-                ground.room.sweep()
+                server.connections.enforce_timeouts()
             clock.time += 2
-            ground.room.sweep()
-            assert (await client.answer()).status == 408
+            server.connections.enforce_timeouts()
+            assert (await client.read_response()).status == 408
 
-    told(story)
+    run_async(scenario)
 
 
-def test_an_idle_connection_outlives_the_api_server_s_patience() -> None:
-    async def story() -> None:
-        clock = Clock()
-        async with serving(clock=clock) as ground:
-            client = await ground.connect()
-            await client.ask()
+def test_idle_connection_outlives_the_idle_timeout_of_api_servers() -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        async with run_server(clock=clock) as server:
+            client = await server.connect()
+            await client.post()
             clock.time += 119
-            ground.room.sweep()
-            assert (await client.ask()).status == 200
+            server.connections.enforce_timeouts()
+            assert (await client.post()).status == 200
             clock.time += 121
-            ground.room.sweep()
-            assert await client.ended() == b""
+            server.connections.enforce_timeouts()
+            assert await client.read_to_end() == b""
 
-    told(story)
+    run_async(scenario)
 
 
-def test_a_reply_takes_what_time_it_takes() -> None:
-    async def story() -> None:
-        clock, go = Clock(), asyncio.Event()
+def test_handler_has_no_timeout() -> None:
+    async def scenario() -> None:
+        clock, release = FakeClock(), asyncio.Event()
 
-        async def later() -> HttpResponse:
-            await go.wait()
+        async def respond_later() -> HttpResponse:
+            await release.wait()
             return HttpResponse(200, b"at last")
 
-        async with serving(lambda _: later(), clock=clock) as ground:
-            client = await ground.connect()
-            client.say(post())
-            await until(lambda: ground.room.count(Stage.BUSY) == 1)
+        async with run_server(lambda _: respond_later(), clock=clock) as server:
+            client = await server.connect()
+            client.send(build_post())
+            await wait_until(lambda: server.connections.count(Stage.RESPONDING) == 1)
             clock.time += 1000
-            ground.room.sweep()
-            go.set()
-            assert (await client.answer()).body == b"at last"
+            server.connections.enforce_timeouts()
+            release.set()
+            assert (await client.read_response()).body == b"at last"
 
-    told(story)
+    run_async(scenario)

@@ -1,4 +1,4 @@
-"""The whole server as a process: it is ready when it can be, and when it goes nobody loses an answer."""
+"""Tests the server as a process: readiness, shutdown, and workers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from cwii_webhook.server.connections import Limits
-from cwii_webhook.server.lifecycle import Drain
+from cwii_webhook.server.lifecycle import DrainTimes
 
 from tests.webhook.certificates.authority import Authority
-from tests.webhook.server.connection import Answer, Client, post, told
-from tests.webhook.server.process import Started, started, until
+from tests.webhook.server.local_server import Client, Response, build_post, run_async
+from tests.webhook.server.process import ServerProcess, start_server, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -22,46 +22,52 @@ def authority() -> Authority:
     return Authority()
 
 
-def test_it_is_ready_once_it_has_a_certificate(authority: Authority, tmp_path: Path) -> None:
-    with started(tmp_path) as server:
+def test_server_is_ready_when_it_has_a_certificate(authority: Authority, tmp_path: Path) -> None:
+    with start_server(tmp_path) as server:
         assert server.get("/healthz") == (200, "ok\n")
         status, reasons = server.get("/readyz")
         assert (status, reasons.startswith("certificate: ")) == (503, True)
         authority.files(tmp_path)
-        until(server.ready)
-        assert server.number("cwii_ready") == 1
-        assert server.number("cwii_certificate_expiry_timestamp_seconds") > 0
+        wait_until(server.is_ready)
+        assert server.metric_value("cwii_ready") == 1
+        assert server.metric_value("cwii_certificate_expiry_timestamp_seconds") > 0
         assert server.get("/nothing")[0] == 404
 
 
 class Caller:
-    """As an API server: it keeps its connection, opens another when it was told to, and goes to the next replica when nobody listens."""
+    """Sends requests as an API server does.
+
+    It keeps its connection until the server closes it. If a server closes the port, the caller
+    connects to the next one.
+    """
 
     def __init__(self, authority: Authority, ports: list[int]) -> None:
         self.context = authority.trusted()
         self.ports = ports
         self.client: Client | None = None
-        self.asked = 0
+        self.request_count = 0
 
-    async def ask(self, path: str) -> Answer:
+    async def post(self, path: str) -> Response:
         if self.client is None:
-            self.client = await self._connected()
-        answer = await self.client.ask(b"x" * 5000, path)
-        self.asked += 1
-        if answer.closes:
+            self.client = await self._connect()
+        response = await self.client.post(b"x" * 5000, path)
+        self.request_count += 1
+        if response.closes_connection:
             await self.client.close()
             self.client = None
-        return answer
+        return response
 
-    async def _connected(self) -> Client:
+    async def _connect(self) -> Client:
         for port in self.ports:
             try:
                 return Client(*await asyncio.open_connection("127.0.0.1", port, ssl=self.context))
-            except ConnectionRefusedError:
+            # A reset instead of a refusal: the server closed the port after the kernel had accepted
+            # the connection. No request has been sent yet.
+            except (ConnectionRefusedError, ConnectionResetError):
                 continue
-        raise AssertionError("nobody listens")
+        raise AssertionError("no server listens")
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         if self.client:
             await self.client.close()
 
@@ -72,133 +78,134 @@ def test_sigterm_under_load_fails_no_request(
 ) -> None:
     authority.files(tmp_path)
 
-    async def story(going: Started, staying: Started) -> None:
-        callers = [Caller(authority, [going.port, staying.port]) for _ in range(8)]
-        over = False
+    async def scenario(stopping: ServerProcess, staying: ServerProcess) -> None:
+        callers = [Caller(authority, [stopping.port, staying.port]) for _ in range(8)]
+        is_done = False
 
-        async def keep_asking(number: int, caller: Caller) -> None:
-            while not over:
-                assert (await caller.ask("/slow" if number == 0 else "/mutate")).status == 200
+        async def send_requests(number: int, caller: Caller) -> None:
+            while not is_done:
+                assert (await caller.post("/slow" if number == 0 else "/mutate")).status == 200
                 await asyncio.sleep(0.005 * number)
 
-        load = [
-            asyncio.ensure_future(keep_asking(number, caller))
+        tasks = [
+            asyncio.ensure_future(send_requests(number, caller))
             for number, caller in enumerate(callers)
         ]
-        while min(caller.asked for caller in callers[1:]) < 10:
+        while min(caller.request_count for caller in callers[1:]) < 10:
             await asyncio.sleep(0.01)
-        going.process.send_signal(signal.SIGTERM)
-        while going.process.poll() is None:
+        stopping.process.send_signal(signal.SIGTERM)
+        while stopping.process.poll() is None:
             await asyncio.sleep(0.01)
-        before = [caller.asked for caller in callers]
+        before = [caller.request_count for caller in callers]
         while any(
-            caller.asked == then for caller, then in zip(callers, before, strict=True)
-        ) and not any(task.done() for task in load):
+            caller.request_count == count for caller, count in zip(callers, before, strict=True)
+        ) and not any(task.done() for task in tasks):
             await asyncio.sleep(0.01)
-        over = True
-        await asyncio.gather(*load)
+        is_done = True
+        await asyncio.gather(*tasks)
         for caller in callers:
-            await caller.end()
+            await caller.close()
 
-    with started(tmp_path, workers, delay=0.5) as going, started(tmp_path) as staying:
-        until(going.ready)
-        until(staying.ready)
-        told(lambda: story(going, staying))
-        assert going.process.wait() == 0
-        assert going.process.stderr is not None
-        said = going.process.stderr.read().splitlines()
-        assert [line for line in said if not line.startswith("{")] == []
-        lines = [msgspec.json.decode(line, type=dict[str, object]) for line in said]
+    with (
+        start_server(tmp_path, workers, shutdown_delay=0.5) as stopping,
+        start_server(tmp_path) as staying,
+    ):
+        wait_until(stopping.is_ready)
+        wait_until(staying.is_ready)
+        run_async(lambda: scenario(stopping, staying))
+        assert stopping.process.wait() == 0
+        assert stopping.process.stderr is not None
+        output = stopping.process.stderr.read().splitlines()
+        assert [line for line in output if not line.startswith("{")] == []
+        lines = [msgspec.json.decode(line, type=dict[str, object]) for line in output]
         assert [line["cut_off"] for line in lines if line["what"] == "drained"] == [0] * workers
 
 
-def test_while_others_hear_of_it_it_serves_and_is_not_ready(
+def test_server_is_not_ready_but_serves_during_the_shutdown_delay(
     authority: Authority, tmp_path: Path
 ) -> None:
     authority.files(tmp_path)
 
-    async def story(server: Started) -> None:
-        old = Caller(authority, [server.port])
-        assert not (await old.ask("/mutate")).closes
+    async def scenario(server: ServerProcess) -> None:
+        existing = Caller(authority, [server.port])
+        assert not (await existing.post("/mutate")).closes_connection
         server.process.send_signal(signal.SIGTERM)
-        while server.ready():
+        while server.is_ready():
             await asyncio.sleep(0.01)
         assert "draining" in server.get("/readyz")[1]
-        for caller in (old, Caller(authority, [server.port])):
-            answer = await caller.ask("/mutate")
-            assert (answer.status, answer.closes) == (200, False)
-            await caller.end()
+        for caller in (existing, Caller(authority, [server.port])):
+            response = await caller.post("/mutate")
+            assert (response.status, response.closes_connection) == (200, False)
+            await caller.close()
 
-    with started(tmp_path, delay=600) as server:
-        until(server.ready)
-        told(lambda: story(server))
-        server.process.send_signal(signal.SIGTERM)  # and a second one ends the waiting
+    with start_server(tmp_path, shutdown_delay=600) as server:
+        wait_until(server.is_ready)
+        run_async(lambda: scenario(server))
+        server.process.send_signal(signal.SIGTERM)  # a second signal ends the delay
         assert server.process.wait(60) == 0
 
 
-def test_workers_are_ready_together_and_count_together(
-    authority: Authority, tmp_path: Path
-) -> None:
+def test_workers_share_readiness_and_metrics(authority: Authority, tmp_path: Path) -> None:
     authority.files(tmp_path)
 
-    async def story(server: Started, requests: int, pids: set[bytes]) -> None:
+    request_count = 0
+
+    async def scenario(server: ServerProcess, requests: int, pids: set[bytes]) -> None:
+        nonlocal request_count
         while requests or len(pids) < 2:
             client = Client(
                 *await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted())
             )
-            pids.add((await client.ask()).body)
+            pids.add((await client.post()).body)
             await client.close()
             requests -= requests > 0
-            asked[0] += 1
+            request_count += 1
 
-    asked = [0]
-    with started(tmp_path, workers=2) as server:
-        until(server.ready)
+    with start_server(tmp_path, workers=2) as server:
+        wait_until(server.is_ready)
         pids: set[bytes] = set()
-        told(lambda: story(server, 20, pids))
+        run_async(lambda: scenario(server, 20, pids))
         assert len(pids) == 2
-        assert {server.number("cwii_http_request_duration_seconds_count") for _ in range(20)} == {
-            asked[0]
-        }
+        assert {
+            server.metric_value("cwii_http_request_duration_seconds_count") for _ in range(20)
+        } == {request_count}
 
 
-def test_a_worker_that_dies_is_replaced_and_what_it_counted_stays(
+def test_dead_worker_is_restarted_and_its_counters_stay(
     authority: Authority, tmp_path: Path
 ) -> None:
     authority.files(tmp_path)
 
-    async def kill(server: Started) -> None:
+    async def kill(server: ServerProcess) -> None:
         client = Client(
             *await asyncio.open_connection("127.0.0.1", server.port, ssl=authority.trusted())
         )
-        await client.ask()
-        client.say(post(path="/die"))
-        await client.ended()
+        await client.post()
+        client.send(build_post(path="/die"))
+        await client.read_to_end()
         await client.close()
 
-    with started(tmp_path, workers=2) as server:
-        until(server.ready)
-        before = server.number("cwii_http_request_duration_seconds_count")
-        told(lambda: kill(server))
+    with start_server(tmp_path, workers=2) as server:
+        wait_until(server.is_ready)
+        before = server.metric_value("cwii_http_request_duration_seconds_count")
+        run_async(lambda: kill(server))
         assert server.process.stderr is not None
         assert "started again" in server.process.stderr.readline()
-        until(server.ready)
-        assert server.number("cwii_http_request_duration_seconds_count") == before + 1
+        wait_until(server.is_ready)
+        assert server.metric_value("cwii_http_request_duration_seconds_count") == before + 1
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
 
 
-def test_all_of_the_drain_is_less_than_what_a_kubelet_grants() -> None:
-    drain, leaving = Drain(), Limits().leave_time
-    assert drain.delay + drain.limit + leaving <= 30 - 2
+def test_shutdown_is_shorter_than_the_grace_period_of_the_kubelet() -> None:
+    times, close_timeout = DrainTimes(), Limits().close_timeout
+    assert times.shutdown_delay + times.timeout + close_timeout <= 30 - 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_who_is_told_to_end_at_any_moment_of_its_start_ends_well(
-    tmp_path: Path, workers: int
-) -> None:
+def test_sigterm_at_any_moment_of_the_start_gives_exit_code_0(tmp_path: Path, workers: int) -> None:
     for moment in (0.0, 0.05, 0.2):
-        with started(tmp_path, workers) as server:
+        with start_server(tmp_path, workers) as server:
             time.sleep(moment)
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(60) == 0, (
@@ -206,12 +213,12 @@ def test_who_is_told_to_end_at_any_moment_of_its_start_ends_well(
             )
 
 
-def test_workers_do_not_outlive_whoever_started_them(authority: Authority, tmp_path: Path) -> None:
+def test_workers_end_when_their_supervisor_is_killed(authority: Authority, tmp_path: Path) -> None:
     authority.files(tmp_path)
-    with started(tmp_path, workers=2) as server:
-        until(server.ready)
+    with start_server(tmp_path, workers=2) as server:
+        wait_until(server.is_ready)
         server.process.kill()
         assert server.process.stderr is not None
         assert (
             server.process.stderr.read().count('"drained"') == 2
-        )  # the pipe ends when the last of them does
+        )  # the pipe ends when the last worker ends

@@ -1,7 +1,4 @@
-"""Who hangs ends by itself, whatever it hangs in and whoever reads its log; who works does not. No port has to be asked for that: another process may hold it.
-
-SIGUSR1 shortens the times, and begins what is told: not before it serves, for a busy machine may take long to start it.
-"""
+"""Tests that a stalled process ends by itself, and that a working one continues."""
 
 from __future__ import annotations
 
@@ -18,27 +15,30 @@ import pytest
 from tests.webhook.apiserver.running import Ground
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
-WORDS = (*EKS, "--shutdown-delay=0s")
-TOLD = """import os, re, signal, threading, time
-from cwii_webhook import pulse
+ARGUMENTS = (*EKS, "--shutdown-delay=0s")
+# The tests start the whole program as a process, because the watchdog ends its own process.
+# SIGUSR1 shortens the times of the watchdog and runs the given code. The tests send it only when
+# the program serves, because a busy machine may need long to start it.
+ON_SIGUSR1 = """import os, re, signal, threading, time
+from cwii_webhook.server import watchdog
 
-def told(*_):
+def on_signal(*_):
     {}
 
-signal.signal(signal.SIGUSR1, told)
+signal.signal(signal.SIGUSR1, on_signal)
 """
-HANGS = "pulse.HANGS = 3; time.sleep(300)"
-HOLDS = """pulse.HANGS, pulse.HELD = 3, 6.0
+STALL = "watchdog.MAX_MISSED_TICKS = 3; time.sleep(300)"
+HOLD_GIL = """watchdog.MAX_MISSED_TICKS, watchdog.GIL_TIMEOUT = 3, 6.0
     threading.Timer(4.5, lambda: re.match("(a+)+b", "a" * 64)).start()"""
-FULL = """os.set_blocking(2, False)
+FILL_STDERR = """os.set_blocking(2, False)
     try:
         while True:
             os.write(2, b" " * 4096)
     except BlockingIOError:
         os.set_blocking(2, True)
     """
-WORKS = "pulse.HANGS = 3"
-NO_THREAD = "pulse.HANGS = 3; threading.stack_size(1 << 50)"
+KEEP_WORKING = "watchdog.MAX_MISSED_TICKS = 3"
+EXHAUST_THREADS = "watchdog.MAX_MISSED_TICKS = 3; threading.stack_size(1 << 50)"
 
 
 @pytest.fixture
@@ -47,54 +47,60 @@ def apiserver() -> Generator[Ground]:
         yield ground
 
 
-def decides(webhook: Running) -> None:
+def assert_serves(webhook: Running) -> None:
     webhook.ready()
     assert "patch" in webhook.review("/mutate", POD)
 
 
-def ended(apiserver: Ground, folder: Path, does: str) -> tuple[Path, str]:
-    """Who does that when it is told to, and its last words."""
-    called = program(folder, TOLD.format(does))
-    with running(apiserver, folder, *WORDS, *pair(folder), called=called, ends=1) as webhook:
-        decides(webhook)
+def run_until_exit(apiserver: Ground, folder: Path, code: str) -> tuple[Path, str]:
+    """Run the code in a serving program until the program ends. Return its path and its log."""
+    path = program(folder, ON_SIGUSR1.format(code))
+    with running(apiserver, folder, *ARGUMENTS, *pair(folder), called=path, ends=1) as webhook:
+        assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
-        return called, webhook.process.communicate(timeout=60)[1]
+        return path, webhook.process.communicate(timeout=60)[1]
 
 
-def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
-    called, said = ended(apiserver, tmp_path, HANGS)
+def test_stalled_process_ends_and_logs_its_stack(apiserver: Ground, tmp_path: Path) -> None:
+    path, output = run_until_exit(apiserver, tmp_path, STALL)
 
-    last = json.loads(said.splitlines()[-1])
+    last = json.loads(output.splitlines()[-1])
     assert (last["level"], last["what"]) == (
         "error",
         "this hangs, and ends so that it is started again",
     )
-    assert last["at"][0] == f"{called}:6 told"
+    assert last["at"][0] == f"{path}:6 on_signal"
 
 
-def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(
+def test_process_that_holds_the_gil_ends_and_logs_its_stack(
     apiserver: Ground, tmp_path: Path
 ) -> None:
-    called, said = ended(apiserver, tmp_path, HOLDS)
+    path, output = run_until_exit(apiserver, tmp_path, HOLD_GIL)
 
-    assert "Timeout" in said
-    assert f'"{called}", line 7 in <lambda>' in said
+    assert "Timeout" in output
+    assert f'"{path}", line 7 in <lambda>' in output
 
 
-@pytest.mark.parametrize("hangs", [HANGS, HOLDS], ids=["hangs", "holds"])
-def test_it_ends_though_nobody_reads_its_log(apiserver: Ground, tmp_path: Path, hangs: str) -> None:
-    called = program(tmp_path, TOLD.format(FULL + hangs))
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called, ends=1) as webhook:
-        decides(webhook)
+@pytest.mark.parametrize("code", [STALL, HOLD_GIL], ids=["stalls", "holds-gil"])
+def test_stalled_process_ends_when_its_log_pipe_is_full(
+    apiserver: Ground, tmp_path: Path, code: str
+) -> None:
+    path = program(tmp_path, ON_SIGUSR1.format(FILL_STDERR + code))
+    with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path, ends=1) as webhook:
+        assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         assert webhook.process.wait(60) == 1
 
 
-def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Path) -> None:
+def test_process_continues_after_a_long_sigstop(apiserver: Ground, tmp_path: Path) -> None:
     with running(
-        apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(WORKS))
+        apiserver,
+        tmp_path,
+        *ARGUMENTS,
+        *pair(tmp_path),
+        called=program(tmp_path, ON_SIGUSR1.format(KEEP_WORKING)),
     ) as webhook:
-        decides(webhook)
+        assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         time.sleep(1.5)
         for _ in range(2):
@@ -102,43 +108,47 @@ def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Pa
             time.sleep(5)
             webhook.process.send_signal(signal.SIGCONT)
             time.sleep(2)
-            decides(webhook)
+            assert_serves(webhook)
 
 
-def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_path: Path) -> None:
+def test_process_continues_when_no_more_threads_can_start(
+    apiserver: Ground, tmp_path: Path
+) -> None:
     with running(
         apiserver,
         tmp_path,
-        *WORDS,
+        *ARGUMENTS,
         *pair(tmp_path),
-        called=program(tmp_path, TOLD.format(NO_THREAD)),
+        called=program(tmp_path, ON_SIGUSR1.format(EXHAUST_THREADS)),
     ) as webhook:
-        decides(webhook)
+        assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         time.sleep(5)
-        decides(webhook)
+        assert_serves(webhook)
         assert webhook.process.poll() is None
 
 
-def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(
+def test_process_serves_and_warns_when_the_watchdog_thread_cannot_start(
     apiserver: Ground, tmp_path: Path
 ) -> None:
-    called = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called) as webhook:
-        decides(webhook)
+    path = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
+    with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path) as webhook:
+        assert_serves(webhook)
         webhook.process.send_signal(signal.SIGTERM)
         assert webhook.process.stderr is not None
-        said = webhook.process.stderr.read()
+        output = webhook.process.stderr.read()
 
-    assert "nobody would see it if this hung: no thread can be started" in said
+    assert "nobody would see it if this hung: no thread can be started" in output
 
 
-def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "kubeconfig")  # which nobody writes
-    called = program(tmp_path, "from cwii_webhook import pulse\npulse.HANGS = 8\n")
-    words = [str(called), *EKS, "--sidecar", *pair(tmp_path)]
-    ended = subprocess.run(
-        words,
+def test_process_that_stalls_at_its_start_ends(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "kubeconfig")  # no process writes to it, so the program stalls
+    path = program(
+        tmp_path, "from cwii_webhook.server import watchdog\nwatchdog.MAX_MISSED_TICKS = 8\n"
+    )
+    command = [str(path), *EKS, "--sidecar", *pair(tmp_path)]
+    process = subprocess.run(
+        command,
         env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")},
         stderr=subprocess.PIPE,
         text=True,
@@ -146,37 +156,35 @@ def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert ended.returncode == 1, ended.stderr
+    assert process.returncode == 1, process.stderr
     assert any(
-        "kubeconfig.py" in place for place in json.loads(ended.stderr.splitlines()[-1])["at"]
+        "kubeconfig.py" in frame for frame in json.loads(process.stderr.splitlines()[-1])["at"]
     )
 
 
-def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(
-    apiserver: Ground, tmp_path: Path
-) -> None:
-    called = program(tmp_path, TOLD.format(HANGS))
+def test_only_the_stalled_worker_is_restarted(apiserver: Ground, tmp_path: Path) -> None:
+    path = program(tmp_path, ON_SIGUSR1.format(STALL))
     with running(
-        apiserver, tmp_path, *WORDS, *pair(tmp_path), "--workers=2", called=called
+        apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), "--workers=2", called=path
     ) as webhook:
-        decides(webhook)
-        before = children(webhook, 2)
+        assert_serves(webhook)
+        before = wait_for_children(webhook, 2)
         os.kill(before[0], signal.SIGUSR1)
         assert webhook.process.stderr is not None
         lines = (json.loads(line) for line in webhook.process.stderr)
-        again = next(
+        restart = next(
             line for line in lines if line["what"] == "a worker ended, and is started again"
         )
-        assert again["code"] == 1
-        assert set(before) & set(children(webhook, 2)) == {before[1]}
-        decides(webhook)
+        assert restart["code"] == 1
+        assert set(before) & set(wait_for_children(webhook, 2)) == {before[1]}
+        assert_serves(webhook)
 
 
-def children(webhook: Running, count: int) -> list[int]:
-    """Who was just forked may not be seen yet."""
+def wait_for_children(webhook: Running, count: int) -> list[int]:
+    """Wait until the process has this number of children, and return their IDs."""
     file = Path(f"/proc/{webhook.process.pid}/task/{webhook.process.pid}/children")
-    until = time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while len(pids := [int(pid) for pid in file.read_text().split()]) != count:
-        assert time.monotonic() < until, pids
+        assert time.monotonic() < deadline, pids
         time.sleep(0.05)
     return pids

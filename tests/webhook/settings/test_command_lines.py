@@ -9,7 +9,7 @@ import pytest
 from cwii_webhook.__main__ import PROGRAMS
 from cwii_webhook.dialects.dialect import Service, build_service
 from cwii_webhook.dialects.registry import ALL
-from cwii_webhook.server.tls import terms
+from cwii_webhook.server.tls import parse_tls_settings
 from cwii_webhook.settings.flags import parse
 
 KUBECONFIG, CERTS = "--kubeconfig=/var/run/app/kubeconfig/kubeconfig", "/var/run/app/certs"
@@ -114,7 +114,7 @@ def test_it_is_understood_as_it_is(by: str) -> None:
 
     assert made.serving.listen_address[1] == port
     assert {warning.split()[0] for warning in made.flags.warnings} == set(left_out)
-    assert terms(made.serving.tls_min, made.serving.tls_ciphers)
+    assert parse_tls_settings(made.serving.tls_min, made.serving.tls_ciphers)
 
 
 # Every flag that a peer's own program has.
@@ -157,8 +157,8 @@ def test_a_flag_of_the_peers_is_taken(dialect: str, flag: str) -> None:
 
 @pytest.mark.parametrize("version", ["VersionTLS12", "TLSv1.2", "1.2"])
 def test_openshifts_version_of_tls_is_taken_in_each_spelling(version: str) -> None:
-    assert terms(
+    assert parse_tls_settings(
         understood(
             f"azure-workload-identity-webhook --tls-min-version={version}", AZURE
         ).serving.tls_min
-    ) == terms("1.2")
+    ) == parse_tls_settings("1.2")

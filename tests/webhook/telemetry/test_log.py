@@ -1,4 +1,4 @@
-"""JSON lines that nobody can forge, and that nobody has to wait for."""
+"""Tests the log: lines that a value cannot forge, and writes that do not block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
-from cwii_webhook.telemetry.log import PIPE, Log, line
+from cwii_webhook.telemetry.log import PIPE_BUF, Log, format_line
 from hypothesis import given, strategies
 
 NOW = datetime(2026, 11, 19, 12, 0, 0, tzinfo=UTC)
@@ -16,31 +16,33 @@ NOW = datetime(2026, 11, 19, 12, 0, 0, tzinfo=UTC)
 
 @pytest.fixture
 def pipe() -> Generator[tuple[int, int]]:
-    ends = os.pipe()
-    yield ends
-    for end in ends:
-        os.close(end)
+    files = os.pipe()
+    yield files
+    for file in files:
+        os.close(file)
 
 
 @given(strategies.text(), strategies.text(), strategies.lists(strategies.text(), max_size=20))
-def test_whatever_a_name_says_it_is_one_line(what: str, name: str, names: list[str]) -> None:
+def test_any_value_gives_one_line(message: str, name: str, names: list[str]) -> None:
     for lines in (
-        line(NOW, "info", what, {"name": name, "names": tuple(names)}),
-        line(NOW, "info", "x", {"name": name * 3000}),
+        format_line(NOW, "info", message, {"name": name, "names": tuple(names)}),
+        format_line(NOW, "info", "x", {"name": name * 3000}),
     ):
         assert lines.endswith(b"\n")
         assert len(lines.decode("ascii").splitlines()) == 1
         assert all(32 <= byte < 127 for byte in lines[:-1])
-        assert len(lines) <= PIPE
+        assert len(lines) <= PIPE_BUF
         assert msgspec.json.decode(lines)["level"] == "info"
 
 
-def test_a_name_comes_back_as_it_was() -> None:
+def test_decoded_value_equals_the_original() -> None:
     name = 'default", "level": "error\n{"time":"x"}\u2028\x1b[31m\x9b\x7fé😀'
-    found = msgspec.json.decode(
-        line(NOW, "info", "decided", {"name": name, "dry_run": False, "warnings": ("a", "b")})
+    decoded = msgspec.json.decode(
+        format_line(
+            NOW, "info", "decided", {"name": name, "dry_run": False, "warnings": ("a", "b")}
+        )
     )
-    assert found == {
+    assert decoded == {
         "name": name,
         "dry_run": False,
         "warnings": ["a", "b"],
@@ -50,38 +52,38 @@ def test_a_name_comes_back_as_it_was() -> None:
     }
 
 
-def test_nothing_takes_the_place_of_what_the_line_says_itself() -> None:
-    found = msgspec.json.decode(
-        line(NOW, "info", "decided", {"level": "error", "time": "never", "what": "nothing"})
+def test_fields_do_not_override_level_time_and_message() -> None:
+    decoded = msgspec.json.decode(
+        format_line(NOW, "info", "decided", {"level": "error", "time": "never", "what": "nothing"})
     )
-    assert found == {"level": "info", "time": "2026-11-19T12:00:00Z", "what": "decided"}
+    assert decoded == {"level": "info", "time": "2026-11-19T12:00:00Z", "what": "decided"}
 
 
-def test_lines_of_one_moment_are_written_together(pipe: tuple[int, int]) -> None:
+def test_lines_of_one_moment_are_written_in_one_flush(pipe: tuple[int, int]) -> None:
     log = Log(pipe[1], now=lambda: NOW)
-    moments: list[object] = []
-    log.later = moments.append
+    scheduled: list[object] = []
+    log.schedule_flush = scheduled.append
     log.debug("unheard")
     for number in range(100):
         log.info("said", number=number)
-    assert len(moments) == 1
+    assert len(scheduled) == 1
     log.flush()
     lines = os.read(pipe[0], 1 << 16).splitlines()
     assert [msgspec.json.decode(each)["number"] for each in lines] == list(range(100))
 
 
-def test_a_reader_who_does_not_read_is_not_waited_for(pipe: tuple[int, int]) -> None:
+def test_slow_reader_does_not_block_the_log(pipe: tuple[int, int]) -> None:
     log = Log(pipe[1], now=lambda: NOW)
     for number in range(5000):
         log.info("said", number=number)
     read = os.read(pipe[0], 1 << 20).count(b"\n")
     log.info("said again")
-    told = [msgspec.json.decode(each) for each in os.read(pipe[0], 1 << 20).splitlines()]
-    assert told[0]["lines"] == 5000 - read
-    assert told[1]["what"] == "said again"
+    lines = [msgspec.json.decode(each) for each in os.read(pipe[0], 1 << 20).splitlines()]
+    assert lines[0]["lines"] == 5000 - read
+    assert lines[1]["what"] == "said again"
 
 
-def test_a_reader_who_is_gone_is_not_missed() -> None:
+def test_closed_reader_is_ignored() -> None:
     read, write = os.pipe()
     os.close(read)
     Log(write).error("nobody hears this")

@@ -1,13 +1,13 @@
-"""Numbers as Prometheus reads them."""
+"""Tests metrics in the Prometheus text format."""
 
 from __future__ import annotations
 
 import os
 
-from cwii_webhook.telemetry.metrics import Metrics, soonest
+from cwii_webhook.telemetry.metrics import Metrics, earliest
 
 
-def test_what_is_counted_is_told() -> None:
+def test_exposition_has_all_kinds_of_metrics() -> None:
     metrics = Metrics()
     decisions = metrics.counter(
         "decisions_total", "Decisions.", dialect=("eks", "azwi"), outcome=("patched", "denied")
@@ -25,38 +25,39 @@ def test_what_is_counted_is_told() -> None:
         'decisions_total{dialect="eks",outcome="patched"} 3\n'
         'decisions_total{dialect="azwi",outcome="denied"} 1\n'
         "# HELP seconds How long.\n# TYPE seconds histogram\n"
-        'seconds_bucket{le="0.1"} 2\nseconds_bucket{le="1"} 3\nseconds_bucket{le="+Inf"} 4\nseconds_sum 7.65\nseconds_count 4\n'
+        'seconds_bucket{le="0.1"} 2\nseconds_bucket{le="1"} 3\nseconds_bucket{le="+Inf"} 4\n'
+        "seconds_sum 7.65\nseconds_count 4\n"
         "# HELP size How many.\n# TYPE size gauge\nsize 2.5\n"
     )
 
 
-def test_no_stranger_makes_them_grow() -> None:
+def test_unknown_label_values_add_no_series() -> None:
     metrics = Metrics()
     decisions = metrics.counter("decisions_total", "Decisions.", dialect=("eks",))
-    before = len(metrics.mine)
+    before = len(metrics.row)
     for number in range(1000):
         decisions.add(f'"}} forged {number}\n')
-    assert len(metrics.mine) == before
+    assert len(metrics.row) == before
     assert metrics.exposition().decode().splitlines()[2:] == [
         'decisions_total{dialect="other"} 1000'
     ]
 
 
-def test_a_label_s_value_cannot_end_its_line() -> None:
+def test_label_values_are_escaped() -> None:
     metrics = Metrics()
     metrics.counter("a", "A.", b=('x"\\\ny',)).add('x"\\\ny')
     assert metrics.exposition().decode().splitlines()[2:] == [r'a{b="x\"\\\ny"} 1']
 
 
-def test_processes_count_together_also_when_one_has_ended() -> None:
+def test_processes_are_aggregated_after_one_has_ended() -> None:
     metrics = Metrics()
     counter, ready = metrics.counter("count", "Count."), metrics.gauge("ready", "Ready.", min)
-    ends, size = metrics.gauge("ends", "Ends.", soonest), metrics.gauge("size", "Size.")
+    ends, size = metrics.gauge("ends", "Ends.", earliest), metrics.gauge("size", "Size.")
     metrics.share(3)
     for number in range(2):
         pid = os.fork()
         if pid == 0:
-            metrics.become(number)
+            metrics.use_row(number)
             counter.add(by=number + 1)
             ready.set(1)
             ends.set(100 - number)
@@ -69,8 +70,8 @@ def test_processes_count_together_also_when_one_has_ended() -> None:
         "ends 99",
         "size 10",
     ]
-    assert metrics.values(ready) == [1, 1, 0]
-    metrics.forget(1)
+    assert metrics.values_by_process(ready) == [1, 1, 0]
+    metrics.clear_gauges(1)
     assert metrics.exposition().decode().splitlines()[2::3] == [
         "count 3",
         "ready 0",

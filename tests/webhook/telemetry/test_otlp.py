@@ -1,4 +1,4 @@
-"""Metrics that are pushed: to a collector of a few lines, which reads them as OTLP says that they are written."""
+"""Tests the push of metrics to a minimal OTLP collector."""
 
 from __future__ import annotations
 
@@ -14,85 +14,86 @@ from pathlib import Path
 import pytest
 from cwii_webhook.kube.resources import NAMESPACES, SERVICE_ACCOUNTS
 from cwii_webhook.telemetry.metrics import Metrics
-from cwii_webhook.telemetry.otlp import LEAVING, push
+from cwii_webhook.telemetry.otlp import SHUTDOWN_TIMEOUT_MS, start_push
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from tests.webhook.apiserver.running import an_apiserver
 from tests.webhook.webhook_process import EKS, POD, ROLE, pair, running
 
-Told = dict[str, dict[frozenset[tuple[str, str]], float]]  # by name and labels
+Samples = dict[str, dict[frozenset[tuple[str, str]], float]]  # values by name and labels
 
 
 class Collector(BaseHTTPRequestHandler):
-    told: queue.SimpleQueue[Told]
+    pushes: queue.SimpleQueue[Samples]
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        self.told.put(read(ExportMetricsServiceRequest.FromString(body)))
+        self.pushes.put(read_samples(ExportMetricsServiceRequest.FromString(body)))
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - its own word
+    def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - the name in the base class
 
 
-def read(asked: ExportMetricsServiceRequest) -> Told:
-    found: Told = {}
+def read_samples(request: ExportMetricsServiceRequest) -> Samples:
+    samples: Samples = {}
     for metric in (
         metric
-        for resource in asked.resource_metrics
+        for resource in request.resource_metrics
         for scope in resource.scope_metrics
         for metric in scope.metrics
     ):
         for point in (*metric.sum.data_points, *metric.gauge.data_points):
             labels = frozenset((each.key, each.value.string_value) for each in point.attributes)
-            found.setdefault(metric.name, {})[labels] = point.as_double or point.as_int
-    return found
+            samples.setdefault(metric.name, {})[labels] = point.as_double or point.as_int
+    return samples
 
 
 @pytest.fixture
-def collector() -> Generator[tuple[str, queue.SimpleQueue[Told]]]:
-    told: queue.SimpleQueue[Told] = queue.SimpleQueue()
+def collector() -> Generator[tuple[str, queue.SimpleQueue[Samples]]]:
+    pushes: queue.SimpleQueue[Samples] = queue.SimpleQueue()
     with ThreadingHTTPServer(
-        ("127.0.0.1", 0), type("Heard", (Collector,), {"told": told})
+        ("127.0.0.1", 0), type("CollectorWithQueue", (Collector,), {"pushes": pushes})
     ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/v1/metrics", told
+        yield f"http://127.0.0.1:{server.server_port}/v1/metrics", pushes
         server.shutdown()
         thread.join()
 
 
-def test_what_was_decided_is_pushed(
-    collector: tuple[str, queue.SimpleQueue[Told]], tmp_path: Path
+def test_decisions_are_pushed(
+    collector: tuple[str, queue.SimpleQueue[Samples]], tmp_path: Path
 ) -> None:
-    endpoint, told = collector
+    endpoint, pushes = collector
     with an_apiserver() as apiserver:
         apiserver.hands.put(NAMESPACES, "", "shop")
         apiserver.hands.put(
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE}
         )
-        words = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)
-        with running(apiserver, tmp_path, *words, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
+        arguments = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)
+        with running(apiserver, tmp_path, *arguments, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
             webhook.ready()
             webhook.review("/mutate", POD)
-            decided = frozenset(
+            labels = frozenset(
                 {("dialect", "eks"), ("provider", "aws"), ("outcome", "injected"), ("reason", "")}
             )
-            while (heard := told.get(timeout=60)).get("cwii_decisions_total", {}).get(decided) != 1:
-                pass
+            samples: Samples = {}
+            while samples.get("cwii_decisions_total", {}).get(labels) != 1:
+                samples = pushes.get(timeout=60)
 
-    assert heard["cwii_ready"] == {frozenset(): 1}
-    assert heard["cwii_http_request_duration_seconds_count"][frozenset()] >= 1
+    assert samples["cwii_ready"] == {frozenset(): 1}
+    assert samples["cwii_http_request_duration_seconds_count"][frozenset()] >= 1
 
 
-def test_a_collector_that_does_not_answer_keeps_nobody_from_ending() -> None:
+def test_silent_collector_does_not_delay_the_shutdown() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         metrics = Metrics()
         metrics.counter("asked_total", "How often.").add()
-        ended = push(f"http://127.0.0.1:{silent.getsockname()[1]}/v1/metrics", metrics)
-        began = time.monotonic()
-        ended()
-    assert time.monotonic() - began < 2 * LEAVING / 1000
+        stop = start_push(f"http://127.0.0.1:{silent.getsockname()[1]}/v1/metrics", metrics)
+        started = time.monotonic()
+        stop()
+    assert time.monotonic() - started < 2 * SHUTDOWN_TIMEOUT_MS / 1000

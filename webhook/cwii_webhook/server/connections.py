@@ -1,4 +1,4 @@
-"""All connections of one door: how many there may be, what they may hold, and who gives way when it is too much."""
+"""Limits the connections of one listener: their number, their buffered bytes and their time."""
 
 from __future__ import annotations
 
@@ -12,146 +12,173 @@ MIB = 1 << 20
 
 
 class Stage(Enum):
-    """Where a connection is with its present message."""
+    """The stage of a connection within its current message. Values are metric labels."""
 
-    ARRIVING = "arriving"  # its TLS handshake is under way
+    HANDSHAKE = "arriving"  # the TLS handshake is in progress
     IDLE = "idle"
     HEAD = "head"
     BODY = "body"
-    BUSY = "busy"  # its reply is being made
-    STUCK = "stuck"  # its peer does not read
-    LEAVING = "leaving"  # it has its last answer
+    RESPONDING = "busy"  # the handler computes the response
+    WRITE_BLOCKED = "stuck"  # the client does not read
+    CLOSING = "leaving"  # the last response was written
 
 
 class Limits(Struct, frozen=True):
-    """Sizes are bytes and times are seconds. An API server keeps what is idle for 90 s: whoever closes sooner meets its next request half-way."""
+    """Limits of one listener, in bytes and seconds.
 
-    connections: int = 1000
-    held: int = 32 * MIB  # bodies, over all connections
-    body: int = 8 * MIB
-    head: int = 64 << 10
-    handshake: float = 10.0
-    idle: float = 120.0
-    head_time: float = 10.0
-    body_time: float = 30.0
-    write_time: float = 30.0
-    leave_time: float = 5.0
+    An API server keeps an idle connection for 90 s. If the server closed it earlier, the close
+    could cross the next request.
+    """
 
-    def patience(self, stage: Stage) -> float | None:
-        """How long a connection may stay where it is; a reply takes what time it takes."""
+    max_connections: int = 1000
+    max_buffered_bytes: int = 32 * MIB  # request bodies of all connections
+    max_body_bytes: int = 8 * MIB
+    max_head_bytes: int = 64 << 10
+    handshake_timeout: float = 10.0
+    idle_timeout: float = 120.0
+    head_timeout: float = 10.0
+    body_timeout: float = 30.0
+    write_timeout: float = 30.0
+    close_timeout: float = 5.0
+
+    def timeout(self, stage: Stage) -> float | None:
+        """Return how long a connection may stay in a stage. RESPONDING has no limit."""
         return {
-            Stage.ARRIVING: self.handshake,
-            Stage.IDLE: self.idle,
-            Stage.HEAD: self.head_time,
-            Stage.BODY: self.body_time,
-            Stage.STUCK: self.write_time,
-            Stage.LEAVING: self.leave_time,
+            Stage.HANDSHAKE: self.handshake_timeout,
+            Stage.IDLE: self.idle_timeout,
+            Stage.HEAD: self.head_timeout,
+            Stage.BODY: self.body_timeout,
+            Stage.WRITE_BLOCKED: self.write_timeout,
+            Stage.CLOSING: self.close_timeout,
         }.get(stage)
 
 
-class Member(Protocol):
+class LimitedConnection(Protocol):
+    """A connection as its limits see it."""
+
     stage: Stage
-    since: float  # when it came to its stage
-    holds: int  # bytes of bodies
+    stage_since: float  # when the connection entered its stage
+    buffered_bytes: int  # bytes of request bodies
 
-    def too_late(self) -> None: ...  # it is told so, or cut off
-    def overloaded(self) -> None: ...  # it is told so, and what it holds is let go
-    def cut(self) -> None: ...
+    def handle_timeout(self) -> None:
+        """Send status 408, or abort."""
+
+    def reject_overload(self) -> None:
+        """Send status 503 and release the buffered bytes."""
+
+    def abort(self) -> None: ...
 
 
-class Tally(Protocol):
-    """Where what happens is counted."""
+class ConnectionMetrics(Protocol):
+    """Counts the events of connections."""
 
-    def answered(self, status: int, seconds: float, /) -> None: ...
-    def gave_way(self, stage: Stage, /) -> None: ...
-    def unfinished(self) -> None: ...
-    def broke(self, path: bytes, error: BaseException, /) -> None: ...
+    def observe_response(self, status: int, seconds: float, /) -> None: ...
+    def count_eviction(self, stage: Stage, /) -> None: ...
+    def count_incomplete_request(self) -> None: ...
+    def log_handler_error(self, path: bytes, error: BaseException, /) -> None: ...
 
 
 class Connections:
-    """Members and the bytes they hold. It never waits, and its clock is given to it."""
+    """The open connections of one listener and the bytes that they buffer. It never blocks."""
 
-    def __init__(self, limits: Limits, tally: Tally, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, limits: Limits, metrics: ConnectionMetrics, clock: Callable[[], float]
+    ) -> None:
         self.limits = limits
-        self.tally = tally
+        self.metrics = metrics
         self.clock = clock
-        self.held = 0
-        self.draining = False
-        self._members: dict[Member, None] = {}
+        self.buffered_bytes = 0
+        self.is_draining = False
+        self._connections: dict[LimitedConnection, None] = {}
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._connections)
 
     def count(self, *stages: Stage) -> int:
-        return sum(member.stage in stages for member in self._members)
+        return sum(connection.stage in stages for connection in self._connections)
 
-    def quiet(self, seconds: float) -> bool:
-        """Nobody is in the middle of anything, and nobody has said anything for a while."""
-        until = self.clock() - seconds
+    def is_quiet(self, seconds: float) -> bool:
+        """Report whether every connection is closing, or has been idle for `seconds`."""
+        idle_before = self.clock() - seconds
         return all(
-            member.stage is Stage.LEAVING or (member.stage is Stage.IDLE and member.since <= until)
-            for member in self._members
+            connection.stage is Stage.CLOSING
+            or (connection.stage is Stage.IDLE and connection.stage_since <= idle_before)
+            for connection in self._connections
         )
 
-    def join(self, member: Member) -> None:
-        if len(self._members) >= self.limits.connections:
-            self.make_room()
-        self._members[member] = None
+    def add(self, connection: LimitedConnection) -> None:
+        if len(self._connections) >= self.limits.max_connections:
+            self.evict_one()
+        self._connections[connection] = None
 
-    def leave(self, member: Member) -> None:
-        """Twice is as good as once."""
-        self._members.pop(member, None)
+    def remove(self, connection: LimitedConnection) -> None:
+        """Remove a connection. A second call has no effect."""
+        self._connections.pop(connection, None)
 
-    def make_room(self) -> None:
-        """Whoever has been idle for longest goes first, then whoever has been at one message for longest; a reply that is being made goes last."""
-        going = min(
-            self._members, key=lambda member: (_rank(member.stage), member.since), default=None
+    def evict_one(self) -> None:
+        """Abort the connection that is the least costly to lose.
+
+        Idle connections come first, then connections within a request, then those whose response
+        is being computed. Among equals, the one that has been in its stage for longest goes.
+        """
+        evicted = min(
+            self._connections,
+            key=lambda connection: (_eviction_rank(connection.stage), connection.stage_since),
+            default=None,
         )
-        if going is not None:
-            self.tally.gave_way(going.stage)
-            self.leave(going)
-            going.cut()
+        if evicted is not None:
+            self.metrics.count_eviction(evicted.stage)
+            self.remove(evicted)
+            evicted.abort()
 
-    def hold(self, member: Member, size: int) -> bool:
-        """Too much is nearly always one who sends slowly, so whoever has been sending for longest gives way. False: it is who asks."""
-        self.held += size
-        member.holds += size
-        while self.held > self.limits.held:
-            going = min(
-                (other for other in self._members if other.stage is Stage.BODY and other.holds),
-                key=lambda other: other.since,
-                default=member,
+    def reserve_bytes(self, connection: LimitedConnection, size: int) -> bool:
+        """Count bytes of a request body. Return False if `connection` itself must be rejected.
+
+        Slow senders cause nearly all overload, so the connection that has been sending its body
+        for longest is rejected first.
+        """
+        self.buffered_bytes += size
+        connection.buffered_bytes += size
+        while self.buffered_bytes > self.limits.max_buffered_bytes:
+            rejected = min(
+                (
+                    other
+                    for other in self._connections
+                    if other.stage is Stage.BODY and other.buffered_bytes
+                ),
+                key=lambda other: other.stage_since,
+                default=connection,
             )
-            self.tally.gave_way(Stage.BODY)
-            if going is member:
+            self.metrics.count_eviction(Stage.BODY)
+            if rejected is connection:
                 return False
-            going.overloaded()
+            rejected.reject_overload()
         return True
 
-    def release(self, member: Member, size: int) -> None:
-        self.held -= size
-        member.holds -= size
+    def release_bytes(self, connection: LimitedConnection, size: int) -> None:
+        self.buffered_bytes -= size
+        connection.buffered_bytes -= size
 
-    def sweep(self) -> None:
-        """Called every second or so: who has stayed where it is for too long is told so, or cut off."""
+    def enforce_timeouts(self) -> None:
+        """Time out connections that exceed the limit of their stage. Runs about every second."""
         now = self.clock()
-        for member in tuple(self._members):
-            patience = self.limits.patience(member.stage)
-            if patience is not None and now - member.since > patience:
-                member.too_late()
+        for connection in tuple(self._connections):
+            timeout = self.limits.timeout(connection.stage)
+            if timeout is not None and now - connection.stage_since > timeout:
+                connection.handle_timeout()
 
     def close_idle(self) -> None:
-        for member in tuple(self._members):
-            if member.stage in {Stage.IDLE, Stage.ARRIVING}:
-                member.too_late()
+        for connection in tuple(self._connections):
+            if connection.stage in {Stage.IDLE, Stage.HANDSHAKE}:
+                connection.handle_timeout()
 
 
-def _rank(stage: Stage) -> int:
+def _eviction_rank(stage: Stage) -> int:
     return {
-        Stage.LEAVING: 0,
+        Stage.CLOSING: 0,
         Stage.IDLE: 1,
-        Stage.ARRIVING: 1,
+        Stage.HANDSHAKE: 1,
         Stage.HEAD: 2,
         Stage.BODY: 2,
-        Stage.STUCK: 2,
+        Stage.WRITE_BLOCKED: 2,
     }.get(stage, 3)

@@ -1,4 +1,4 @@
-"""What an operator may ask on the loopback alone: what every task waits for, what is held in memory, and how the picture is."""
+"""Debug pages for operators, served on the loopback address only."""
 
 from __future__ import annotations
 
@@ -10,49 +10,50 @@ from collections.abc import Callable, Mapping
 
 from cwii_webhook.server.messages import Handler, HttpRequest, HttpResponse, text_response
 
-DEEPEST = 12  # frames of a task
+MAX_FRAMES = 12  # per task
 
 Pages = Mapping[bytes, Callable[[], str]]
 
 
-def handler(pages: Pages) -> Handler:
-    known = {b"/debug/tasks": tasks, b"/debug/memory": memory, **pages}
+def make_handler(extra_pages: Pages) -> Handler:
+    pages = {b"/debug/tasks": describe_tasks, b"/debug/memory": describe_memory, **extra_pages}
 
-    def handle(asked: HttpRequest) -> HttpResponse:
-        if asked.method != b"GET":
+    def handle(request: HttpRequest) -> HttpResponse:
+        if request.method != b"GET":
             return text_response(405, "only GET is answered here")
-        page = known.get(asked.path)
+        page = pages.get(request.path)
         return (
             text_response(200, page())
             if page
-            else text_response(404, "there is " + ", ".join(path.decode() for path in known))
+            else text_response(404, "there is " + ", ".join(path.decode() for path in pages))
         )
 
     return handle
 
 
-def tasks() -> str:
-    told: list[str] = []
+def describe_tasks() -> str:
+    """List all tasks of the loop with their stacks."""
+    lines: list[str] = []
     for task in sorted(asyncio.all_tasks(), key=str):
-        told.append(f"{task.get_name()}:")
-        told += [
+        lines.append(f"{task.get_name()}:")
+        lines += [
             line
-            for frame in task.get_stack(limit=DEEPEST)
+            for frame in task.get_stack(limit=MAX_FRAMES)
             for line in traceback.format_stack(frame, 1)
         ]
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
-def memory() -> str:
-    """No object is shown, only how many there are of which type: what they hold may be somebody's secret."""
+def describe_memory() -> str:
+    """Count the objects of each type. Their contents may be secrets, so no object is printed."""
     counts: dict[str, int] = {}
-    for one in gc.get_objects():
-        name = f"{type(one).__module__}.{type(one).__qualname__}"
+    for instance in gc.get_objects():
+        name = f"{type(instance).__module__}.{type(instance).__qualname__}"
         counts[name] = counts.get(name, 0) + 1
-    most = sorted(counts.items(), key=lambda pair: -pair[1])[:40]
+    most_frequent = sorted(counts.items(), key=lambda pair: -pair[1])[:40]
     return "\n".join(
         [
             f"most memory so far: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss} KiB",
-            *(f"{count:9} {name}" for name, count in most),
+            *(f"{count:9} {name}" for name, count in most_frequent),
         ]
     )

@@ -1,4 +1,4 @@
-"""One connection that speaks HTTP/1.1. It trusts nobody: whatever comes, it keeps little, answers in order, and ends in time."""
+"""Serves one HTTP/1.1 connection, with bounded memory and time, and responses in order."""
 
 from __future__ import annotations
 
@@ -9,318 +9,352 @@ from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from cwii_webhook.server import http_format as wire
+from cwii_webhook.server import http_format
 from cwii_webhook.server.connections import Connections, Stage
 from cwii_webhook.server.messages import Handler, HttpRequest, HttpResponse, text_response
 
-SLICE = (
-    16 << 10
-)  # fed to the parser at once: no more than this is parsed ahead of an answer that has to wait
+# Bytes per call of the parser. The parser runs at most this far ahead of a pending response.
+PARSE_CHUNK = 16 << 10
 
 
-class _Refused(Exception):
-    """Out of the parser's callbacks; what is wrong has been noted already."""
+class _RequestRejectedError(Exception):
+    """Leaves the parser's callbacks. The connection has already stored the error response."""
 
 
 class Connection(asyncio.Protocol):
-    # fmt: off
-    __slots__ = (
-        "_at", "_body", "_continue", "_handler", "_head", "_last", "_parser", "_peers", "_queue", "_rest", "_room", "_silent", "_started", "_stuck",
-        "_task", "_transport", "_type", "_url", "_wrong", "arrival", "holds", "since", "stage",
-    )
-    # fmt: on
+    """One client connection: parses requests, calls the handler, writes responses in order."""
 
-    def __init__(self, handler: Handler, room: Connections) -> None:
+    __slots__ = (
+        "_body",
+        "_buffer",
+        "_bytes_since_progress",
+        "_connections",
+        "_content_type",
+        "_error_response",
+        "_expects_continue",
+        "_handler",
+        "_head_bytes",
+        "_is_closing",
+        "_is_write_blocked",
+        "_parser",
+        "_peer_names",
+        "_queue",
+        "_read_stage",
+        "_started",
+        "_task",
+        "_transport",
+        "_url",
+        "accept_task",
+        "buffered_bytes",
+        "stage",
+        "stage_since",
+    )
+
+    def __init__(self, handler: Handler, connections: Connections) -> None:
         self._handler = handler
-        self._room = room
+        self._connections = connections
         self._parser = HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
-        self._peers: tuple[str, ...] = ()
-        self._at = Stage.ARRIVING  # where it is in reading
-        self._rest = bytearray()  # what has come and is not parsed yet, for something waits
-        self._queue: deque[tuple[HttpRequest | HttpResponse, bool]] = (
-            deque()
-        )  # what waits for its turn, and whether more may follow
+        self._peer_names: tuple[str, ...] = ()
+        self._read_stage = Stage.HANDSHAKE
+        self._buffer = bytearray()  # received bytes that the parser has not read yet
+        # Requests and error responses that wait for their turn, with the flag keep_alive.
+        self._queue: deque[tuple[HttpRequest | HttpResponse, bool]] = deque()
         self._task: asyncio.Future[HttpResponse] | None = None
         self._started = 0.0
-        self._stuck = False
-        self._last = False
-        self._continue = False
-        self._wrong: HttpResponse | None = None
-        self._silent = 0  # bytes since the parser last had something to tell
-        self._fresh()
-        self.arrival: asyncio.Task[None] | None = None
-        self.stage = Stage.ARRIVING
-        self.since = room.clock()
-        self.holds = 0
-        room.join(self)
+        self._is_write_blocked = False
+        self._is_closing = False
+        self._expects_continue = False
+        self._error_response: HttpResponse | None = None
+        self._bytes_since_progress = 0  # since the last callback of the parser
+        self._reset_message()
+        self.accept_task: asyncio.Task[None] | None = None
+        self.stage = Stage.HANDSHAKE
+        self.stage_since = connections.clock()
+        self.buffered_bytes = 0
+        connections.add(self)
 
-    def _fresh(self) -> None:
+    def _reset_message(self) -> None:
         self._url = b""
-        self._type = b""
-        self._head = 0
+        self._content_type = b""
+        self._head_bytes = 0
         self._body: bytes | bytearray = b""
 
-    # What the transport says.
+    # Callbacks of the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(
-            "asyncio.Transport", transport
-        )  # only streams are accepted; uvloop's are nobody's children
-        self._peers = wire.names(transport.get_extra_info("peercert"))
-        self._move(Stage.IDLE)
+        # The listener accepts only streams. The cast is needed because uvloop's transports do not
+        # derive from asyncio.Transport.
+        self._transport = cast("asyncio.Transport", transport)
+        self._peer_names = http_format.peer_names(transport.get_extra_info("peercert"))
+        self._set_read_stage(Stage.IDLE)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self._transport = None
-        self._room.leave(self)
-        self._room.release(self, self.holds)
+        self._connections.remove(self)
+        self._connections.release_bytes(self, self.buffered_bytes)
         self._queue.clear()
-        self._rest.clear()
+        self._buffer.clear()
         if self._task:
             self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
-        if self._last or self._transport is None:
+        if self._is_closing or self._transport is None:
             return
-        if len(data) <= SLICE and not self._rest and not self._waits():
-            self._feed(data)
+        if len(data) <= PARSE_CHUNK and not self._buffer and not self._is_busy():
+            self._parse(data)
         else:
-            self._rest += data
-            self._feed_rest()
+            self._buffer += data
+            self._parse_buffer()
 
     def pause_writing(self) -> None:
-        self._stuck = True
-        self._settle()
+        self._is_write_blocked = True
+        self._update_stage()
 
     def resume_writing(self) -> None:
-        """Later, for it may be said while something is being written, out of the parser's callbacks."""
-        self._stuck = False
-        self._settle()
-        asyncio.get_running_loop().call_soon(self._go_on)
+        """Continue in a later iteration of the loop.
 
-    # What the parser says.
+        The transport may call this during a write, and a write may happen in a callback of the
+        parser.
+        """
+        self._is_write_blocked = False
+        self._update_stage()
+        asyncio.get_running_loop().call_soon(self._continue_queue)
+
+    # Callbacks of the parser.
 
     def on_message_begin(self) -> None:
-        self._silent = 0
-        self._move(Stage.HEAD)
+        self._bytes_since_progress = 0
+        self._set_read_stage(Stage.HEAD)
 
     def on_url(self, url: bytes) -> None:
         self._url += url
-        self._count(len(url))
+        self._count_head_bytes(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._silent = 0
-        self._count(len(name) + len(value) + 4)
-        word = wire.WATCHED.get(name)
-        if word is None:
-            word = wire.WATCHED.get(name.lower(), "")
-        if not word or self._at is not Stage.HEAD:  # what trails a body changes nothing
+        self._bytes_since_progress = 0
+        self._count_head_bytes(len(name) + len(value) + 4)
+        kind = http_format.REQUEST_HEADERS.get(name)
+        if kind is None:
+            kind = http_format.REQUEST_HEADERS.get(name.lower(), "")
+        if not kind or self._read_stage is not Stage.HEAD:  # trailers have no effect
             return
-        if word == "type":
-            self._type = value
-        elif word == "expect":
-            self._continue = True
+        if kind == "type":
+            self._content_type = value
+        elif kind == "expect":
+            self._expects_continue = True
             if value.lower() != b"100-continue":
-                self._refuse(417, "only 100-continue can be expected")
-        elif int(value[:20]) > self._room.limits.body:
-            self._too_large()
+                self._reject(417, "only 100-continue can be expected")
+        elif int(value[:20]) > self._connections.limits.max_body_bytes:
+            self._reject_body_size()
 
     def on_headers_complete(self) -> None:
-        self._move(Stage.BODY)
-        if self._continue and not self._waits():
-            self._ask_for_more()
+        self._set_read_stage(Stage.BODY)
+        if self._expects_continue and not self._is_busy():
+            self._send_continue()
 
-    def on_body(self, piece: bytes) -> None:
-        self._silent = 0
-        if not self._room.hold(self, len(piece)):
-            self._room.release(self, len(piece))
-            self._refuse(503, "too much is being read at the moment")
+    def on_body(self, chunk: bytes) -> None:
+        self._bytes_since_progress = 0
+        if not self._connections.reserve_bytes(self, len(chunk)):
+            self._connections.release_bytes(self, len(chunk))
+            self._reject(503, "too much is being read at the moment")
         if not self._body:
-            self._body = piece
+            self._body = chunk
             return
-        if isinstance(
-            self._body, bytes
-        ):  # many small pieces are kept as one, or their number would count, and not their size
+        # One buffer instead of a list of chunks: with many small chunks, the objects would take
+        # more memory than the bytes that the limit counts.
+        if isinstance(self._body, bytes):
             self._body = bytearray(self._body)
-        self._body += piece
-        if len(self._body) > self._room.limits.body:
-            self._too_large()
+        self._body += chunk
+        if len(self._body) > self._connections.limits.max_body_bytes:
+            self._reject_body_size()
 
     def on_message_complete(self) -> None:
-        self._continue = False
-        asked = HttpRequest(
+        self._expects_continue = False
+        request = HttpRequest(
             self._parser.get_method(),
             self._url.partition(b"?")[0],
-            self._type,
+            self._content_type,
             bytes(self._body),
-            self._peers,
+            self._peer_names,
         )
-        keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
-        self._fresh()
-        self._at = Stage.IDLE
-        if self._waits():
-            self._queue.append((asked, keep))
+        keep_alive = self._parser.should_keep_alive() and not self._parser.should_upgrade()
+        self._reset_message()
+        self._read_stage = Stage.IDLE
+        if self._is_busy():
+            self._queue.append((request, keep_alive))
         else:
-            self._turn(asked, keep=keep)
+            self._respond(request, keep_alive=keep_alive)
 
     # Reading.
 
-    def _feed(self, data: bytes) -> None:
-        self._silent += len(data)
+    def _parse(self, data: bytes) -> None:
+        self._bytes_since_progress += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
-            return  # it was answered like any other request, and nothing may follow
+            return  # the request has its response, and the connection closes after it
         except HttpParserError:
-            self._end(self._wrong or text_response(400, "this is no HTTP/1.1"))
+            self._end_with(self._error_response or text_response(400, "this is no HTTP/1.1"))
         else:
-            if (
-                self._silent > self._room.limits.head
-            ):  # a header or an extension without an end, which the parser would go on keeping
-                self._end(text_response(431, "there is no end to this header"))
+            # The parser buffers a header or a chunk extension without a limit.
+            if self._bytes_since_progress > self._connections.limits.max_head_bytes:
+                self._end_with(text_response(431, "there is no end to this header"))
 
-    def _feed_rest(self) -> None:
-        """Slice by slice, until something has to wait for its turn; then nothing more is taken off the network."""
-        while self._rest and not self._last and not self._waits():
-            piece = bytes(self._rest[:SLICE])
-            del self._rest[:SLICE]
-            self._feed(piece)
-        if self._last:
-            self._rest.clear()
+    def _parse_buffer(self) -> None:
+        """Parse the buffer in chunks until a response is pending, then pause reading."""
+        while self._buffer and not self._is_closing and not self._is_busy():
+            chunk = bytes(self._buffer[:PARSE_CHUNK])
+            del self._buffer[:PARSE_CHUNK]
+            self._parse(chunk)
+        if self._is_closing:
+            self._buffer.clear()
         if self._transport:
-            (self._transport.pause_reading if self._rest else self._transport.resume_reading)()
+            (self._transport.pause_reading if self._buffer else self._transport.resume_reading)()
 
-    def _count(self, size: int) -> None:
-        self._head += size
-        if self._head > self._room.limits.head:
-            self._refuse(431, f"the head of a message may have {self._room.limits.head} bytes")
+    def _count_head_bytes(self, size: int) -> None:
+        self._head_bytes += size
+        limit = self._connections.limits.max_head_bytes
+        if self._head_bytes > limit:
+            self._reject(431, f"the head of a message may have {limit} bytes")
 
-    def _too_large(self) -> None:
-        self._refuse(413, f"a body may have {self._room.limits.body} bytes")
+    def _reject_body_size(self) -> None:
+        self._reject(413, f"a body may have {self._connections.limits.max_body_bytes} bytes")
 
-    def _refuse(self, status: int, text: str) -> None:
-        self._wrong = text_response(status, text)
-        raise _Refused
+    def _reject(self, status: int, text: str) -> None:
+        self._error_response = text_response(status, text)
+        raise _RequestRejectedError
 
-    def _ask_for_more(self) -> None:
-        self._continue = False
+    def _send_continue(self) -> None:
+        self._expects_continue = False
         if self._transport:
-            self._transport.write(wire.CONTINUE)
+            self._transport.write(http_format.CONTINUE)
 
-    # Answering.
+    # Responding.
 
-    def _waits(self) -> bool:
-        return self._task is not None or self._stuck or bool(self._queue)
+    def _is_busy(self) -> bool:
+        """Report whether the next request has to wait for its turn."""
+        return self._task is not None or self._is_write_blocked or bool(self._queue)
 
-    def _turn(self, item: HttpRequest | HttpResponse, *, keep: bool) -> None:
-        self._started = self._room.clock()
+    def _respond(self, item: HttpRequest | HttpResponse, *, keep_alive: bool) -> None:
+        self._started = self._connections.clock()
         if isinstance(item, HttpResponse):
-            self._write(item, b"", keep=keep)
+            self._write(item, b"", keep_alive=keep_alive)
             return
         try:
-            reply = self._handler(item)
-        except Exception as error:  # noqa: BLE001  (whatever a handler forgot, its peer gets an answer)
-            reply = self._broken(item, error)
-        if isinstance(reply, HttpResponse):
-            self._answer(item, reply, keep=keep)
+            result = self._handler(item)
+        except Exception as error:  # noqa: BLE001  (any error of the handler becomes status 500)
+            result = self._handler_error(item, error)
+        if isinstance(result, HttpResponse):
+            self._finish(item, result, keep_alive=keep_alive)
         else:
-            self._wait(item, reply, keep=keep)
+            self._respond_later(item, result, keep_alive=keep_alive)
 
-    def _wait(self, asked: HttpRequest, coming: Awaitable[HttpResponse], *, keep: bool) -> None:
-        def arrived(done: asyncio.Future[HttpResponse]) -> None:
+    def _respond_later(
+        self, request: HttpRequest, pending: Awaitable[HttpResponse], *, keep_alive: bool
+    ) -> None:
+        def on_done(task: asyncio.Future[HttpResponse]) -> None:
             self._task = None
-            error = TimeoutError() if done.cancelled() else done.exception()
+            error = TimeoutError() if task.cancelled() else task.exception()
             if self._transport is None:
                 return
-            self._answer(
-                asked, done.result() if error is None else self._broken(asked, error), keep=keep
+            self._finish(
+                request,
+                task.result() if error is None else self._handler_error(request, error),
+                keep_alive=keep_alive,
             )
-            self._go_on()
+            self._continue_queue()
 
-        self._task = asyncio.ensure_future(coming)
-        self._task.add_done_callback(arrived)
-        self._settle()
+        self._task = asyncio.ensure_future(pending)
+        self._task.add_done_callback(on_done)
+        self._update_stage()
 
-    def _answer(self, asked: HttpRequest, reply: HttpResponse, *, keep: bool) -> None:
-        self._room.release(self, len(asked.body))
-        self._write(reply, asked.method, keep=keep)
+    def _finish(self, request: HttpRequest, response: HttpResponse, *, keep_alive: bool) -> None:
+        self._connections.release_bytes(self, len(request.body))
+        self._write(response, request.method, keep_alive=keep_alive)
 
-    def _broken(self, asked: HttpRequest, error: BaseException) -> HttpResponse:
-        self._room.tally.broke(asked.path, error)
+    def _handler_error(self, request: HttpRequest, error: BaseException) -> HttpResponse:
+        self._connections.metrics.log_handler_error(request.path, error)
         return text_response(500, "something is wrong in the webhook itself; its log says what")
 
-    def _write(self, reply: HttpResponse, method: bytes, *, keep: bool) -> None:
+    def _write(self, response: HttpResponse, method: bytes, *, keep_alive: bool) -> None:
         transport = self._transport
         if transport is None:
             return
-        keep = keep and reply.status != 503 and not self._room.draining
-        transport.write(wire.encoded(reply, method, keep=keep))
-        self._room.tally.answered(reply.status, self._room.clock() - self._started)
-        if keep:
-            self._settle()
+        keep_alive = keep_alive and response.status != 503 and not self._connections.is_draining
+        transport.write(http_format.encode_response(response, method, keep_alive=keep_alive))
+        self._connections.metrics.observe_response(
+            response.status, self._connections.clock() - self._started
+        )
+        if keep_alive:
+            self._update_stage()
             return
-        self._last = True
+        self._is_closing = True
         self._queue.clear()
-        self._settle()
-        if (
-            self._at is Stage.IDLE
-        ):  # all was read, so nothing of it can make the network forget the answer
+        self._update_stage()
+        # With unread input, the kernel would send a reset, and the client could lose the response.
+        if self._read_stage is Stage.IDLE:
             transport.close()
 
-    def _end(self, reply: HttpResponse) -> None:
-        """Nothing that follows can be understood. What came before it is answered first."""
-        self._room.release(self, len(self._body))
-        self._fresh()
-        if self._waits():
-            self._queue.append((reply, False))
+    def _end_with(self, response: HttpResponse) -> None:
+        """Send an error response after the pending ones, and ignore all later input."""
+        self._connections.release_bytes(self, len(self._body))
+        self._reset_message()
+        if self._is_busy():
+            self._queue.append((response, False))
         else:
-            self._turn(reply, keep=False)
+            self._respond(response, keep_alive=False)
 
-    def _go_on(self) -> None:
-        while self._queue and not self._last and self._task is None and not self._stuck:
-            item, keep = self._queue.popleft()
-            self._turn(item, keep=keep)
-        if self._continue and not self._last and not self._waits():
-            self._ask_for_more()
-        self._settle()
-        self._feed_rest()
+    def _continue_queue(self) -> None:
+        while (
+            self._queue
+            and not self._is_closing
+            and self._task is None
+            and not self._is_write_blocked
+        ):
+            item, keep_alive = self._queue.popleft()
+            self._respond(item, keep_alive=keep_alive)
+        if self._expects_continue and not self._is_closing and not self._is_busy():
+            self._send_continue()
+        self._update_stage()
+        self._parse_buffer()
 
-    # What all connections together say.
+    # Calls from Connections.
 
-    def too_late(self) -> None:
+    def handle_timeout(self) -> None:
         if self._transport and self.stage is Stage.IDLE:
-            self._last = True
-            self._settle()
+            self._is_closing = True
+            self._update_stage()
             self._transport.close()
         elif self.stage in {Stage.HEAD, Stage.BODY}:
-            self._room.tally.unfinished()
-            self._end(text_response(408, "the rest of this message did not come in time"))
+            self._connections.metrics.count_incomplete_request()
+            self._end_with(text_response(408, "the rest of this message did not come in time"))
         else:
-            self.cut()
+            self.abort()
 
-    def overloaded(self) -> None:
-        self._end(text_response(503, "too much is being read at the moment"))
+    def reject_overload(self) -> None:
+        self._end_with(text_response(503, "too much is being read at the moment"))
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         if self._transport:
             self._transport.abort()
-        elif self.arrival:
-            self.arrival.cancel()
+        elif self.accept_task:
+            self.accept_task.cancel()
 
-    # Where it is.
+    # Stage.
 
-    def _move(self, at: Stage) -> None:
-        self._at = at
-        self._settle()
+    def _set_read_stage(self, stage: Stage) -> None:
+        self._read_stage = stage
+        self._update_stage()
 
-    def _settle(self) -> None:
-        stage = self._at
-        if self._last:
-            stage = Stage.LEAVING
+    def _update_stage(self) -> None:
+        stage = self._read_stage
+        if self._is_closing:
+            stage = Stage.CLOSING
         elif self._task is not None:
-            stage = Stage.BUSY
-        elif self._stuck:
-            stage = Stage.STUCK
+            stage = Stage.RESPONDING
+        elif self._is_write_blocked:
+            stage = Stage.WRITE_BLOCKED
         if stage is not self.stage:
             self.stage = stage
-            self.since = self._room.clock()
+            self.stage_since = self._connections.clock()

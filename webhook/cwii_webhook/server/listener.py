@@ -1,13 +1,11 @@
-"""A listening socket, and who comes in by it."""
+"""Listening sockets, and the acceptance of connections."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import errno
 import socket
-import struct
 from collections.abc import Coroutine
 
 from cwii_webhook.server.connections import Connections, Stage
@@ -17,38 +15,34 @@ from cwii_webhook.server.messages import Handler
 from cwii_webhook.server.tls import Certificates
 
 BACKLOG = 1024
-AT_ONCE = 64  # accepted in one go, before others have their turn
-FULL = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
-SHUTDOWN = 2.0  # seconds that a peer has to end TLS properly
-
-
-# A program for the kernel's filter of packets, of one instruction: keep nothing.
-_NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
-DEAF = struct.pack("@HP", 1, ctypes.addressof(_NOTHING))
-ATTACH_FILTER = 26
+ACCEPT_BATCH = 64  # connections accepted before other tasks of the loop run
+RESOURCE_ERRORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+TLS_SHUTDOWN_TIMEOUT = 2.0  # seconds that a client has to answer close_notify
 
 
 def bind(host: str, port: int, *, processes: int = 1) -> list[socket.socket]:
-    """A listening socket for each process, all on one port. An empty host is every address of both families.
+    """Open one listening socket per process, all on the same port.
 
-    They are made before the processes are, and outlive each of them: who waits in the queue of one that ended is served by the next.
+    An empty host means every address of both families. The sockets are created before the
+    processes and outlive them. A new process therefore serves the connections that wait in the
+    queue of the process that it replaces.
     """
     sockets: list[socket.socket] = []
     for _ in range(processes):
-        sockets.append(listener(host, port, shared=processes > 1))
+        sockets.append(listen(host, port, shared=processes > 1))
         port = sockets[0].getsockname()[1]
     return sockets
 
 
-def listener(host: str, port: int, *, shared: bool) -> socket.socket:
-    """One of them: `shared` with those of other processes."""
+def listen(host: str, port: int, *, shared: bool) -> socket.socket:
+    """Open one listening socket. With `shared`, other processes can listen on the same port."""
     family = (
         socket.AF_INET6
         if ":" in host or (not host and socket.has_dualstack_ipv6())
         else socket.AF_INET
     )
-    with contextlib.ExitStack() as failing:
-        sock = failing.enter_context(socket.socket(family, socket.SOCK_STREAM))
+    with contextlib.ExitStack() as cleanup:
+        sock = cleanup.enter_context(socket.socket(family, socket.SOCK_STREAM))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if shared:
@@ -57,114 +51,115 @@ def listener(host: str, port: int, *, shared: bool) -> socket.socket:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(bool(host)))
         sock.bind((host, port))
         sock.listen(BACKLOG)
-        sock.setblocking(False)  # noqa: FBT003  (has no other name)
-        failing.pop_all()
+        sock.setblocking(False)  # noqa: FBT003  (the parameter is positional only)
+        cleanup.pop_all()
         return sock
 
 
 class Listener:
-    """Who still shakes hands is a member already: those are bounded with all others. One without a socket is `late`."""
+    """Accepts the connections of one port.
+
+    Connections count towards the limits from the start of their TLS handshake.
+    """
 
     def __init__(
         self,
         sock: socket.socket | None,
         handler: Handler,
-        room: Connections,
-        tally: HttpMetrics,
+        connections: Connections,
+        metrics: HttpMetrics,
         certificates: Certificates | None = None,
     ) -> None:
-        self.room = room
-        self.tally = tally
+        self.connections = connections
+        self.metrics = metrics
         self.certificates = certificates
         self._socket = sock
         self._handler = handler
-        self._arriving: set[asyncio.Task[None]] = set()
+        self._accept_tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def late(self) -> bool:
-        """Another has its port: it opens when it is given a socket."""
+    def is_waiting_for_port(self) -> bool:
+        """Report whether another process has the port, so that there is no socket yet."""
         return self._socket is None
 
-    def give(self, sock: socket.socket) -> None:
+    def start_on(self, sock: socket.socket) -> None:
+        """Start with a socket that was opened after the listener was created."""
         self._socket = sock
-        self.open()
+        self.start()
 
-    def open(self) -> None:
+    def start(self) -> None:
         if self._socket:
             self._socket.listen(BACKLOG)
             asyncio.get_running_loop().add_reader(self._socket, self._accept, self._socket)
 
-    def hush(self) -> None:
-        """Hear no new knock: who knocks now is not answered, knocks again after a second, and then finds another, or nobody; nobody is cut off in between."""
-        with contextlib.suppress(OSError):  # a kernel that cannot do this only loses that much
-            if self._socket:
-                self._socket.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, DEAF)
-
     def close(self) -> None:
-        """Who is in the queue comes in first. Other processes have this socket too, so it is shut down for all of them."""
+        """Accept the connections in the queue, then close the socket.
+
+        Other processes hold the same socket, so `shutdown` ends it for all of them.
+        """
         if self._socket is None:
             return
         asyncio.get_running_loop().remove_reader(self._socket)
-        self._accept(self._socket)
+        self._accept(self._socket, BACKLOG)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
-    def _accept(self, listening: socket.socket) -> None:
-        for _ in range(AT_ONCE):
+    def _accept(self, listening: socket.socket, limit: int = ACCEPT_BATCH) -> None:
+        for _ in range(limit):
             try:
                 sock, _address = listening.accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return
             except OSError as error:
-                self._refused(listening, error)
+                self._handle_accept_error(listening, error)
                 return
             sock.setblocking(False)  # noqa: FBT003
-            self._welcome(sock)
+            self._start_connection(sock)
 
-    def _refused(self, listening: socket.socket, error: OSError) -> None:
-        """No file is left for a connection: somebody gives way, and a moment later there is one."""
-        if error.errno not in FULL:
+    def _handle_accept_error(self, listening: socket.socket, error: OSError) -> None:
+        """Evict a connection if the process has no resource for a new one, and retry later."""
+        if error.errno not in RESOURCE_ERRORS:
             raise error
         loop = asyncio.get_running_loop()
-        self.room.make_room()
+        self.connections.evict_one()
         loop.remove_reader(listening)
-        loop.call_later(0.1, self._reopen)
+        loop.call_later(0.1, self._resume)
 
-    def _reopen(self) -> None:
+    def _resume(self) -> None:
         if self._socket and self._socket.fileno() >= 0:
-            self.open()
+            self.start()
 
-    def _welcome(self, sock: socket.socket) -> None:
+    def _start_connection(self, sock: socket.socket) -> None:
         context = None
         if self.certificates:
             context = self.certificates.context
-            if context is None:  # at once is better than late, for whoever waits
+            if context is None:  # no certificate yet: fail at once instead of at a timeout
                 sock.close()
                 return
         loop = asyncio.get_running_loop()
-        connection = Connection(self._handler, self.room)
-        shaking = None if context is None else self.room.limits.handshake
-        ending = None if context is None else SHUTDOWN
-        coming = loop.connect_accepted_socket(
+        connection = Connection(self._handler, self.connections)
+        handshake_timeout = None if context is None else self.connections.limits.handshake_timeout
+        shutdown_timeout = None if context is None else TLS_SHUTDOWN_TIMEOUT
+        handshake = loop.connect_accepted_socket(
             lambda: connection,
             sock,
             ssl=context,
-            ssl_handshake_timeout=shaking,
-            ssl_shutdown_timeout=ending,
+            ssl_handshake_timeout=handshake_timeout,
+            ssl_shutdown_timeout=shutdown_timeout,
         )
-        task = asyncio.ensure_future(self._arrive(coming, connection))
-        connection.arrival = task
-        self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
+        task = asyncio.ensure_future(self._complete_handshake(handshake, connection))
+        connection.accept_task = task
+        self._accept_tasks.add(task)
+        task.add_done_callback(self._accept_tasks.discard)
 
-    async def _arrive(
-        self, coming: Coroutine[object, object, object], connection: Connection
+    async def _complete_handshake(
+        self, handshake: Coroutine[object, object, object], connection: Connection
     ) -> None:
         try:
-            await coming
-        except (OSError, asyncio.CancelledError):  # strangers, scanners, probes of a load balancer
-            self.tally.no_handshake()
+            await handshake
+        except (OSError, asyncio.CancelledError):  # scanners, probes of a load balancer
+            self.metrics.count_failed_handshake()
         finally:
-            if connection.stage is Stage.ARRIVING:
-                self.room.leave(connection)
+            if connection.stage is Stage.HANDSHAKE:
+                self.connections.remove(connection)

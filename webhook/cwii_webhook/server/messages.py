@@ -1,4 +1,4 @@
-"""What is asked over HTTP and what is answered: bytes in, bytes out. Who decides knows these words, and no server."""
+"""HTTP requests and responses as plain values, independent of the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ TEXT = b"text/plain; charset=utf-8"
 
 
 class HttpRequest(Struct, frozen=True, gc=False):
-    """A whole request. `peers` are the names in a client certificate that was verified; there are none where none was asked for."""
+    """A complete request.
+
+    `peer_names` are the names in the verified client certificate. The tuple is empty if the
+    server requests no client certificate.
+    """
 
     method: bytes
     path: bytes
@@ -22,7 +26,7 @@ class HttpRequest(Struct, frozen=True, gc=False):
 
 
 class HttpResponse(Struct, frozen=True):
-    """Length, Connection, and what every 503 carries are the server's to say."""
+    """A response. The server adds Content-Length, Connection, and Retry-After for status 503."""
 
     status: int = 200
     body: bytes = b""
@@ -30,10 +34,11 @@ class HttpResponse(Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-# A Reply at once where everything is known, which is the way for nearly all; an awaitable where something has to be read first.
+# Nearly all requests get a response at once. A handler returns an awaitable when it must read
+# from the cluster first.
 Handler: TypeAlias = Callable[[HttpRequest], HttpResponse | Awaitable[HttpResponse]]
 
 
 def text_response(status: int, text: str) -> HttpResponse:
-    """An answer for people."""
+    """Return a plain text response for people."""
     return HttpResponse(status, text.encode() + b"\n", TEXT)

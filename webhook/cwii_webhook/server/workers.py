@@ -1,4 +1,4 @@
-"""Several processes on one port. The first does not serve: it starts the others, and starts those again that end."""
+"""Runs several worker processes on one port, with a supervisor that restarts them."""
 
 from __future__ import annotations
 
@@ -13,96 +13,112 @@ from types import FrameType
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
-SOON = 5.0  # who ends within these seconds would end again: the next one waits a second
+TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# A worker that ends within this many seconds probably fails again, so the restart waits a second.
+MIN_UPTIME = 5.0
 
-# Of a worker, its number, and what it reads the end of when whoever started it is gone.
-Work = Callable[[int, int | None], int]
-
-
-def run(count: int, work: Work, metrics: Metrics, log: Log) -> int:
-    """Start `work` in `count` processes, until they are told to end. One alone needs nobody who starts it."""
-    return work(0, None) if count == 1 else _Keeper(count, work, metrics, log).run()
+# Main function of a worker. Its arguments are the number of the worker and the read end of a pipe
+# that the supervisor holds open: the pipe reaches its end when the supervisor is gone.
+WorkerMain = Callable[[int, int | None], int]
 
 
-def heed() -> None:
-    """Until there is a server that ends in its own time, who is told to end does so, and well. The first process of a container would not even hear it."""
-    for number in SIGNALS:
+def run(count: int, worker_main: WorkerMain, metrics: Metrics, log: Log) -> int:
+    """Run `worker_main` in `count` processes until a termination signal arrives.
+
+    A single worker runs in this process, without a supervisor.
+    """
+    if count == 1:
+        return worker_main(0, None)
+    return _Supervisor(count, worker_main, metrics, log).run()
+
+
+def install_signal_handlers() -> None:
+    """Exit with 0 on termination signals until the server installs its own handlers.
+
+    Process 1 of a container ignores these signals unless it has a handler.
+    """
+    for number in TERMINATION_SIGNALS:
         signal.signal(number, lambda _number, _frame: os._exit(0))
 
 
-class _Keeper:
-    def __init__(self, count: int, work: Work, metrics: Metrics, log: Log) -> None:
+class _Supervisor:
+    """Starts the workers, restarts those that end, and forwards termination signals."""
+
+    def __init__(self, count: int, worker_main: WorkerMain, metrics: Metrics, log: Log) -> None:
         self._count = count
-        self._work = work
+        self._worker_main = worker_main
         self._metrics = metrics
         self._log = log
-        self._stopping = False
-        self._pids: dict[int, int] = {}
-        self._started: dict[int, float] = {}
-        self._leash, self._hold = os.pipe()
+        self._is_stopping = False
+        self._numbers: dict[int, int] = {}  # number of the worker by process ID
+        self._started_at: dict[int, float] = {}
+        self._parent_pipe, self._parent_pipe_write_end = os.pipe()
 
     def run(self) -> int:
         self._metrics.share(self._count)
-        before = {number: signal.signal(number, self._told) for number in SIGNALS}
+        previous_handlers = {
+            number: signal.signal(number, self._forward_signal) for number in TERMINATION_SIGNALS
+        }
         try:
             for number in range(self._count):
                 self._start(number)
-            return self._keep()
+            return self._supervise()
         finally:
-            for number, handler in before.items():
+            for number, handler in previous_handlers.items():
                 signal.signal(number, handler)
-            os.close(self._leash)
-            os.close(self._hold)
+            os.close(self._parent_pipe)
+            os.close(self._parent_pipe_write_end)
 
-    def _told(self, number: int, _frame: FrameType | None) -> None:
-        self._stopping = True
-        for pid in self._pids:
+    def _forward_signal(self, number: int, _frame: FrameType | None) -> None:
+        self._is_stopping = True
+        for pid in self._numbers:
             os.kill(pid, number)
 
-    def _keep(self) -> int:
-        worst = 0
-        while self._pids:
+    def _supervise(self) -> int:
+        exit_code = 0
+        while self._numbers:
             pid, status = os.wait()
-            number = self._pids.pop(pid, None)
-            if (
-                number is None
-            ):  # as the first process of a container, we are also told of others' children
+            number = self._numbers.pop(pid, None)
+            if number is None:  # process 1 of a container also reaps orphans of other processes
                 continue
-            self._metrics.forget(number)
+            self._metrics.clear_gauges(number)
             code = os.waitstatus_to_exitcode(status)
-            if self._stopping:
-                worst = max(worst, abs(code))
+            if self._is_stopping:
+                exit_code = max(exit_code, abs(code))
                 continue
             self._log.error("a worker ended, and is started again", worker=number, code=code)
-            if time.monotonic() - self._started[number] < SOON:
+            if time.monotonic() - self._started_at[number] < MIN_UPTIME:
                 time.sleep(1.0)
             self._start(number)
-        return worst
+        return exit_code
 
     def _start(self, number: int) -> None:
-        """A signal that comes meanwhile waits, or it could find the new one not yet known."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        """Fork a worker.
+
+        Termination signals are blocked meanwhile: the handler would miss a worker whose process
+        ID is not stored yet.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)
         try:
-            if self._stopping:
+            if self._is_stopping:
                 return
             pid = os.fork()
             if pid == 0:
-                self._be(number)
-            self._pids[pid] = number
-            self._started[number] = time.monotonic()
+                self._run_worker(number)
+            self._numbers[pid] = number
+            self._started_at[number] = time.monotonic()
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
 
-    def _be(self, number: int) -> None:
+    def _run_worker(self, number: int) -> None:
         code = 1
         try:
-            os.close(self._hold)
-            heed()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            self._metrics.become(number)
-            code = self._work(number, self._leash)
-        except BaseException:  # noqa: BLE001  (nothing of the first process's may go on in this one)
+            os.close(self._parent_pipe_write_end)
+            install_signal_handlers()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
+            self._metrics.use_row(number)
+            code = self._worker_main(number, self._parent_pipe)
+        except BaseException:  # noqa: BLE001  (the worker must never return into the supervisor's code)
             traceback.print_exc()
         finally:
             sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The log: JSON lines. A name from a cluster can say anything, and still be no more than a part of its own line."""
+"""Writes the log as JSON lines. A value from the cluster cannot forge or split a line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from cwii_webhook.settings.serving import LEVELS
 
-PIPE = 4096  # so much is written to a pipe as a whole, also where several processes write
-TEXT = 512  # characters of one value
-MANY = 16  # parts of one value
+PIPE_BUF = 4096  # a write of this size to a pipe is atomic, even with several writers
+MAX_TEXT = 512  # characters of one value
+MAX_ITEMS = 16  # items of one value
 
 _encode = msgspec.json.Encoder().encode
 
@@ -34,7 +34,7 @@ class Form(Struct, frozen=True, gc=False):
 def form(level: str, what: str, more: Mapping[str, Value], whose: str) -> Form | None:
     """None where these cannot be told from the rest."""
     own, never = _encode(whose), _encode(_NEVER)
-    text = line(_NEVER, level, what, more)
+    text = format_line(_NEVER, level, what, more)
     begin, found, rest = text.partition(own)
     middle, dated, end = rest.partition(never)
     if not found or not dated or own in rest:
@@ -43,9 +43,11 @@ def form(level: str, what: str, more: Mapping[str, Value], whose: str) -> Form |
 
 
 class Log:
-    """Never waits for its reader: what cannot be written at once is left out, and counted in the next line that can.
+    """Writes lines without blocking.
 
-    `later` is how lines of one moment are gathered into one write; without it, each is written at once.
+    If the reader is too slow, the log drops lines, and reports their number in the next line that
+    it can write. `schedule_flush` lets the event loop collect the lines of a moment into one
+    write. Without it, the log writes each line at once.
     """
 
     def __init__(
@@ -54,117 +56,122 @@ class Log:
         level: str = "info",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.later: Callable[[Callable[[], None]], object] | None = None
+        self.schedule_flush: Callable[[Callable[[], None]], object] | None = None
         self._file = file
-        self._said = frozenset(LEVELS[LEVELS.index(level) :])
+        self._enabled_levels = frozenset(LEVELS[LEVELS.index(level) :])
         self._now = now
         self._lines: list[bytes] = []
-        self._lost = 0
+        self._dropped_lines = 0
         self._poll = select.poll()
         self._poll.register(file, select.POLLOUT)
 
     def is_enabled(self, level: str) -> bool:
-        return level in self._said
+        return level in self._enabled_levels
 
-    def debug(self, what: str, **more: Value) -> None:
-        self.write("debug", what, more)
+    def debug(self, message: str, /, **fields: Value) -> None:
+        self.write("debug", message, fields)
 
-    def info(self, what: str, **more: Value) -> None:
-        self.write("info", what, more)
+    def info(self, message: str, /, **fields: Value) -> None:
+        self.write("info", message, fields)
 
-    def warning(self, what: str, **more: Value) -> None:
-        self.write("warning", what, more)
+    def warning(self, message: str, /, **fields: Value) -> None:
+        self.write("warning", message, fields)
 
-    def error(self, what: str, **more: Value) -> None:
-        self.write("error", what, more)
+    def error(self, message: str, /, **fields: Value) -> None:
+        self.write("error", message, fields)
 
-    def write(self, level: str, what: str, more: Mapping[str, Value]) -> None:
-        if level in self._said:
-            self._add(line(self._now(), level, what, more))
+    def write(self, level: str, message: str, fields: Mapping[str, Value]) -> None:
+        if level in self._enabled_levels:
+            self._append(format_line(self._now(), level, message, fields))
 
     def again(self, form: Form, whose: bytes) -> None:
         """Of somebody who is called so in plain letters."""
-        if form.level in self._said:
+        if form.level in self._enabled_levels:
             begin, middle, end = form.parts
-            self._add(b"%b%b%b%b%b" % (begin, whose, middle, _encode(self._now())[1:-1], end))
+            self._append(b"%b%b%b%b%b" % (begin, whose, middle, _encode(self._now())[1:-1], end))
 
-    def _add(self, text: bytes) -> None:
+    def _append(self, text: bytes) -> None:
         self._lines.append(text)
-        if self.later is None:
+        if self.schedule_flush is None:
             self.flush()
         elif len(self._lines) == 1:
-            self.later(self.flush)
+            self.schedule_flush(self.flush)
 
     def flush(self) -> None:
         lines, self._lines = self._lines, []
-        held = b""
-        for one in lines:
-            if len(held) + len(one) > PIPE:
-                self._write(held)
-                held = b""
-            held += one
-        self._write(held)
+        batch = b""
+        for line in lines:
+            if len(batch) + len(line) > PIPE_BUF:
+                self._write(batch)
+                batch = b""
+            batch += line
+        self._write(batch)
 
     def _write(self, lines: bytes) -> None:
         if not lines:
             return
-        if self._lost:
-            told = line(
+        if self._dropped_lines:
+            warning = format_line(
                 self._now(),
                 "warning",
                 "nobody read the log, and lines were lost",
-                {"lines": self._lost},
+                {"lines": self._dropped_lines},
             )
-            if not self._fits(told):
-                self._lost += lines.count(b"\n")
+            if not self._try_write(warning):
+                self._dropped_lines += lines.count(b"\n")
                 return
-            self._lost = 0
-        if not self._fits(lines):
-            self._lost += lines.count(b"\n")
+            self._dropped_lines = 0
+        if not self._try_write(lines):
+            self._dropped_lines += lines.count(b"\n")
 
-    def _fits(self, lines: bytes) -> bool:
-        """A pipe that can be written to takes at least `PIPE` bytes, so this does not wait."""
+    def _try_write(self, lines: bytes) -> bool:
+        """Write if this cannot block: a writable pipe has space for at least PIPE_BUF bytes."""
         if not self._poll.poll(0):
             return False
         try:
             os.write(self._file, lines)
-        except OSError:  # whoever read it is gone: serving goes on
+        except OSError:  # the reader has closed the pipe; serving continues
             return False
         return True
 
 
-def line(now: datetime, level: str, what: str, more: Mapping[str, Value]) -> bytes:
-    """ASCII alone: there are more characters that end a line, or drive a terminal, than JSON escapes."""
+def format_line(now: datetime, level: str, message: str, fields: Mapping[str, Value]) -> bytes:
+    """Format one line in ASCII.
+
+    JSON leaves some characters unescaped that end a line or control a terminal.
+    """
     try:
-        text = _encode({**more, "time": now, "level": level, "what": what})
-    except UnicodeEncodeError:  # half a character
+        text = _encode({**fields, "time": now, "level": level, "what": message})
+    except UnicodeEncodeError:  # a lone surrogate
         text = None
-    if text is None or len(text) > TEXT:
-        return _cut_line(now, level, what, more)
-    return _ascii(text) + b"\n"  # what is short as a whole has nothing that is long
+    if text is None or len(text) > MAX_TEXT:
+        return _format_truncated_line(now, level, message, fields)
+    return _to_ascii(text) + b"\n"  # a short line has no value that is too long
 
 
-def _cut_line(now: datetime, level: str, what: str, more: Mapping[str, Value]) -> bytes:
-    own = {"time": now, "level": level, "what": _cut(what)}
-    text = _ascii(_encode({**{key: _cut(value) for key, value in more.items()}, **own}))
-    if len(text) >= PIPE:
-        text = _ascii(_encode({"cut": True, **own}))
+def _format_truncated_line(
+    now: datetime, level: str, message: str, fields: Mapping[str, Value]
+) -> bytes:
+    base = {"time": now, "level": level, "what": _truncate(message)}
+    text = _to_ascii(_encode({**{key: _truncate(value) for key, value in fields.items()}, **base}))
+    if len(text) >= PIPE_BUF:
+        text = _to_ascii(_encode({"cut": True, **base}))
     return text + b"\n"
 
 
-def _cut(value: Value) -> Value:
+def _truncate(value: Value) -> Value:
     if isinstance(value, str):
-        kept = value if len(value) <= TEXT else value[:TEXT] + "..."
-        return kept if kept.isascii() else kept.encode(errors="backslashreplace").decode()
+        text = value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + "..."
+        return text if text.isascii() else text.encode(errors="backslashreplace").decode()
     if isinstance(value, tuple):
-        return tuple(str(_cut(part)) for part in value[:MANY])
+        return tuple(str(_truncate(item)) for item in value[:MAX_ITEMS])
     return value
 
 
-def _ascii(text: bytes) -> bytes:
+def _to_ascii(text: bytes) -> bytes:
     if text.isascii() and b"\x7f" not in text:
         return text
-    return re.sub(r"[^\x00-\x7e]", lambda found: _escape(ord(found[0])), text.decode()).encode()
+    return re.sub(r"[^\x00-\x7e]", lambda match: _escape(ord(match[0])), text.decode()).encode()
 
 
 def _escape(code: int) -> str:

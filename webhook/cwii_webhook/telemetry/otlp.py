@@ -1,4 +1,4 @@
-"""Metrics by OTLP, for who collects them so: pushed by opentelemetry's own exporter, in a thread of its own. Imported only where it is asked for."""
+"""Pushes the metrics over OTLP. Imported only if the optional exporter is configured."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from opentelemetry.sdk.resources import Resource
 
 from cwii_webhook.telemetry.metrics import Metrics
 
-LEAVING = 2000  # milliseconds that the last numbers may take: who is told to end has little time
+# Milliseconds for the last push. After a termination signal, little time is left.
+SHUTDOWN_TIMEOUT_MS = 2000
 
 
-def push(endpoint: str, metrics: Metrics) -> Callable[[], None]:
-    """Every minute, or as OTEL_METRIC_EXPORT_INTERVAL says, until what it gives is called."""
+def start_push(endpoint: str, metrics: Metrics) -> Callable[[], None]:
+    """Push every minute, or at OTEL_METRIC_EXPORT_INTERVAL. Return a function that stops it.
+
+    The exporter of opentelemetry pushes in its own thread.
+    """
     reader = PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=endpoint))
     provider = MeterProvider(
         [reader], resource=Resource.create({"service.name": "cwii-webhook"}), shutdown_on_exit=False
     )
     meter = provider.get_meter("cwii_webhook")
-    for name, kind, meaning in metrics.names():
-        observe = (
+    for name, kind, description in metrics.series():
+        create_instrument = (
             meter.create_observable_gauge if kind == "gauge" else meter.create_observable_counter
         )
-        observe(name, [_observer(metrics, name)], description=meaning)
-    return lambda: provider.shutdown(timeout_millis=LEAVING)
+        create_instrument(name, [_observer(metrics, name)], description=description)
+    return lambda: provider.shutdown(timeout_millis=SHUTDOWN_TIMEOUT_MS)
 
 
 def _observer(metrics: Metrics, name: str) -> Callable[[CallbackOptions], Iterable[Observation]]:
-    return lambda _options: [Observation(value, labels) for labels, value in metrics.of(name)]
+    return lambda _options: [Observation(value, labels) for labels, value in metrics.samples(name)]

@@ -1,4 +1,4 @@
-"""One door on the loopback, and a client that says exactly what a test wants said."""
+"""A listener on the loopback address, and a client that sends exactly the given bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from cwii_webhook.server import lifecycle as server
+from cwii_webhook.server import lifecycle
 from cwii_webhook.server.connections import Connections, Limits
 from cwii_webhook.server.http_metrics import HttpMetrics
 from cwii_webhook.server.listener import Listener, bind
@@ -22,34 +22,35 @@ from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
 T = TypeVar("T")
-CHUNKED = b"POST /mutate HTTP/1.1\r\nhost: webhook\r\ntransfer-encoding: chunked\r\n"
-PATIENCE = 200.0  # so much slower than ever is a machine that has stopped
+CHUNKED_HEAD = b"POST /mutate HTTP/1.1\r\nhost: webhook\r\ntransfer-encoding: chunked\r\n"
+TIMEOUT = 200.0  # seconds; far more than a slow machine needs
 
 
-def told(story: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Tell a story on the loop that we serve with; no story may wait for ever."""
-    ends: list[T] = []
+def run_async(scenario: Callable[[], Coroutine[object, object, T]]) -> T:
+    """Run a scenario on the event loop of the server, with a timeout."""
+    results: list[T] = []
 
-    async def whole() -> None:
-        ends.append(await asyncio.wait_for(story(), PATIENCE))
+    async def run() -> None:
+        results.append(await asyncio.wait_for(scenario(), TIMEOUT))
 
-    server.run(whole)
-    return ends[0]
+    lifecycle.run(run)
+    return results[0]
 
 
-def echo(asked: HttpRequest) -> HttpResponse:
+def echo(request: HttpRequest) -> HttpResponse:
     return HttpResponse(
-        200, b"%s %s %s %d" % (asked.method, asked.path, asked.content_type, len(asked.body))
+        200,
+        b"%s %s %s %d" % (request.method, request.path, request.content_type, len(request.body)),
     )
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     status: int
     headers: dict[str, str]
     body: bytes
 
     @property
-    def closes(self) -> bool:
+    def closes_connection(self) -> bool:
         return self.headers.get("connection") == "close"
 
 
@@ -58,10 +59,10 @@ class Client:
         self.reader = reader
         self.writer = writer
 
-    def say(self, *pieces: bytes) -> None:
+    def send(self, *pieces: bytes) -> None:
         self.writer.write(b"".join(pieces))
 
-    async def answer(self, method: str = "POST") -> Answer:
+    async def read_response(self, method: str = "POST") -> Response:
         status = int((await self.reader.readuntil(b"\r\n")).split()[1])
         head = (
             await self.reader.readuntil(b"\r\n\r\n")
@@ -74,14 +75,16 @@ class Client:
             if key
         }
         length = 0 if method == "HEAD" else int(headers.get("content-length", "0"))
-        return Answer(status, headers, await self.reader.readexactly(length))
+        return Response(status, headers, await self.reader.readexactly(length))
 
-    async def ask(self, body: bytes = b"{}", path: str = "/mutate", more: bytes = b"") -> Answer:
-        self.say(post(body, path, more))
-        return await self.answer()
+    async def post(
+        self, body: bytes = b"{}", path: str = "/mutate", headers: bytes = b""
+    ) -> Response:
+        self.send(build_post(body, path, headers))
+        return await self.read_response()
 
-    async def ended(self) -> bytes:
-        """Wait for the other side's end, and tell what was still said before it."""
+    async def read_to_end(self) -> bytes:
+        """Wait until the server closes the connection. Return the bytes before the close."""
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             return await self.reader.read()
         return b""
@@ -92,14 +95,16 @@ class Client:
             await self.writer.wait_closed()
 
 
-def post(body: bytes = b"{}", path: str = "/mutate", more: bytes = b"") -> bytes:
+def build_post(body: bytes = b"{}", path: str = "/mutate", headers: bytes = b"") -> bytes:
     return (
-        b"POST %s HTTP/1.1\r\nhost: webhook\r\ncontent-type: application/json\r\n%scontent-length: %d\r\n\r\n%s"
-        % (path.encode(), more, len(body), body)
+        b"POST %s HTTP/1.1\r\nhost: webhook\r\ncontent-type: application/json\r\n"
+        b"%scontent-length: %d\r\n\r\n%s" % (path.encode(), headers, len(body), body)
     )
 
 
-class Ground:
+class LocalServer:
+    """A listener with its limits, metrics and log, and the clients that are connected to it."""
+
     def __init__(
         self,
         handler: Handler,
@@ -113,18 +118,18 @@ class Ground:
         self.metrics = Metrics()
         self._log_read, self._log_write = os.pipe()
         self.log = Log(self._log_write)
-        self.tally = HttpMetrics(self.metrics, self.log)
-        self.room = Connections(limits, self.tally, clock)
+        self.http_metrics = HttpMetrics(self.metrics, self.log)
+        self.connections = Connections(limits, self.http_metrics, clock)
         (sock,) = bind(host, 0)
         self.port: int = sock.getsockname()[1]
-        self.door = Listener(sock, handler, self.room, self.tally, certificates)
+        self.listener = Listener(sock, handler, self.connections, self.http_metrics, certificates)
 
     async def connect(self, context: ssl.SSLContext | None = None) -> Client:
         client = Client(*await asyncio.open_connection(self.host, self.port, ssl=context))
         self._clients.append(client)
         return client
 
-    def lines(self) -> list[dict[str, object]]:
+    def log_lines(self) -> list[dict[str, object]]:
         os.set_blocking(self._log_read, False)
         with contextlib.suppress(BlockingIOError):
             return [
@@ -133,54 +138,54 @@ class Ground:
             ]
         return []
 
-    def number(self, name: str) -> float:
-        found = [
+    def metric_value(self, name: str) -> float:
+        lines = [
             line
             for line in self.metrics.exposition().decode().splitlines()
             if line.startswith(name + " ")
         ]
-        return float(found[0].rpartition(" ")[2]) if found else 0.0
+        return float(lines[0].rpartition(" ")[2]) if lines else 0.0
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         for client in self._clients:
             client.writer.transport.abort()
             await client.close()
-        while len(self.room):  # who is cut needs a moment to be gone
-            self.room.make_room()
+        while len(self.connections):  # the loop needs a moment to end an aborted connection
+            self.connections.evict_one()
             await asyncio.sleep(0.001)
-        self.door.close()
+        self.listener.close()
         os.close(self._log_read)
         os.close(self._log_write)
 
 
 @contextlib.asynccontextmanager
-async def serving(
+async def run_server(
     handler: Handler = echo,
     limits: Limits | None = None,
     *,
     certificates: Certificates | None = None,
     clock: Callable[[], float] = time.monotonic,
     host: str = "127.0.0.1",
-) -> AsyncGenerator[Ground]:
-    ground = Ground(handler, limits or Limits(), certificates, clock, host)
-    ground.door.open()
+) -> AsyncGenerator[LocalServer]:
+    server = LocalServer(handler, limits or Limits(), certificates, clock, host)
+    server.listener.start()
     try:
-        yield ground
+        yield server
     finally:
-        await ground.end()
+        await server.stop()
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         await asyncio.sleep(0.001)
 
 
-def memory() -> int:
-    """Of this process, in bytes, at this moment."""
+def resident_bytes() -> int:
+    """Return the memory that this process uses now."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-class Clock:
+class FakeClock:
     def __init__(self) -> None:
         self.time = 0.0
 
@@ -188,5 +193,5 @@ class Clock:
         return self.time
 
 
-def chunked(*pieces: bytes) -> bytes:
+def encode_chunks(*pieces: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
