@@ -79,7 +79,7 @@ class Sight:
             raise NotCached(ref)
         return self._cluster.objects.get(ref)
 
-    async def look(self, ref: ObjectRef) -> None:
+    async def look_up(self, ref: ObjectRef) -> None:
         self._read.add(ref)
 
 
@@ -94,7 +94,7 @@ class Ears:
             self._metrics, Log(log, "debug", lambda: datetime(2026, 11, 19, tzinfo=UTC)), tuple(ALL)
         )
 
-    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
+    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
         assert picture
         self._made.append(thing)
 

@@ -7,8 +7,8 @@ import heapq
 import itertools
 from collections.abc import Callable
 
-PATIENCE = 10.0  # real seconds for what happens over real sockets
-TICK = 0.002
+TIMEOUT = 10.0  # real seconds for what happens over real sockets
+POLL_INTERVAL = 0.002
 
 
 class FakeClock:
@@ -39,22 +39,22 @@ class FakeClock:
                 future.set_result(None)
 
 
-async def until(true: Callable[[], object]) -> None:
+async def wait_until(condition: Callable[[], object]) -> None:
     """Waits, in real time, for what comes over a socket."""
-    for _ in range(int(PATIENCE / TICK)):
-        if true():
+    for _ in range(int(TIMEOUT / POLL_INTERVAL)):
+        if condition():
             return
-        await asyncio.sleep(TICK)
+        await asyncio.sleep(POLL_INTERVAL)
     raise AssertionError("what was waited for did not happen")
 
 
-async def passing(clock: FakeClock, step: float, true: Callable[[], object]) -> None:
+async def advance_until(clock: FakeClock, step: float, condition: Callable[[], object]) -> None:
     """Lets time pass, a step for each turn, until it is so."""
 
     def stepped() -> object:
-        if done := true():
+        if done := condition():
             return done
         clock.advance(step)
         return None
 
-    await until(stepped)
+    await wait_until(stepped)

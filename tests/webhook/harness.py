@@ -76,14 +76,14 @@ class Sight:
     def __init__(self, picture: ClusterView) -> None:
         self.get = picture.get
 
-    async def look(self, ref: ObjectRef) -> None:
+    async def look_up(self, ref: ObjectRef) -> None:
         raise AssertionError(f"{ref} is known to be there or not")
 
 
 class Nowhere:
     """Delivers to no cluster."""
 
-    async def make(self, thing: ConfigMap, picture: ClusterView) -> None:
+    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
         assert thing.namespace
         assert picture
 

@@ -10,7 +10,7 @@ from tests.webhook.apiserver.store import Object
 
 
 @dataclass(frozen=True)
-class Place:
+class ResourcePath:
     verb: str  # as RBAC has it
     root: str  # /api/v1, /apis/apps/v1
     plural: str = ""
@@ -21,16 +21,16 @@ class Place:
     def path(self) -> str:
         return f"{self.root}/{self.plural}"
 
-    def has(self, thing: Object, fields: str) -> bool:
+    def matches(self, item: Object, field_selector: str) -> bool:
         """Of a collection: whether it is in the namespace, and has the name that a field selector says."""
-        metadata = thing["metadata"]
-        return self.namespace in {"", metadata.get("namespace")} and fields in {
+        metadata = item["metadata"]
+        return self.namespace in {"", metadata.get("namespace")} and field_selector in {
             "",
             f"metadata.name={metadata.get('name')}",
         }
 
 
-def place_of(request: Request) -> Place:
+def parse_path(request: Request) -> ResourcePath:
     parts = [unquote(part) for part in request.path.strip("/").split("/")]
     length = 2 if parts[0] == "api" else 3
     root, rest = "/" + "/".join(parts[:length]), parts[length:]
@@ -38,7 +38,7 @@ def place_of(request: Request) -> Place:
         namespace, plural, name = rest[1], rest[2], "".join(rest[3:4])
     else:
         namespace, plural, name = "", "".join(rest[:1]), "".join(rest[1:2])
-    return Place(_verb(request, name), root, plural, namespace, name)
+    return ResourcePath(_verb(request, name), root, plural, namespace, name)
 
 
 def _verb(request: Request, name: str) -> str:

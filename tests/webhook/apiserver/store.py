@@ -10,12 +10,12 @@ from typing import Any
 Object = dict[str, Any]
 
 
-class Expired(Exception):
+class VersionExpired(Exception):
     """What came after this version is not known any more."""
 
 
 @dataclass(frozen=True)
-class Happened:
+class StoreEvent:
     version: int
     path: str  # of all objects of its kind
     type: str
@@ -25,48 +25,55 @@ class Happened:
 class Store:
     def __init__(self) -> None:
         self.version = 100
-        self._things: dict[str, dict[tuple[str, str], Object]] = {}
-        self._log: list[Happened] = []
-        self._oldest = 0  # the newest version that is compacted away
+        self._objects: dict[str, dict[tuple[str, str], Object]] = {}
+        self._log: list[StoreEvent] = []
+        self._compacted_version = 0  # the newest version that is compacted away
         self._uids = itertools.count(1)
-        self.listeners: list[Callable[[Happened], None]] = []
+        self.listeners: list[Callable[[StoreEvent], None]] = []
 
     def all(self, path: str) -> list[Object]:
-        return [thing for _, thing in sorted(self._things.get(path, {}).items())]
+        return [thing for _, thing in sorted(self._objects.get(path, {}).items())]
 
     def get(self, path: str, namespace: str, name: str) -> Object | None:
-        return self._things.get(path, {}).get((namespace, name))
+        return self._objects.get(path, {}).get((namespace, name))
 
     def put(self, path: str, thing: Object) -> Object:
         metadata = thing["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
-        shelf = self._things.setdefault(path, {})
+        collection = self._objects.setdefault(path, {})
         self.version += 1
-        kept = {"uid": f"uid-{next(self._uids)}", **metadata, "resourceVersion": str(self.version)}
-        what = "MODIFIED" if key in shelf else "ADDED"
-        shelf[key] = {**thing, "metadata": kept}
-        self._happened(Happened(self.version, path, what, shelf[key]))
-        return shelf[key]
+        metadata_with_version = {
+            "uid": f"uid-{next(self._uids)}",
+            **metadata,
+            "resourceVersion": str(self.version),
+        }
+        event_type = "MODIFIED" if key in collection else "ADDED"
+        collection[key] = {**thing, "metadata": metadata_with_version}
+        self._notify(StoreEvent(self.version, path, event_type, collection[key]))
+        return collection[key]
 
-    def drop(self, path: str, namespace: str, name: str) -> Object | None:
-        gone = self._things.get(path, {}).pop((namespace, name), None)
-        if gone:
+    def delete(self, path: str, namespace: str, name: str) -> Object | None:
+        deleted = self._objects.get(path, {}).pop((namespace, name), None)
+        if deleted:
             self.version += 1
-            gone = {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(self.version)}}
-            self._happened(Happened(self.version, path, "DELETED", gone))
-        return gone
+            deleted = {
+                **deleted,
+                "metadata": {**deleted["metadata"], "resourceVersion": str(self.version)},
+            }
+            self._notify(StoreEvent(self.version, path, "DELETED", deleted))
+        return deleted
 
-    def since(self, path: str, version: int) -> Iterator[Happened]:
-        if version < self._oldest:
-            raise Expired
+    def since(self, path: str, version: int) -> Iterator[StoreEvent]:
+        if version < self._compacted_version:
+            raise VersionExpired
         return iter([each for each in self._log if each.path == path and each.version > version])
 
     def compact(self) -> None:
         self.version += 1
-        self._oldest = self.version
+        self._compacted_version = self.version
         self._log.clear()
 
-    def _happened(self, what: Happened) -> None:
-        self._log.append(what)
+    def _notify(self, event: StoreEvent) -> None:
+        self._log.append(event)
         for listener in list(self.listeners):
-            listener(what)
+            listener(event)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 import uvloop
 
-from tests.webhook.apiserver.running import Ground, an_apiserver
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
 
 PATIENCE = 30.0  # seconds: whoever waits for a clock that nobody moves would wait for ever
 
@@ -32,6 +32,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture
-def apiserver() -> Iterator[Ground]:
-    with an_apiserver() as ground:
+def apiserver() -> Iterator[RunningApiServer]:
+    with run_apiserver() as ground:
         yield ground

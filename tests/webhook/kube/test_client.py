@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 import pytest
 from cwii_webhook.admission.cluster_view import service_account_ref
 from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.cache.watch import SILENT
+from cwii_webhook.kube.cache.watch import SILENCE_TIMEOUT
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
-from cwii_webhook.kube.errors import Refused, Unreachable
-from cwii_webhook.kube.identity import Credential, Identity, Same
-from cwii_webhook.kube.permissions import missing
+from cwii_webhook.kube.errors import StatusError, Unreachable
+from cwii_webhook.kube.identity import Credential, Identity, StaticIdentity
+from cwii_webhook.kube.permissions import find_missing_permissions
 from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.running import Ground, an_apiserver
-from tests.webhook.fake_clock import passing, until
-from tests.webhook.kube.running import ready
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
+from tests.webhook.fake_clock import advance_until, wait_until
+from tests.webhook.kube.running import run_synced_informer
 
 ENOUGH = 5  # requests that ended before they were given up: there are no further moments
 ALONE = 2  # tasks: a test's own, and the one that gives it its time
@@ -27,19 +27,23 @@ PLACE = "/api/v1/namespaces"
 
 
 @pytest.fixture
-def api_of(apiserver: Ground) -> Callable[[float], Client]:
+def api_of(apiserver: RunningApiServer) -> Callable[[float], Client]:
     return lambda idle: Client(
-        Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Credential("first")), RealClock()),
+        Access(
+            Server.from_url(apiserver.url, ca=apiserver.ca),
+            StaticIdentity(Credential("first")),
+            RealClock(),
+        ),
         idle,
     )
 
 
-async def nobody_connected(apiserver: Ground) -> None:
-    await until(lambda: not apiserver.do(lambda: apiserver.wire.open_lines))
+async def nobody_connected(apiserver: RunningApiServer) -> None:
+    await wait_until(lambda: not apiserver.run_in_loop(lambda: apiserver.network.open_connections))
 
 
 async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(
-    apiserver: Ground, api_of: Callable[[float], Client]
+    apiserver: RunningApiServer, api_of: Callable[[float], Client]
 ) -> None:
     ended = moment = 0
     while ended < ENOUGH:
@@ -57,15 +61,15 @@ async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(
 
 
 async def test_an_answer_that_comes_after_the_end_leaves_no_connection(
-    apiserver: Ground, api_of: Callable[[float], Client]
+    apiserver: RunningApiServer, api_of: Callable[[float], Client]
 ) -> None:
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
-    held, api = apiserver.do(asyncio.Event), api_of(600.0)
-    apiserver.double.ways.held = held
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web")
+    held, api = apiserver.run_in_loop(asyncio.Event), api_of(600.0)
+    apiserver.fake.behavior.release_reads = held
     asking = asyncio.create_task(api.get(f"{PLACE}/shop/serviceaccounts/web"))
-    await until(lambda: apiserver.double.count("get"))
+    await wait_until(lambda: apiserver.fake.count_requests("get"))
     await api.close()
-    apiserver.do(held.set)
+    apiserver.run_in_loop(held.set)
     assert b"web" in await asking
     await nobody_connected(apiserver)
 
@@ -73,7 +77,9 @@ async def test_an_answer_that_comes_after_the_end_leaves_no_connection(
 async def test_a_name_that_no_host_can_have_is_a_server_that_cannot_be_reached() -> None:
     api = Client(
         Access(
-            Server.at(f"https://{'a' * 64}.example.org"), Same(Credential("first")), RealClock()
+            Server.from_url(f"https://{'a' * 64}.example.org"),
+            StaticIdentity(Credential("first")),
+            RealClock(),
         ),
         5.0,
     )
@@ -83,33 +89,35 @@ async def test_a_name_that_no_host_can_have_is_a_server_that_cannot_be_reached()
 
 
 async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(
-    apiserver: Ground, api_of: Callable[[float], Client]
+    apiserver: RunningApiServer, api_of: Callable[[float], Client]
 ) -> None:
     api = api_of(0.5)
     await api.get(PLACE)
     await api.get(PLACE)
-    assert apiserver.do(lambda: apiserver.wire.open_lines) == 1
+    assert apiserver.run_in_loop(lambda: apiserver.network.open_connections) == 1
     await nobody_connected(apiserver)
     await api.get(PLACE)
     await api.close()
 
 
 async def test_of_permissions_that_could_not_be_asked_for_nobody_goes_on_asking(
-    apiserver: Ground, api_of: Callable[[float], Client]
+    apiserver: RunningApiServer, api_of: Callable[[float], Client]
 ) -> None:
-    apiserver.double.ways.busy["create"] = [1]
+    apiserver.fake.behavior.retry_after["create"] = [1]
     api = api_of(5.0)
-    with pytest.raises(Refused, match="429"):
-        await missing(api, [SERVICE_ACCOUNTS])
+    with pytest.raises(StatusError, match="429"):
+        await find_missing_permissions(api, [SERVICE_ACCOUNTS])
     assert len(asyncio.all_tasks()) == ALONE
     await api.close()
 
 
-async def test_of_an_informer_that_ended_nobody_goes_on_reading(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        apiserver.double.ways.held = apiserver.do(asyncio.Event)
-        looking = asyncio.create_task(r.looked(service_account_ref("shop", "new")))
-        await until(lambda: r.asked("get"))
+async def test_of_an_informer_that_ended_nobody_goes_on_reading(
+    apiserver: RunningApiServer,
+) -> None:
+    async with run_synced_informer(apiserver) as r:
+        apiserver.fake.behavior.release_reads = apiserver.run_in_loop(asyncio.Event)
+        looking = asyncio.create_task(r.look_up_role(service_account_ref("shop", "new")))
+        await wait_until(lambda: r.count_requests("get"))
     with pytest.raises(asyncio.CancelledError):
         await looking
     assert len(asyncio.all_tasks()) == ALONE
@@ -117,27 +125,27 @@ async def test_of_an_informer_that_ended_nobody_goes_on_reading(apiserver: Groun
 
 
 @pytest.fixture
-def other() -> Iterator[Ground]:
-    with an_apiserver() as ground:
-        ground.double.ways.tokens = {"second"}
+def other() -> Iterator[RunningApiServer]:
+    with run_apiserver() as ground:
+        ground.fake.behavior.accepted_tokens = {"second"}
         yield ground
 
 
-def access_to(ground: Ground, identity: Identity) -> Access:
-    return Access(Server.at(ground.url, ca=ground.ca), identity, RealClock())
+def access_to(ground: RunningApiServer, identity: Identity) -> Access:
+    return Access(Server.from_url(ground.url, ca=ground.ca), identity, RealClock())
 
 
-def tokens(ground: Ground) -> set[str]:
-    return ground.do(lambda: {request.token for request in ground.double.requests})
+def tokens(ground: RunningApiServer) -> set[str]:
+    return ground.run_in_loop(lambda: {request.token for request in ground.fake.requests})
 
 
 async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token_is_shown(
-    apiserver: Ground, other: Ground
+    apiserver: RunningApiServer, other: RunningApiServer
 ) -> None:
-    access = access_to(apiserver, Same(Credential("first")))
+    access = access_to(apiserver, StaticIdentity(Credential("first")))
     api = Client(access, 600.0)
     await api.get("/api/v1")
-    access.become(access_to(other, Same(Credential("second"))))
+    access.replace(access_to(other, StaticIdentity(Credential("second"))))
     await nobody_connected(apiserver)
     await api.get("/api/v1")
     await api.close()
@@ -145,16 +153,16 @@ async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token
 
 
 async def test_a_connection_that_is_answered_after_its_server_was_left_is_not_used_again(
-    apiserver: Ground, other: Ground
+    apiserver: RunningApiServer, other: RunningApiServer
 ) -> None:
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
-    apiserver.double.ways.held = held = apiserver.do(asyncio.Event)
-    access = access_to(apiserver, Same(Credential("first")))
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web")
+    apiserver.fake.behavior.release_reads = held = apiserver.run_in_loop(asyncio.Event)
+    access = access_to(apiserver, StaticIdentity(Credential("first")))
     api = Client(access, 600.0)
     asking = asyncio.create_task(api.get(f"{PLACE}/shop/serviceaccounts/web"))
-    await until(lambda: apiserver.double.count("get"))
-    access.become(access_to(other, Same(Credential("second"))))
-    apiserver.do(held.set)
+    await wait_until(lambda: apiserver.fake.count_requests("get"))
+    access.replace(access_to(other, StaticIdentity(Credential("second"))))
+    apiserver.run_in_loop(held.set)
     assert b"web" in await asking
     await nobody_connected(apiserver)
     await api.get("/api/v1")
@@ -167,23 +175,23 @@ class Slow:
     def __init__(self) -> None:
         self.asked, self.answer = asyncio.Event(), asyncio.Event()
 
-    async def shown(self) -> Credential:
+    async def credential(self) -> Credential:
         self.asked.set()
         await self.answer.wait()
         return Credential("first")
 
-    def refused(self) -> None: ...
+    def invalidate(self) -> None: ...
 
 
 async def test_a_token_that_comes_late_is_shown_to_its_own_server(
-    apiserver: Ground, other: Ground
+    apiserver: RunningApiServer, other: RunningApiServer
 ) -> None:
     slow = Slow()
     access = access_to(apiserver, slow)
     api = Client(access)
     asking = asyncio.create_task(api.get("/api/v1"))
     await slow.asked.wait()
-    access.become(access_to(other, Same(Credential("second"))))
+    access.replace(access_to(other, StaticIdentity(Credential("second"))))
     slow.answer.set()
     assert b"serviceaccounts" in await asking
     await api.close()
@@ -191,15 +199,17 @@ async def test_a_token_that_comes_late_is_shown_to_its_own_server(
 
 
 async def test_watches_go_over_to_the_new_server_and_forget_what_only_the_old_one_has(
-    apiserver: Ground, other: Ground
+    apiserver: RunningApiServer, other: RunningApiServer
 ) -> None:
     for ground, name in ((apiserver, "old"), (other, "new"), (other, "newer")):
-        ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
-    async with ready(apiserver) as r:
-        r.access.become(access_to(other, Same(Credential("second"))))
-        await passing(r.clock, 0.05, lambda: r.role(service_account_ref("shop", "new")) == "new")
-        assert r.clock.now() < 1000 + SILENT  # else they may have heard of it from nobody
-        assert (r.informer.sizes(), r.role(service_account_ref("shop", "old"))) == (
+        ground.user.apply(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
+    async with run_synced_informer(apiserver) as r:
+        r.access.replace(access_to(other, StaticIdentity(Credential("second"))))
+        await advance_until(
+            r.clock, 0.05, lambda: r.cached_role(service_account_ref("shop", "new")) == "new"
+        )
+        assert r.clock.now() < 1000 + SILENCE_TIMEOUT  # else they may have heard of it from nobody
+        assert (r.informer.sizes(), r.cached_role(service_account_ref("shop", "old"))) == (
             {"serviceaccounts": 2},
             "unknown",
         )

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from cwii_webhook.kube.access import in_cluster
 from cwii_webhook.kube.client import Client
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
 from cwii_webhook.kube.kubeconfig import from_kubeconfig
 
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.fake_clock import FakeClock
 
 
@@ -24,7 +24,10 @@ def encoded(content: bytes) -> str:
 
 
 def written(
-    folder: Path, ground: Ground | None, user: dict[str, Any], cluster: dict[str, Any] | None = None
+    folder: Path,
+    ground: RunningApiServer | None,
+    user: dict[str, Any],
+    cluster: dict[str, Any] | None = None,
 ) -> Path:
     where = (
         {"server": ground.url, "certificate-authority-data": encoded(ground.ca)}
@@ -51,17 +54,19 @@ async def asked(path: Path) -> str:
         await api.close()
 
 
-async def test_a_token_is_shown(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_token_is_shown(apiserver: RunningApiServer, tmp_path: Path) -> None:
     assert "serviceaccounts" in await asked(written(tmp_path, apiserver, {"token": "first"}))
 
 
-async def test_a_kubeconfig_may_be_json(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_kubeconfig_may_be_json(apiserver: RunningApiServer, tmp_path: Path) -> None:
     path = written(tmp_path, apiserver, {"token": "first"})
     path.write_text(json.dumps(yaml.safe_load(path.read_text())))
     assert "serviceaccounts" in await asked(path)
 
 
-async def test_files_are_found_beside_the_kubeconfig(apiserver: Ground, tmp_path: Path) -> None:
+async def test_files_are_found_beside_the_kubeconfig(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     (tmp_path / "token").write_text("first\n")
     (tmp_path / "ca.crt").write_bytes(apiserver.ca)
     path = written(
@@ -74,7 +79,9 @@ async def test_files_are_found_beside_the_kubeconfig(apiserver: Ground, tmp_path
 
 
 @pytest.mark.parametrize("form", ["data", "files"])
-async def test_a_client_certificate_is_shown(apiserver: Ground, tmp_path: Path, form: str) -> None:
+async def test_a_client_certificate_is_shown(
+    apiserver: RunningApiServer, tmp_path: Path, form: str
+) -> None:
     signed = apiserver.authority.client("system:webhook")
     (tmp_path / "a.crt").write_bytes(signed.certificate)
     (tmp_path / "a.key").write_bytes(signed.key)
@@ -86,10 +93,12 @@ async def test_a_client_certificate_is_shown(apiserver: Ground, tmp_path: Path, 
     assert "serviceaccounts" in await asked(
         written(tmp_path, apiserver, data if form == "data" else files)
     )
-    assert apiserver.double.requests[-1].user == "system:webhook"
+    assert apiserver.fake.requests[-1].user == "system:webhook"
 
 
-async def test_a_plugin_is_asked_and_told_of_the_cluster(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_plugin_is_asked_and_told_of_the_cluster(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     path = written(tmp_path, apiserver, {"exec": plugin(tmp_path, provideClusterInfo=True)})
     assert "serviceaccounts" in await asked(path)
     told = json.loads((tmp_path / "info").read_text())
@@ -98,7 +107,7 @@ async def test_a_plugin_is_asked_and_told_of_the_cluster(apiserver: Ground, tmp_
 
 
 async def test_a_plugin_whose_token_is_refused_is_asked_again(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     api = Client(
         from_kubeconfig(written(tmp_path, apiserver, {"exec": plugin(tmp_path)}), FakeClock())
@@ -107,14 +116,14 @@ async def test_a_plugin_whose_token_is_refused_is_asked_again(
     await api.get("/api/v1")
     assert (tmp_path / "asked").read_text() == "."
     (tmp_path / "says").write_text("second")
-    apiserver.double.ways.tokens = {"second"}
+    apiserver.fake.behavior.accepted_tokens = {"second"}
     await api.get("/api/v1")
     assert (tmp_path / "asked").read_text() == ".."
     await api.close()
 
 
 async def test_a_plugin_that_fails_is_told_with_its_last_line(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "says").write_text("")
     with pytest.raises(BadAccess, match=r"ended with 3: log in first: install it"):
@@ -148,13 +157,13 @@ print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exec
 """
 
 
-async def test_who_shows_nothing_is_refused(apiserver: Ground, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="401: Unauthorized"):
+async def test_who_shows_nothing_is_refused(apiserver: RunningApiServer, tmp_path: Path) -> None:
+    with pytest.raises(StatusError, match="401: Unauthorized"):
         await asked(written(tmp_path, apiserver, {}))
 
 
 async def test_a_server_that_bears_another_name_is_not_trusted_unless_that_name_is_asked_for(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     assert "serviceaccounts" in await asked(
         written(tmp_path, apiserver, {"token": "first"}, {"tls-server-name": "api.example.org"})
@@ -168,7 +177,7 @@ async def test_a_server_that_bears_another_name_is_not_trusted_unless_that_name_
 
 
 async def test_a_server_of_another_ca_is_not_trusted_unless_that_is_said(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     strange = {"certificate-authority-data": ""}
     with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
@@ -232,12 +241,14 @@ def test_a_context_that_is_not_there_is_told_with_those_that_are(tmp_path: Path)
         from_kubeconfig(path, FakeClock(), "there")
 
 
-async def test_a_pod_is_told_where_the_api_server_is(apiserver: Ground, tmp_path: Path) -> None:
+async def test_a_pod_is_told_where_the_api_server_is(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     (tmp_path / "ca.crt").write_bytes(apiserver.ca)
     (tmp_path / "token").write_text("first")
     environment = {
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",
-        "KUBERNETES_SERVICE_PORT": str(apiserver.wire.port),
+        "KUBERNETES_SERVICE_PORT": str(apiserver.network.port),
     }
     api = Client(in_cluster(environment, FakeClock(), tmp_path))
     assert b"serviceaccounts" in await api.get("/api/v1")

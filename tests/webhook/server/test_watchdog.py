@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
 WORDS = (*EKS, "--shutdown-delay=0s")
@@ -42,7 +42,7 @@ NO_THREAD = "pulse.HANGS = 3; threading.stack_size(1 << 50)"
 
 
 @pytest.fixture
-def apiserver() -> Generator[Ground]:
+def apiserver() -> Generator[RunningApiServer]:
     with a_shop() as ground:
         yield ground
 
@@ -52,7 +52,7 @@ def decides(webhook: Running) -> None:
     assert "patch" in webhook.review("/mutate", POD)
 
 
-def ended(apiserver: Ground, folder: Path, does: str) -> tuple[Path, str]:
+def ended(apiserver: RunningApiServer, folder: Path, does: str) -> tuple[Path, str]:
     """Who does that when it is told to, and its last words."""
     called = program(folder, TOLD.format(does))
     with running(apiserver, folder, *WORDS, *pair(folder), called=called, ends=1) as webhook:
@@ -61,7 +61,7 @@ def ended(apiserver: Ground, folder: Path, does: str) -> tuple[Path, str]:
         return called, webhook.process.communicate(timeout=60)[1]
 
 
-def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -> None:
+def test_one_that_hangs_ends_and_says_where(apiserver: RunningApiServer, tmp_path: Path) -> None:
     called, said = ended(apiserver, tmp_path, HANGS)
 
     last = json.loads(said.splitlines()[-1])
@@ -73,7 +73,7 @@ def test_one_that_hangs_ends_and_says_where(apiserver: Ground, tmp_path: Path) -
 
 
 def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     called, said = ended(apiserver, tmp_path, HOLDS)
 
@@ -82,7 +82,9 @@ def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(
 
 
 @pytest.mark.parametrize("hangs", [HANGS, HOLDS], ids=["hangs", "holds"])
-def test_it_ends_though_nobody_reads_its_log(apiserver: Ground, tmp_path: Path, hangs: str) -> None:
+def test_it_ends_though_nobody_reads_its_log(
+    apiserver: RunningApiServer, tmp_path: Path, hangs: str
+) -> None:
     called = program(tmp_path, TOLD.format(FULL + hangs))
     with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called, ends=1) as webhook:
         decides(webhook)
@@ -90,7 +92,9 @@ def test_it_ends_though_nobody_reads_its_log(apiserver: Ground, tmp_path: Path, 
         assert webhook.process.wait(60) == 1
 
 
-def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Path) -> None:
+def test_one_that_was_stopped_for_longer_goes_on(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     with running(
         apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(WORKS))
     ) as webhook:
@@ -105,7 +109,9 @@ def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Pa
             decides(webhook)
 
 
-def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_path: Path) -> None:
+def test_where_no_more_threads_can_be_started_it_goes_on(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     with running(
         apiserver,
         tmp_path,
@@ -121,7 +127,7 @@ def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_
 
 
 def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     called = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
     with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called) as webhook:
@@ -153,7 +159,7 @@ def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
 
 
 def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     called = program(tmp_path, TOLD.format(HANGS))
     with running(

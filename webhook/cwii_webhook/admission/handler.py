@@ -41,13 +41,13 @@ PATIENCE = 4.0  # seconds that one review may take: an API server waits for five
 class RequestView(ClusterView, Protocol):
     """The picture for one review. After `look` it can say of that object; or it raises Undecided or Hopeless."""
 
-    async def look(self, ref: ObjectRef, /) -> None: ...
+    async def look_up(self, ref: ObjectRef, /) -> None: ...
 
 
 class PrerequisiteWriter(Protocol):
     """What must exist before the answer. Raises Refused where it may not, and Undecided or Hopeless where it could not be made."""
 
-    async def make(self, thing: ConfigMap, picture: ClusterView, /) -> None: ...
+    async def write(self, thing: ConfigMap, picture: ClusterView, /) -> None: ...
 
 
 class Lane(Struct, frozen=True):
@@ -150,7 +150,7 @@ class AdmissionHandler:
 
     async def _later(self, case: Case, missing: ObjectRef) -> HttpResponse:
         try:
-            await case.sight.look(missing)
+            await case.sight.look_up(missing)
         except (LookupFailed, LookupRefused) as e:
             return self._undecided(case.dialect, case.review.request, e)
         reply = self._decide(case)
@@ -159,7 +159,7 @@ class AdmissionHandler:
     async def _delivered(self, case: Case, decision: Decision) -> HttpResponse:
         try:
             for thing in decision.prerequisites:
-                await self._delivery.make(thing, case.sight)
+                await self._delivery.write(thing, case.sight)
         except NotCached as e:
             return await self._later(case, e.ref)
         except (LookupFailed, LookupRefused) as e:

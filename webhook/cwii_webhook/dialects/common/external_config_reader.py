@@ -23,8 +23,8 @@ MOST = 1 << 20  # bytes: as much as a ConfigMap may hold, which such files are m
 class WatchedObjects(Protocol):
     """What is known of an object without asking anybody, and who said so: another cluster's server says what holds there."""
 
-    def held(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...
-    def whose(self, ref: ObjectRef, /) -> object: ...
+    def get_cached(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...
+    def get_server(self, ref: ObjectRef, /) -> object: ...
 
 
 Mark = ObjectMetadata | tuple[int, ...] | None  # by which a change is seen
@@ -84,8 +84,8 @@ class _Reading:
         """Whether there was anything to read: it changed, or could not be read before."""
         match self.source.location:
             case ConfigMapKey(ref, key):
-                self._forget(self._known.whose(ref))
-                seen = self._known.held(ref)
+                self._forget(self._known.get_server(ref))
+                seen = self._known.get_cached(ref)
                 return self._heeded(seen, lambda: seen.annotations.get(key) if seen else None)
             case LocalFile(path):
                 return self._heeded(_looks(Path(path)), lambda: _content(Path(path)))
