@@ -192,7 +192,7 @@ def measured(port: int, pid: int, context: ssl.SSLContext, asking: Iterator[byte
 def ratios() -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as name, _apart(), run_apiserver() as apiserver:
         folder = Path(name)
-        signed = apiserver.authority.server("127.0.0.1")
+        signed = apiserver.authority.issue_server_certificate("127.0.0.1")
         pem = folder / "server.pem"
         pem.write_bytes(signed.key + signed.certificate)
         context = ssl.create_default_context(cadata=apiserver.ca.decode())

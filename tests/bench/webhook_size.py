@@ -48,7 +48,7 @@ def _tried(*, accounts: int, spaces: int, owners: int) -> tuple[float, float, fl
 
 def _once(accounts: int, spaces: int, owners: int) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as name, run_apiserver() as apiserver:
-        signed = apiserver.authority.server("127.0.0.1")
+        signed = apiserver.authority.issue_server_certificate("127.0.0.1")
         pem = Path(name, "server.pem")
         pem.write_bytes(signed.key + signed.certificate)
         fill(apiserver, accounts=accounts, spaces=spaces, owners=owners)

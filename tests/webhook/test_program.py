@@ -347,7 +347,7 @@ def test_who_is_told_to_end_before_it_serves_ends_well(tmp_path: Path) -> None:
 def test_only_who_bears_the_name_of_an_api_server_may_ask(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    signed = apiserver.authority.client("kube-apiserver")
+    signed = apiserver.authority.issue_client_certificate("kube-apiserver")
     (tmp_path / "client.pem").write_bytes(signed.key + signed.certificate)
     words = (*EKS, *pair(tmp_path), "--client-ca", str(tmp_path / "ca.crt"), "--client-names")
     for names, code in (("front-proxy,kube-apiserver", 200), ("somebody-else", 403)):

@@ -106,7 +106,7 @@ def running(
     **environ: str,
 ) -> Generator[Running]:
     """`before` is done when all files are there; `called` is a name of the program's; `ends` is what it ends with."""
-    signed = apiserver.authority.server("127.0.0.1")
+    signed = apiserver.authority.issue_server_certificate("127.0.0.1")
     (folder / "tls.crt").write_bytes(signed.certificate)
     (folder / "tls.key").write_bytes(signed.key)
     (folder / "ca.crt").write_bytes(apiserver.ca)

@@ -1,4 +1,4 @@
-"""A certificate authority for a double, and what it signs."""
+"""A certificate authority for the fake API server."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 @dataclass(frozen=True)
 class SignedCertificate:
+    """A certificate and its private key, as PEM."""
+
     certificate: bytes
     key: bytes
 
 
 class CertificateAuthority:
+    """A CA that issues server and client certificates."""
+
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        builder = _start_builder("double's CA", "double's CA", self._key).add_extension(
+        builder = _start_builder("fake CA", "fake CA", self._key).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         self._certificate = builder.sign(self._key, hashes.SHA256())
@@ -30,7 +34,7 @@ class CertificateAuthority:
     def pem(self) -> bytes:
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
-    def server(self, *names: str) -> SignedCertificate:
+    def issue_server_certificate(self, *names: str) -> SignedCertificate:
         names_extension = [
             x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
             for name in names
@@ -41,15 +45,18 @@ class CertificateAuthority:
             x509.SubjectAlternativeName(names_extension),
         )
 
-    def client(self, user: str) -> SignedCertificate:
+    def issue_client_certificate(self, user: str) -> SignedCertificate:
         return self._sign(user, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
     def _sign(
-        self, name: str, use: x509.ObjectIdentifier, sans: x509.SubjectAlternativeName | None
+        self,
+        name: str,
+        extended_key_usage: x509.ObjectIdentifier,
+        sans: x509.SubjectAlternativeName | None,
     ) -> SignedCertificate:
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _start_builder(name, "double's CA", key).add_extension(
-            x509.ExtendedKeyUsage([use]), critical=False
+        builder = _start_builder(name, "fake CA", key).add_extension(
+            x509.ExtendedKeyUsage([extended_key_usage]), critical=False
         )
         if sans:
             builder = builder.add_extension(sans, critical=False)
@@ -77,5 +84,5 @@ def _start_builder(
     )
 
 
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])

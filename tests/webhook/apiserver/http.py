@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as an API server speaks: requests in, answers and streams of chunks out."""
+"""Minimal HTTP/1.1 for the fake API server: requests, responses and chunked streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Request:
     target: str
     headers: dict[str, str]
     body: bytes
-    user: str = ""  # of its client certificate
+    user: str = ""  # common name of the client certificate
     path: str = ""
     query: dict[str, str] = field(default_factory=dict[str, str])
 

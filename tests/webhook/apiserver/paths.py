@@ -1,4 +1,4 @@
-"""What a request to an API server is about."""
+"""Parses the URL path of an API request."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from tests.webhook.apiserver.store import Object
 
 @dataclass(frozen=True)
 class ResourcePath:
-    verb: str  # as RBAC has it
-    root: str  # /api/v1, /apis/apps/v1
+    """The verb of a request, and the object or collection that it addresses."""
+
+    verb: str  # of RBAC
+    root: str  # such as /api/v1 or /apis/apps/v1
     plural: str = ""
     namespace: str = ""
     name: str = ""
 
     @property
-    def path(self) -> str:
+    def collection(self) -> str:
         return f"{self.root}/{self.plural}"
 
     def matches(self, item: Object, field_selector: str) -> bool:
-        """Of a collection: whether it is in the namespace, and has the name that a field selector says."""
+        """Whether the object is in the namespace and matches the field selector."""
         metadata = item["metadata"]
         return self.namespace in {"", metadata.get("namespace")} and field_selector in {
             "",

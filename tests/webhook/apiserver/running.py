@@ -1,4 +1,4 @@
-"""An API server to test against, reached as a user reaches it. What only a double can do is asked of its `double`."""
+"""Runs the fake API server in a thread, behind a network that can fail."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ SPECS: dict[str, dict[str, Any]] = {
     "ReplicaSet": _WORKLOAD_SPEC,
     "Deployment": _WORKLOAD_SPEC,
     "DaemonSet": _WORKLOAD_SPEC,
-}  # without which a real one takes none
+}  # fields that a real API server requires
 
 
 @dataclass(frozen=True)
 class Owner:
+    """The controller in an owner reference."""
+
     api_version: str
     kind: str
     name: str
 
 
 class ClusterUser:
-    """What a user of the cluster does, over HTTP."""
+    """A user who changes objects over HTTPS. The requests bypass the flaky network."""
 
     def __init__(self, port: int, trust: ssl.SSLContext, token: str) -> None:
         self._port, self._trust, self._token = port, trust, token
@@ -58,7 +60,7 @@ class ClusterUser:
         annotations: Mapping[str, str] | None = None,
         owner: Owner | None = None,
     ) -> None:
-        """Makes it, or gives it these annotations and no others."""
+        """Creates or updates an object, so that it has exactly these annotations."""
         metadata: dict[str, Any] = {"name": name, "annotations": dict(annotations or {})}
         if resource.namespaced:
             metadata["namespace"] = namespace
@@ -83,7 +85,7 @@ class ClusterUser:
         )
 
     def apply_config_map(self, namespace: str, name: str, data: Mapping[str, str]) -> None:
-        """A ConfigMap, with these data and no others."""
+        """Creates or updates a ConfigMap, so that it has exactly this data."""
         path = _path(CONFIG_MAPS, namespace, name)
         manifest = {
             "apiVersion": "v1",
@@ -119,7 +121,9 @@ class ClusterUser:
 
 @dataclass(frozen=True)
 class RunningApiServer:
-    user: ClusterUser  # past the wire
+    """A running fake API server, and the objects that control it."""
+
+    user: ClusterUser
     network: FlakyNetwork
     authority: CertificateAuthority
     fake: FakeApiServer
@@ -135,19 +139,19 @@ class RunningApiServer:
         return self.authority.pem
 
     def run_in_loop(self, function: Callable[[], _Result]) -> _Result:
-        """In the loop of the double and its wire, which is another thread's."""
+        """Calls a function in the event loop of the server, which runs in another thread."""
 
-        async def done() -> _Result:
+        async def call() -> _Result:
             return function()
 
-        return asyncio.run_coroutine_threadsafe(done(), self.loop).result(10)
+        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(10)
 
     async def wait_for_network(self) -> None:
-        """Time for what would come over a socket, if it came."""
+        """Waits long enough for a request to arrive, for tests that expect none."""
         await asyncio.sleep(0.05)
 
     async def reopen_network(self) -> None:
-        """The outage is over."""
+        """Ends the outage after `network.close`."""
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.network.open(), self.loop))
 
 
@@ -168,7 +172,9 @@ def run_apiserver() -> Generator[RunningApiServer]:
 
 async def _start(loop: asyncio.AbstractEventLoop) -> RunningApiServer:
     authority, fake = CertificateAuthority(), FakeApiServer()
-    context = _server_context(authority, authority.server("127.0.0.1", "api.example.org"))
+    context = _server_context(
+        authority, authority.issue_server_certificate("127.0.0.1", "api.example.org")
+    )
     server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, ssl=context)
     port: int = server.sockets[0].getsockname()[1]
     network = FlakyNetwork(port)

@@ -1,4 +1,4 @@
-"""An informer at work before an API server, by a clock that a test moves."""
+"""Runs an informer against the fake API server, with a fake clock."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from tests.webhook.fake_clock import FakeClock, advance_until, wait_until
 ROLE = "cwii.dev/role"
 ALL_RESOURCES = (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)
 WEB = service_account_ref("shop", "web")
-REVIEW_TIMEOUT = 8.0  # seconds that a review has
+REVIEW_TIMEOUT = 8.0  # seconds
 
 
 @dataclass
 class RunningInformer:
+    """A running informer, and the objects that control it."""
+
     informer: Informer
     clock: FakeClock
     apiserver: RunningApiServer
@@ -36,22 +38,22 @@ class RunningInformer:
         return self.informer.view(self.clock.now() + REVIEW_TIMEOUT)
 
     def cached_role(self, ref: ObjectRef = WEB) -> str:
-        """What is known without asking anybody."""
+        """Returns the role from the cache, "none" for no role, "unknown" if it is not cached."""
         try:
-            seen = self.view().get(ref)
+            metadata = self.view().get(ref)
         except NotCached:
             return "unknown"
-        return seen.annotations.get(ROLE, "") if seen else "none"
+        return metadata.annotations.get(ROLE, "") if metadata else "none"
 
     async def look_up_role(self, ref: ObjectRef = WEB) -> str:
-        """What is known after a look, as a review would have it."""
+        """Returns the role after a lookup, as a review sees it."""
         view = self.view()
         await view.look_up(ref)
-        seen = view.get(ref)
-        return seen.annotations.get(ROLE, "") if seen else "none"
+        metadata = view.get(ref)
+        return metadata.annotations.get(ROLE, "") if metadata else "none"
 
     async def advance_until_done(self, lookup: asyncio.Task[str]) -> str:
-        """Lets time pass until it has."""
+        """Advances the clock until the lookup has finished."""
         await advance_until(self.clock, 0.02, lookup.done)
         return lookup.result()
 
@@ -71,7 +73,7 @@ class RunningInformer:
 
 
 @asynccontextmanager
-async def run_informer(  # noqa: PLR0913 - all by name
+async def run_informer(  # noqa: PLR0913 - keyword arguments
     apiserver: RunningApiServer,
     resources: Collection[ApiResource] = (SERVICE_ACCOUNTS,),
     *,
@@ -80,7 +82,7 @@ async def run_informer(  # noqa: PLR0913 - all by name
     lookup_limits: LookupLimits | None = None,
     reads_version: bool = False,
 ) -> AsyncGenerator[RunningInformer]:
-    """It has begun; see `ready` for when it has read all."""
+    """Starts an informer. See `run_synced_informer` for one that is ready."""
     clock = clock or FakeClock()
     access = Access(
         Server.from_url(apiserver.url, ca=apiserver.ca),

@@ -1,4 +1,4 @@
-"""What the picture lacks: read at once, once, and within bounds."""
+"""Tests of lookups of objects that the cache lacks."""
 
 from __future__ import annotations
 
@@ -33,75 +33,76 @@ from tests.webhook.kube.running import (
 )
 
 
-def freeze(r: RunningInformer) -> None:
+def freeze_network(r: RunningInformer) -> None:
     r.apiserver.run_in_loop(r.apiserver.network.freeze)
-    r.clock.advance(IDLE_TIMEOUT)  # single reads have new connections, which are as good as ever
+    r.clock.advance(IDLE_TIMEOUT)  # lookups now open new connections, which are not frozen
 
 
-def put_unseen(r: RunningInformer, role: str) -> None:
-    """The watch does not hear of it: its packets are dropped."""
-    freeze(r)
+def set_role_without_event(r: RunningInformer, role: str) -> None:
+    """Changes the role without an event, because the watch's packets are dropped."""
+    freeze_network(r)
     r.set_role(role)
 
 
-async def test_what_the_watch_has_not_told_yet_is_read_directly(
+async def test_object_without_watch_event_is_looked_up(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
-        put_unseen(r, "one")
+        set_role_without_event(r, "one")
         assert r.cached_role() == "unknown"
         assert await r.look_up_role_over_time() == "one"
         assert r.count_requests("get") == 1
 
 
-async def test_what_was_read_for_a_review_is_seen_by_its_next_try_however_late(
+async def test_lookup_result_stays_valid_for_its_review(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
-        put_unseen(r, "one")
-        sight = r.view()
-        looking = asyncio.create_task(sight.look_up(WEB))
-        await advance_until(r.clock, 0.02, looking.done)
+        set_role_without_event(r, "one")
+        view = r.view()
+        lookup = asyncio.create_task(view.look_up(WEB))
+        await advance_until(r.clock, 0.02, lookup.done)
         r.clock.advance(60)
-        seen = sight.get(WEB)
-        assert seen is not None
-        assert seen.annotations == {ROLE: "one"}
+        metadata = view.get(WEB)
+        assert metadata is not None
+        assert metadata.annotations == {ROLE: "one"}
 
 
-async def test_of_many_who_wait_for_one_object_one_reads_it(apiserver: RunningApiServer) -> None:
+async def test_concurrent_lookups_of_one_object_make_one_request(
+    apiserver: RunningApiServer,
+) -> None:
     async with run_synced_informer(apiserver) as r:
-        put_unseen(r, "one")
-        held = hold(apiserver)
-        waiting = [asyncio.create_task(r.look_up_role()) for _ in range(100)]
+        set_role_without_event(r, "one")
+        release = hold_reads(apiserver)
+        lookups = [asyncio.create_task(r.look_up_role()) for _ in range(100)]
         await wait_until(lambda: r.count_requests("get"))
-        apiserver.run_in_loop(held.set)
-        assert set(await asyncio.gather(*waiting)) == {"one"}
+        apiserver.run_in_loop(release.set)
+        assert set(await asyncio.gather(*lookups)) == {"one"}
         assert r.count_requests("get") == 1
 
 
-async def test_what_is_not_found_is_looked_for_a_second_time_within_the_grace(
+async def test_missing_object_is_read_again_within_the_grace(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
-        freeze(r)
-        began = r.clock.now()
-        looking = asyncio.create_task(r.look_up_role())
+        freeze_network(r)
+        started_at = r.clock.now()
+        lookup = asyncio.create_task(r.look_up_role())
         await wait_until(lambda: r.count_requests("get") == 1)
         r.set_role("one")
-        assert await r.advance_until_done(looking) == "one"
+        assert await r.advance_until_done(lookup) == "one"
         assert r.count_requests("get") == 2
-        assert (
-            r.clock.now() - began < 1
-        )  # and not 0.2: time passes here while an answer is on its way, too
+        # Not 0.2 seconds: the test also advances the clock while a response is on its way.
+        assert r.clock.now() - started_at < 1
 
 
-async def test_without_grace_there_is_no_second_try(apiserver: RunningApiServer) -> None:
+async def test_without_grace_there_is_no_second_read(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver, lookup_limits=LookupLimits(grace=0)) as r:
         assert await r.look_up_role() == "none"
         assert r.count_requests("get") == 1
 
 
-async def test_what_is_not_there_is_remembered_for_a_second_and_no_longer(
+async def test_missing_object_is_remembered_for_one_second(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver, lookup_limits=LookupLimits(grace=0)) as r:
@@ -111,7 +112,7 @@ async def test_what_is_not_there_is_remembered_for_a_second_and_no_longer(
         assert r.cached_role() == "unknown"
 
 
-async def test_what_the_watch_tells_counts_more_than_a_remembered_miss(
+async def test_watch_event_overrides_a_remembered_miss(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver, lookup_limits=LookupLimits(grace=0)) as r:
@@ -120,7 +121,7 @@ async def test_what_the_watch_tells_counts_more_than_a_remembered_miss(
         await wait_until(lambda: r.cached_role() == "one")
 
 
-async def test_what_was_not_heard_of_for_three_minutes_is_read_before_it_is_believed(
+async def test_object_is_read_directly_after_three_minutes_without_events(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
@@ -138,7 +139,7 @@ async def test_what_was_not_heard_of_for_three_minutes_is_read_before_it_is_beli
         assert await r.look_up_role() == "two"
 
 
-async def test_more_misses_than_the_rate_allows_are_undecided_and_not_read(
+async def test_misses_above_the_rate_limit_fail_without_a_request(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(
@@ -156,7 +157,7 @@ async def test_more_misses_than_the_rate_allows_are_undecided_and_not_read(
         assert await r.look_up_role(service_account_ref("shop", "random-4")) == "none"
 
 
-async def test_misses_of_strangers_take_nothing_from_refreshes(apiserver: RunningApiServer) -> None:
+async def test_misses_do_not_use_up_the_limit_of_refreshes(apiserver: RunningApiServer) -> None:
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
     async with run_synced_informer(
         apiserver, lookup_limits=LookupLimits(grace=0, misses_per_second=0, misses_burst=0)
@@ -166,51 +167,51 @@ async def test_misses_of_strangers_take_nothing_from_refreshes(apiserver: Runnin
         assert await r.look_up_role() == "two"
 
 
-async def test_reads_at_once_are_bounded_in_number(apiserver: RunningApiServer) -> None:
+async def test_number_of_concurrent_lookups_is_limited(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
-        held = hold(apiserver)
-        waiting = [
+        release = hold_reads(apiserver)
+        lookups = [
             asyncio.create_task(r.look_up_role(service_account_ref("shop", f"random-{n}")))
             for n in range(MAX_CONCURRENT_LOOKUPS)
         ]
         await wait_until(lambda: r.count_requests("get") == MAX_CONCURRENT_LOOKUPS)
         with pytest.raises(LookupFailed):
             await r.look_up_role(service_account_ref("shop", "one-more"))
-        apiserver.run_in_loop(held.set)
-        await advance_until(r.clock, 0.02, lambda: all(task.done() for task in waiting))
+        apiserver.run_in_loop(release.set)
+        await advance_until(r.clock, 0.02, lambda: all(task.done() for task in lookups))
 
 
-async def test_a_read_that_takes_too_long_is_undecided(apiserver: RunningApiServer) -> None:
+async def test_lookup_fails_after_its_timeout(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
-        hold(apiserver)
-        looking = asyncio.create_task(r.look_up_role())
+        hold_reads(apiserver)
+        lookup = asyncio.create_task(r.look_up_role())
         await wait_until(lambda: r.count_requests("get"))
         r.clock.advance(LOOKUP_TIMEOUT)
         with pytest.raises(LookupFailed, match="could not be looked up"):
-            await looking
+            await lookup
 
 
-async def test_nobody_waits_longer_than_the_review_may_take(apiserver: RunningApiServer) -> None:
+async def test_lookup_fails_at_the_deadline_of_the_review(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
-        hold(apiserver)
-        sight = r.informer.view(r.clock.now() + 0.5)
-        looking = asyncio.create_task(sight.look_up(WEB))
+        hold_reads(apiserver)
+        view = r.informer.view(r.clock.now() + 0.5)
+        lookup = asyncio.create_task(view.look_up(WEB))
         await wait_until(lambda: r.count_requests("get"))
         r.clock.advance(0.5)
         with pytest.raises(LookupFailed, match="in time"):
-            await looking
+            await lookup
         with pytest.raises(NotCached):
-            sight.get(WEB)
+            view.get(WEB)
 
 
-async def test_an_outage_is_waited_for_once_and_not_by_every_review(
+async def test_only_one_review_waits_during_an_outage(
     apiserver: RunningApiServer,
 ) -> None:
-    """Packets to the API server are dropped: each read would take all its time."""
+    """During an outage each read would run into its timeout."""
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "api", {ROLE: "two"})
     async with run_synced_informer(apiserver) as r:
-        hold(apiserver)
+        hold_reads(apiserver)
         apiserver.fake.behavior.retry_after["watch"] = [10_000]
         apiserver.run_in_loop(apiserver.network.cut)
         await advance_until(r.clock, 0.1, r.errors)
@@ -223,19 +224,19 @@ async def test_an_outage_is_waited_for_once_and_not_by_every_review(
         assert r.count_requests("get") == 1
 
 
-async def test_a_busy_api_server_is_asked_again_when_it_says(apiserver: RunningApiServer) -> None:
+async def test_lookup_is_retried_after_the_time_in_retry_after(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
-        put_unseen(r, "one")
+        set_role_without_event(r, "one")
         apiserver.fake.behavior.retry_after["get"] = [1]
-        began = r.clock.now()
-        looking = asyncio.create_task(r.look_up_role())
+        started_at = r.clock.now()
+        lookup = asyncio.create_task(r.look_up_role())
         await wait_until(lambda: r.count_requests("get") == 1)
-        assert await r.advance_until_done(looking) == "one"
-        assert r.clock.now() - began >= 1
+        assert await r.advance_until_done(lookup) == "one"
+        assert r.clock.now() - started_at >= 1
 
 
 @pytest.mark.parametrize("busy", [60, 3600])
-async def test_a_review_does_not_wait_for_an_api_server_that_is_busy_for_long(
+async def test_lookup_fails_at_once_if_retry_after_is_long(
     apiserver: RunningApiServer, busy: int
 ) -> None:
     async with run_synced_informer(apiserver) as r:
@@ -247,33 +248,33 @@ async def test_a_review_does_not_wait_for_an_api_server_that_is_busy_for_long(
 @pytest.mark.parametrize(
     "name", ["..", "../../secrets/x", "a/b", "", "UPPER", "a" * 300, "web?watch=1", "web\r\nX: y"]
 )
-async def test_what_no_object_can_be_called_is_not_asked_for(
+async def test_invalid_object_names_cause_no_request(
     apiserver: RunningApiServer, name: str
 ) -> None:
     async with run_synced_informer(apiserver) as r:
-        asked = len(apiserver.fake.requests)
+        request_count = len(apiserver.fake.requests)
         assert r.cached_role(service_account_ref("shop", name)) == "none"
         assert r.cached_role(service_account_ref(name, "web")) == "none"
         assert await r.look_up_role(service_account_ref(name, name)) == "none"
-        assert len(apiserver.fake.requests) == asked
+        assert len(apiserver.fake.requests) == request_count
 
 
-async def test_of_a_kind_that_nobody_asks_for_nothing_is_known(apiserver: RunningApiServer) -> None:
+async def test_object_of_an_unwatched_resource_is_absent(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
         assert r.cached_role(ObjectRef("example.org", "Workflow", "shop", "web")) == "none"
 
 
-async def test_one_review_looks_up_so_many_objects_and_no_more(apiserver: RunningApiServer) -> None:
+async def test_number_of_lookups_per_review_is_limited(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver, lookup_limits=LookupLimits(grace=0)) as r:
-        sight = r.informer.view(r.clock.now() + REVIEW_TIMEOUT)
+        view = r.informer.view(r.clock.now() + REVIEW_TIMEOUT)
         for number in range(MAX_LOOKUPS_PER_REVIEW):
-            await sight.look_up(service_account_ref("shop", f"random-{number}"))
+            await view.look_up(service_account_ref("shop", f"random-{number}"))
         with pytest.raises(LookupFailed, match="one object too many"):
-            await sight.look_up(service_account_ref("shop", "one-more"))
+            await view.look_up(service_account_ref("shop", "one-more"))
 
 
-def hold(ground: RunningApiServer) -> asyncio.Event:
-    """Single reads wait for it."""
-    held = ground.run_in_loop(asyncio.Event)
-    ground.fake.behavior.release_reads = held
-    return held
+def hold_reads(apiserver: RunningApiServer) -> asyncio.Event:
+    """Makes reads of single objects wait for the returned event."""
+    release = apiserver.run_in_loop(asyncio.Event)
+    apiserver.fake.behavior.release_reads = release
+    return release

@@ -1,4 +1,4 @@
-"""An API server that is away, too busy, or does not let us: what is told, when it is tried again, and what is known meanwhile."""
+"""Tests with an API server that is down, overloaded or denies access."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROLLOUTS = OWNERS[-1]
 ROLLOUT = ObjectRef("argoproj.io", "Rollout", "shop", "web")
 
 
-async def test_what_is_known_is_served_through_an_outage_and_its_age_is_told(
+async def test_cache_serves_through_an_outage_and_reports_its_age(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
@@ -36,7 +36,7 @@ async def test_what_is_known_is_served_through_an_outage_and_its_age_is_told(
         assert "cannot be reached" in r.errors() or "was lost" in r.errors()
 
 
-async def test_after_an_outage_everything_is_as_it_is_now(apiserver: RunningApiServer) -> None:
+async def test_cache_is_current_after_an_outage(apiserver: RunningApiServer) -> None:
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web", {ROLE: "one"})
     async with run_synced_informer(apiserver) as r:
         apiserver.run_in_loop(apiserver.network.close)
@@ -49,7 +49,7 @@ async def test_after_an_outage_everything_is_as_it_is_now(apiserver: RunningApiS
         assert r.reports[-1] == "the watch of serviceaccounts goes on"
 
 
-async def test_an_outage_is_told_once_and_not_at_every_try(apiserver: RunningApiServer) -> None:
+async def test_outage_is_reported_once(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
         apiserver.run_in_loop(apiserver.network.close)
         await advance_until(
@@ -58,13 +58,13 @@ async def test_an_outage_is_told_once_and_not_at_every_try(apiserver: RunningApi
         assert len(r.reports) <= 2
 
 
-def test_tries_are_made_ever_more_seldom_and_never_all_at_once() -> None:
-    class Chance(FakeClock):
+def test_backoff_grows_to_its_limit_with_jitter() -> None:
+    class LowestJitter(FakeClock):
         def jitter(self, low: float, high: float, /) -> float:
             assert low < high
             return low
 
-    backoff = Backoff(Chance())
+    backoff = Backoff(LowestJitter())
     waits = [backoff.next_delay() for _ in range(20)]
     assert waits == sorted(waits)
     assert waits[0] == 0.1
@@ -72,7 +72,7 @@ def test_tries_are_made_ever_more_seldom_and_never_all_at_once() -> None:
     assert backoff.next_delay(40.0) >= 40.0
 
 
-async def test_a_busy_api_server_is_left_alone_for_as_long_as_it_asks(
+async def test_watch_waits_for_the_time_in_retry_after(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.retry_after["watch"] = [20]
@@ -86,7 +86,7 @@ async def test_a_busy_api_server_is_left_alone_for_as_long_as_it_asks(
         assert r.count_requests("list") == 0
 
 
-async def test_a_token_is_read_anew_when_it_is_refused(
+async def test_token_file_is_read_again_after_a_rejection(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "token").write_text("first\n")
@@ -103,7 +103,7 @@ async def test_a_token_is_read_anew_when_it_is_refused(
         assert r.clock.now() < 1010
 
 
-async def test_a_token_is_read_anew_every_minute(
+async def test_token_file_is_read_again_every_minute(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "token").write_text("first")
@@ -119,7 +119,7 @@ async def test_a_token_is_read_anew_every_minute(
         assert apiserver.fake.requests[-1].token == "second"
 
 
-async def test_a_token_that_stays_refused_is_told_and_not_tried_without_end(
+async def test_rejected_token_is_reported_and_retried_with_backoff(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.accepted_tokens = set()
@@ -133,7 +133,7 @@ async def test_a_token_that_stays_refused_is_told_and_not_tried_without_end(
         assert r.count_requests("watch") == 2
 
 
-async def test_a_kind_that_the_cluster_does_not_have_is_known_to_have_no_objects(
+async def test_resource_that_the_cluster_does_not_serve_has_no_objects(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver, [ROLLOUTS]) as r:
@@ -142,10 +142,14 @@ async def test_a_kind_that_the_cluster_does_not_have_is_known_to_have_no_objects
         assert r.count_requests("watch", ROLLOUTS) == r.count_requests("list", ROLLOUTS) == 0
 
 
-async def test_a_group_of_that_name_with_other_kinds_is_not_asked_for_rollouts(
+async def test_api_group_without_rollouts_is_not_watched_for_rollouts(
     apiserver: RunningApiServer,
 ) -> None:
-    """Argo CD has the group too. Who may not list what is not there is told 403, and would never be ready."""
+    """Argo CD serves the same group.
+
+    Without permission, a list of a missing resource fails with 403, and the informer would never
+    be ready.
+    """
     apiserver.fake.behavior.served_resources[ROLLOUTS.api_path] = ["applications"]
     apiserver.fake.behavior.denied_verbs = {("watch", "rollouts"), ("list", "rollouts")}
     async with run_informer(apiserver, [SERVICE_ACCOUNTS, ROLLOUTS]) as r:
@@ -153,7 +157,7 @@ async def test_a_group_of_that_name_with_other_kinds_is_not_asked_for_rollouts(
         assert r.cached_role(ROLLOUT) == "none"
 
 
-async def test_a_kind_that_the_cluster_gets_later_is_found(apiserver: RunningApiServer) -> None:
+async def test_resource_that_is_installed_later_is_found(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver, [ROLLOUTS]) as r:
         apiserver.fake.behavior.served_resources[ROLLOUTS.api_path] = ["rollouts"]
         apiserver.user.apply(ROLLOUTS, "shop", "web", {ROLE: "one"})
@@ -161,7 +165,7 @@ async def test_a_kind_that_the_cluster_gets_later_is_found(apiserver: RunningApi
         await wait_until(lambda: r.cached_role(ROLLOUT) == "one")
 
 
-async def test_what_the_api_server_forbids_is_told_until_it_does_not(
+async def test_missing_permissions_are_reported_until_they_are_granted(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.denied_verbs = {
@@ -171,16 +175,16 @@ async def test_what_the_api_server_forbids_is_told_until_it_does_not(
     async with run_informer(apiserver) as r:
         await wait_until(lambda: r.errors() and "may not" in r.informer.not_ready_reasons()[1])
         assert "403" in r.informer.not_ready_reasons()[0]
-        assert (
-            r.informer.not_ready_reasons()[1]
-            == "the ServiceAccount may not list or watch serviceaccounts: give it that in a ClusterRole"
+        assert r.informer.not_ready_reasons()[1] == (
+            "the ServiceAccount may not list or watch serviceaccounts:"
+            " give it that in a ClusterRole"
         )
         assert r.informer.not_ready_reasons()[1] in r.reports
         apiserver.fake.behavior.denied_verbs = set()
         await advance_until(r.clock, 1, lambda: not r.informer.not_ready_reasons())
 
 
-async def test_a_direct_read_that_would_be_forbidden_is_found_before_it_is_needed(
+async def test_missing_get_permission_is_reported_at_startup(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.denied_verbs = {("get", "serviceaccounts")}
@@ -193,32 +197,32 @@ async def test_a_direct_read_that_would_be_forbidden_is_found_before_it_is_neede
         )
 
 
-async def test_the_right_to_write_is_asked_for_where_something_is_written(
+async def test_write_permissions_are_checked_only_for_writers(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.denied_verbs = {("patch", "configmaps")}
-    api = Client(
+    client = Client(
         Access(
             Server.from_url(apiserver.url, ca=apiserver.ca),
             StaticIdentity(Credential("first")),
             FakeClock(),
         )
     )
-    assert await find_missing_permissions(api, [SERVICE_ACCOUNTS]) == []
-    assert await find_missing_permissions(api, [SERVICE_ACCOUNTS], writes_config_maps=True) == [
+    assert await find_missing_permissions(client, [SERVICE_ACCOUNTS]) == []
+    assert await find_missing_permissions(client, [SERVICE_ACCOUNTS], writes_config_maps=True) == [
         "the ServiceAccount may not patch configmaps: give it that in a ClusterRole"
     ]
-    await api.close()
+    await client.close()
 
 
-async def test_what_a_direct_read_is_forbidden_stays_so(apiserver: RunningApiServer) -> None:
+async def test_forbidden_lookup_is_refused_permanently(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
         apiserver.fake.behavior.denied_verbs = {("get", "serviceaccounts")}
         with pytest.raises(LookupRefused, match="403"):
             await r.look_up_role(service_account_ref("shop", "new"))
 
 
-async def test_the_version_is_read_and_read_again_on_a_new_connection(
+async def test_server_version_is_read_again_on_a_new_connection(
     apiserver: RunningApiServer,
 ) -> None:
     apiserver.fake.behavior.version = ("1", "31+")
@@ -230,7 +234,9 @@ async def test_the_version_is_read_and_read_again_on_a_new_connection(
         await advance_until(r.clock, 0.1, lambda: r.informer.version == (1, 32))
 
 
-async def test_without_the_version_it_is_not_ready(apiserver: RunningApiServer) -> None:
+async def test_informer_is_not_ready_without_the_server_version(
+    apiserver: RunningApiServer,
+) -> None:
     apiserver.fake.behavior.version = ("", "")
     async with run_informer(apiserver, reads_version=True) as r:
         await advance_until(r.clock, 0.1, lambda: len(r.informer.not_ready_reasons()) == 1)

@@ -1,4 +1,4 @@
-"""The watch of one kind: what it knows, and how it goes on when the API server or the network does not."""
+"""Tests of the watch of a resource, and of its recovery from failures."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ REPLICASETS = OWNERS[0]
 ROLLOUTS = OWNERS[-1]
 
 
-def give(ground: RunningApiServer, role: str, name: str = "web") -> None:
-    ground.user.apply(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
+def set_role(apiserver: RunningApiServer, role: str, name: str = "web") -> None:
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
 
 
-def watches(ground: RunningApiServer) -> list[dict[str, str]]:
-    return [request.query for request in ground.fake.requests if "watch" in request.query]
+def watch_queries(apiserver: RunningApiServer) -> list[dict[str, str]]:
+    return [request.query for request in apiserver.fake.requests if "watch" in request.query]
 
 
-async def test_what_is_there_is_known_once_it_is_ready(apiserver: RunningApiServer) -> None:
-    give(apiserver, "one")
+async def test_existing_objects_are_cached_when_the_informer_is_ready(
+    apiserver: RunningApiServer,
+) -> None:
+    set_role(apiserver, "one")
     async with run_synced_informer(apiserver) as r:
         assert r.cached_role() == "one"
 
 
-async def test_what_comes_changes_and_goes_is_known_soon(apiserver: RunningApiServer) -> None:
+async def test_cache_follows_creates_updates_and_deletes(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
         r.set_role("one")
         await wait_until(lambda: r.cached_role() == "one")
@@ -40,7 +42,9 @@ async def test_what_comes_changes_and_goes_is_known_soon(apiserver: RunningApiSe
         await wait_until(lambda: r.cached_role() == "unknown")
 
 
-async def test_only_what_a_dialect_reads_is_kept(apiserver: RunningApiServer) -> None:
+async def test_cache_keeps_only_annotations_that_a_dialect_reads(
+    apiserver: RunningApiServer,
+) -> None:
     apiserver.user.apply(
         SERVICE_ACCOUNTS,
         "shop",
@@ -48,23 +52,23 @@ async def test_only_what_a_dialect_reads_is_kept(apiserver: RunningApiServer) ->
         {ROLE: "one", "kubectl.kubernetes.io/last-applied-configuration": "x" * 1000},
     )
     async with run_synced_informer(apiserver) as r:
-        seen = r.view().get(WEB)
-        assert seen is not None
-        assert seen.annotations == {ROLE: "one"}
-        assert seen.uid
+        metadata = r.view().get(WEB)
+        assert metadata is not None
+        assert metadata.annotations == {ROLE: "one"}
+        assert metadata.uid
 
 
-async def test_owners_and_namespaces_are_known_too(apiserver: RunningApiServer) -> None:
+async def test_owners_and_namespaces_are_cached(apiserver: RunningApiServer) -> None:
     apiserver.user.apply(NAMESPACES, "", "shop", {ROLE: "of all"})
     apiserver.user.apply(REPLICASETS, "shop", "web-1", {}, AnOwner("apps/v1", "Deployment", "web"))
     async with run_synced_informer(apiserver, ALL_RESOURCES) as r:
         assert r.cached_role(namespace_ref("shop")) == "of all"
-        seen = r.view().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
-        assert seen is not None
-        assert seen.owners == (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
+        metadata = r.view().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
+        assert metadata is not None
+        assert metadata.owners == (Owner("apps/v1", "Deployment", "web", "u", controller=True),)
 
 
-async def test_a_kind_that_nobody_asks_for_is_not_watched(apiserver: RunningApiServer) -> None:
+async def test_resource_that_is_not_configured_is_not_watched(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver, [NAMESPACES]) as r:
         assert r.count_requests("watch", NAMESPACES) == 1
         assert (
@@ -74,13 +78,13 @@ async def test_a_kind_that_nobody_asks_for_is_not_watched(apiserver: RunningApiS
         )
 
 
-async def test_a_server_with_watch_list_is_asked_for_no_list(apiserver: RunningApiServer) -> None:
+async def test_server_with_watch_list_receives_no_list_request(apiserver: RunningApiServer) -> None:
     async with run_synced_informer(apiserver) as r:
         assert (r.count_requests("list"), r.count_requests("watch")) == (0, 1)
 
 
 @pytest.mark.parametrize("watch_list", ["no", "ignored", "broken"])
-async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(
+async def test_server_without_watch_list_is_listed_in_pages_and_then_watched(
     apiserver: RunningApiServer, watch_list: str
 ) -> None:
     apiserver.fake.behavior.watch_list = watch_list
@@ -98,10 +102,10 @@ async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(
         await advance_until(r.clock, 0.01, lambda: r.cached_role() == "one")
 
 
-async def test_an_expired_version_is_read_anew_and_what_went_meanwhile_is_gone(
+async def test_expired_resource_version_causes_a_new_list(
     apiserver: RunningApiServer,
 ) -> None:
-    give(apiserver, "one", "gone")
+    set_role(apiserver, "one", "gone")
     async with run_synced_informer(apiserver) as r:
         apiserver.run_in_loop(apiserver.network.close)
         apiserver.user.delete(SERVICE_ACCOUNTS, "shop", "gone")
@@ -112,7 +116,7 @@ async def test_an_expired_version_is_read_anew_and_what_went_meanwhile_is_gone(
         assert r.informer.sizes() == {"serviceaccounts": 1}
 
 
-async def test_a_connection_that_is_cut_is_taken_up_where_it_was(
+async def test_watch_resumes_after_a_closed_connection(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
@@ -121,10 +125,10 @@ async def test_a_connection_that_is_cut_is_taken_up_where_it_was(
         await advance_until(r.clock, 0.05, lambda: r.cached_role() == "one")
         assert r.count_requests("list") == 0
         assert r.count_requests("watch") == 2
-        assert [query.get("resourceVersion") for query in watches(apiserver)] == [None, "100"]
+        assert [query.get("resourceVersion") for query in watch_queries(apiserver)] == [None, "100"]
 
 
-async def test_a_connection_that_is_reset_is_taken_up_where_it_was(
+async def test_watch_resumes_after_a_reset_connection(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
@@ -133,10 +137,10 @@ async def test_a_connection_that_is_reset_is_taken_up_where_it_was(
         await advance_until(r.clock, 0.05, lambda: r.cached_role() == "one")
 
 
-async def test_a_watch_that_is_silent_for_two_bookmarks_is_opened_anew(
+async def test_watch_without_data_for_two_bookmark_intervals_is_restarted(
     apiserver: RunningApiServer,
 ) -> None:
-    """Its packets are dropped without a reset: no error will ever tell."""
+    """The packets are dropped without a reset, so that no error occurs."""
     async with run_synced_informer(apiserver) as r:
         apiserver.run_in_loop(apiserver.network.freeze)
         r.set_role("one")
@@ -155,7 +159,7 @@ async def test_bookmarks_keep_a_quiet_watch_open(apiserver: RunningApiServer) ->
         assert r.count_requests("watch") == 1
 
 
-async def test_a_watch_whose_time_is_over_goes_on_from_its_last_bookmark(
+async def test_watch_that_ends_resumes_from_its_last_bookmark(
     apiserver: RunningApiServer,
 ) -> None:
     async with run_synced_informer(apiserver) as r:
@@ -166,4 +170,4 @@ async def test_a_watch_whose_time_is_over_goes_on_from_its_last_bookmark(
         await wait_until(lambda: r.informer.ages()["serviceaccounts"] == 0)
         apiserver.run_in_loop(apiserver.fake.end_watches)
         await advance_until(r.clock, 0.05, lambda: r.count_requests("watch") == 2)
-        assert watches(apiserver)[-1]["resourceVersion"] == str(version)
+        assert watch_queries(apiserver)[-1]["resourceVersion"] == str(version)

@@ -127,7 +127,7 @@ def _find(path: Path, section: str, name: str, entries: list[_NamedEntry] | None
             return entry
     raise BadAccess(
         f"{path} has no {section} {name!r}",
-        remedy=f"it has: {', '.join(each.name for each in entries or []) or 'none'}",
+        remedy=f"it has: {', '.join(entry.name for entry in entries or []) or 'none'}",
     )
 
 

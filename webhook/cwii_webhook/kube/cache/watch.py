@@ -171,7 +171,7 @@ class Watch:
             ).resources
         except StatusError as e:
             raise (ResourceAbsent if e.status == 404 else e) from None
-        if all(each.name != self.resource.plural for each in resources):
+        if all(resource.name != self.resource.plural for resource in resources):
             raise ResourceAbsent
 
     def _translate_error(self, e: StatusError) -> Exception:
