@@ -17,11 +17,11 @@ from pathlib import Path
 import decision
 
 from tests.webhook.apiserver.fake import ADMIN
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 
 
 @contextlib.contextmanager
-def program(apiserver: Ground, folder: Path, pem: Path) -> Generator[tuple[int, int]]:
+def program(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[tuple[int, int]]:
     """The whole webhook in all its dialects, once it is ready. Its log goes to a file, a line for each decision."""
     cluster = {
         "name": "c",
@@ -88,7 +88,7 @@ def _ready(port: int, context: ssl.SSLContext) -> None:
 
 
 def fill(
-    apiserver: Ground,
+    apiserver: RunningApiServer,
     *,
     accounts: int,
     spaces: int,
@@ -97,7 +97,7 @@ def fill(
 ) -> None:
     """Namespaces, and in them ServiceAccounts and Deployments with their ReplicaSets, as a cluster has them."""
     annotations = {**says, "kubectl.kubernetes.io/last-applied-configuration": "x" * 300}
-    put = apiserver.double.store.put
+    put = apiserver.fake.store.put
     above = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -131,9 +131,9 @@ def fill(
             }
             own = {"uid": "d"} if number % 2 else {"uid": "r", "ownerReferences": [above]}
             put(f"/apis/apps/v1/{kind}", {"metadata": {**where, **own}})
-        apiserver.double.store.compact()
+        apiserver.fake.store.compact()
 
-    apiserver.do(filled)
+    apiserver.run_in_loop(filled)
 
 
 def used(pid: int) -> float:

@@ -33,7 +33,7 @@ from ratio import Ratio
 from served import fill, program, used
 from uvicorn import Config, Server
 
-from tests.webhook.apiserver.running import an_apiserver
+from tests.webhook.apiserver.running import run_apiserver
 
 CONNECTIONS = 8
 ROUNDS = 5
@@ -190,9 +190,9 @@ def measured(port: int, pid: int, context: ssl.SSLContext, asking: Iterator[byte
 
 
 def ratios() -> Iterator[Ratio]:
-    with tempfile.TemporaryDirectory() as name, _apart(), an_apiserver() as apiserver:
+    with tempfile.TemporaryDirectory() as name, _apart(), run_apiserver() as apiserver:
         folder = Path(name)
-        signed = apiserver.authority.server("127.0.0.1")
+        signed = apiserver.authority.issue_server_certificate("127.0.0.1")
         pem = folder / "server.pem"
         pem.write_bytes(signed.key + signed.certificate)
         context = ssl.create_default_context(cadata=apiserver.ca.decode())

@@ -11,7 +11,7 @@ from pathlib import Path
 from ratio import Ratio
 from served import fill, program, used
 
-from tests.webhook.apiserver.running import an_apiserver
+from tests.webhook.apiserver.running import run_apiserver
 
 TRIES = 3
 
@@ -47,8 +47,8 @@ def _tried(*, accounts: int, spaces: int, owners: int) -> tuple[float, float, fl
 
 
 def _once(accounts: int, spaces: int, owners: int) -> tuple[float, float, float]:
-    with tempfile.TemporaryDirectory() as name, an_apiserver() as apiserver:
-        signed = apiserver.authority.server("127.0.0.1")
+    with tempfile.TemporaryDirectory() as name, run_apiserver() as apiserver:
+        signed = apiserver.authority.issue_server_certificate("127.0.0.1")
         pem = Path(name, "server.pem")
         pem.write_bytes(signed.key + signed.certificate)
         fill(apiserver, accounts=accounts, spaces=spaces, owners=owners)

@@ -1,4 +1,4 @@
-"""Time that passes when a test says so, for what waits in an event loop."""
+"""A clock that tests advance, and functions that wait for a condition."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import heapq
 import itertools
 from collections.abc import Callable
 
-PATIENCE = 10.0  # real seconds for what happens over real sockets
-TICK = 0.002
+TIMEOUT = 10.0  # seconds of real time
+POLL_INTERVAL = 0.002
 
 
 class FakeClock:
+    """A clock for code in an event loop. Its time only changes with `advance`."""
+
     def __init__(self) -> None:
         self.time = 1000.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
-        self._numbers = itertools.count()
+        self._sequence = itertools.count()
 
     def now(self) -> float:
         return self.time
@@ -25,7 +27,7 @@ class FakeClock:
             await asyncio.sleep(0)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._sleepers, (self.time + seconds, next(self._numbers), future))
+        heapq.heappush(self._sleepers, (self.time + seconds, next(self._sequence), future))
         await future
 
     def jitter(self, _low: float, high: float, /) -> float:
@@ -39,22 +41,22 @@ class FakeClock:
                 future.set_result(None)
 
 
-async def until(true: Callable[[], object]) -> None:
-    """Waits, in real time, for what comes over a socket."""
-    for _ in range(int(PATIENCE / TICK)):
-        if true():
+async def wait_until(condition: Callable[[], object]) -> None:
+    """Waits in real time, for events from sockets and other threads."""
+    for _ in range(int(TIMEOUT / POLL_INTERVAL)):
+        if condition():
             return
-        await asyncio.sleep(TICK)
+        await asyncio.sleep(POLL_INTERVAL)
     raise AssertionError("what was waited for did not happen")
 
 
-async def passing(clock: FakeClock, step: float, true: Callable[[], object]) -> None:
-    """Lets time pass, a step for each turn, until it is so."""
+async def advance_until(clock: FakeClock, step: float, condition: Callable[[], object]) -> None:
+    """Advances the clock step by step until the condition is true."""
 
-    def stepped() -> object:
-        if done := true():
-            return done
+    def check_and_advance() -> object:
+        if result := condition():
+            return result
         clock.advance(step)
         return None
 
-    await until(stepped)
+    await wait_until(check_and_advance)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from cwii_webhook.kube.cache.lookups import Bounds
+from cwii_webhook.kube.cache.lookups import LookupLimits
 
 from tests.webhook.apiserver.fake import ADMIN
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.server.local_server import Client, build_post
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, running
 
@@ -132,7 +132,7 @@ def besieged(webhook: Running, seconds: float, hostile: int) -> Siege:
 
 
 @pytest.fixture
-def apiserver() -> Generator[Ground]:
+def apiserver() -> Generator[RunningApiServer]:
     with a_shop() as ground:
         yield ground
 
@@ -141,7 +141,7 @@ def apiserver() -> Generator[Ground]:
     ("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)]
 )
 def test_strangers_cost_little_and_pods_get_what_is_theirs(
-    apiserver: Ground,
+    apiserver: RunningApiServer,
     tmp_path: Path,
     seconds: float,
     hostile: int,
@@ -155,7 +155,7 @@ def test_strangers_cost_little_and_pods_get_what_is_theirs(
         used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf(
             "SC_PAGE_SIZE"
         )
-        reads = apiserver.do(lambda: apiserver.double.count("get", by=ADMIN))[
+        reads = apiserver.run_in_loop(lambda: apiserver.fake.count_requests("get", token=ADMIN))[
             "serviceaccounts"
         ]  # who it is here
 
@@ -171,5 +171,5 @@ def test_strangers_cost_little_and_pods_get_what_is_theirs(
     )  # none is cut off but by ourselves
     assert used < MEMORY
     assert (
-        0 < reads <= 2 * (Bounds().misses_at_once + Bounds().misses_per_second * took)
+        0 < reads <= 2 * (LookupLimits().misses_burst + LookupLimits().misses_per_second * took)
     )  # each is looked for a second time

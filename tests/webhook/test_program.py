@@ -20,7 +20,7 @@ from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.settings.flags import parse
 
-from tests.webhook.apiserver.running import CONFIG_MAPS, Ground, an_apiserver
+from tests.webhook.apiserver.running import CONFIG_MAPS, RunningApiServer, run_apiserver
 from tests.webhook.dialects.eks.metadata_service import metadata
 from tests.webhook.webhook_process import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
 
@@ -32,7 +32,7 @@ WORDS = {
 
 
 @pytest.fixture
-def apiserver() -> Generator[Ground]:
+def apiserver() -> Generator[RunningApiServer]:
     with a_shop(**{"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}) as ground:
         yield ground
 
@@ -42,7 +42,7 @@ def paths(response: dict[str, Any]) -> list[str]:
 
 
 def test_ekss_own_command_line_starts_it_and_pods_get_their_role(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
         webhook.ready()
@@ -66,12 +66,12 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(
 
 
 def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_change(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "identities.json"
 
     def give(**by: str) -> None:
-        apiserver.hands.fill(
+        apiserver.user.apply_config_map(
             "eks",
             "pod-identity-webhook",
             {
@@ -127,7 +127,7 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
             given("agent")["AWS_CONTAINER_CREDENTIALS_FULL_URI"]
             == "http://169.254.170.23/v1/credentials"
         )
-        reads = apiserver.do(lambda: apiserver.double.requests)
+        reads = apiserver.run_in_loop(lambda: apiserver.fake.requests)
         assert not [
             request
             for request in reads
@@ -135,7 +135,9 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
         ]
 
 
-def test_two_dialects_are_served_by_one_process(apiserver: Ground, tmp_path: Path) -> None:
+def test_two_dialects_are_served_by_one_process(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     with running(
         apiserver, tmp_path, "cwii", "--addr", "127.0.0.1:0", *pair(tmp_path), "+", "eks"
     ) as webhook:
@@ -149,7 +151,7 @@ def test_two_dialects_are_served_by_one_process(apiserver: Ground, tmp_path: Pat
 
 
 def test_azures_own_command_line_and_environment_start_it(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     with running(
         apiserver,
@@ -167,7 +169,7 @@ def test_azures_own_command_line_and_environment_start_it(
         assert webhook.ask("/readyz", None, webhook.ports[1]) == (200, b"ok\n")
 
 
-def test_googles_own_command_line_starts_it(apiserver: Ground, tmp_path: Path) -> None:
+def test_googles_own_command_line_starts_it(apiserver: RunningApiServer, tmp_path: Path) -> None:
     words = (
         "gcpwif",
         "--port",
@@ -185,12 +187,12 @@ def test_googles_own_command_line_starts_it(apiserver: Ground, tmp_path: Path) -
 
 
 def test_an_account_that_came_a_moment_ago_is_read_at_once(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
         webhook.ready()
-        apiserver.do(apiserver.wire.freeze)
-        apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "new", {"eks.amazonaws.com/role-arn": ROLE})
+        apiserver.run_in_loop(apiserver.network.freeze)
+        apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "new", {"eks.amazonaws.com/role-arn": ROLE})
 
         assert "patch" in webhook.review(
             "/mutate", {**POD, "spec": {**POD["spec"], "serviceAccountName": "new"}}
@@ -227,7 +229,7 @@ def test_a_pod_of_nobody_is_left_alone(shared: Running) -> None:
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
     folder = tmp_path_factory.mktemp("webhook")
-    with an_apiserver() as ground, running(ground, folder, *EKS, *pair(folder)) as webhook:
+    with run_apiserver() as ground, running(ground, folder, *EKS, *pair(folder)) as webhook:
         webhook.ready()
         yield webhook
 
@@ -343,9 +345,9 @@ def test_who_is_told_to_end_before_it_serves_ends_well(tmp_path: Path) -> None:
 
 
 def test_only_who_bears_the_name_of_an_api_server_may_ask(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    signed = apiserver.authority.client("kube-apiserver")
+    signed = apiserver.authority.issue_client_certificate("kube-apiserver")
     (tmp_path / "client.pem").write_bytes(signed.key + signed.certificate)
     words = (*EKS, *pair(tmp_path), "--client-ca", str(tmp_path / "ca.crt"), "--client-names")
     for names, code in (("front-proxy,kube-apiserver", 200), ("somebody-else", 403)):
@@ -357,7 +359,7 @@ def test_only_who_bears_the_name_of_an_api_server_may_ask(
 
 
 def test_what_only_operators_may_ask_is_told_on_the_loopback_alone(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     with running(apiserver, tmp_path, *EKS, *pair(tmp_path), "--debug-port", "0") as webhook:
         webhook.ready()
@@ -386,9 +388,9 @@ def listening(port: int) -> set[str]:
 
 
 def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    apiserver.hands.put(
+    apiserver.user.apply(
         SERVICE_ACCOUNTS, "shop", "billing", {"azure.workload.identity/client-id": "11111111-2222"}
     )
     pod = {
@@ -399,7 +401,7 @@ def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(
     }
     found: list[bool] = []
     for minor in ("31+", "32"):
-        apiserver.double.ways.version = ("1", minor)
+        apiserver.fake.behavior.version = ("1", minor)
         with running(
             apiserver, tmp_path, *AZWI, "--webhook-cert-dir", str(tmp_path), AZURE_TENANT_ID="t"
         ) as webhook:
@@ -425,15 +427,15 @@ def azures_kind(webhook: Running) -> bool:
 
 
 def test_another_version_of_the_api_server_takes_no_roles_away(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    apiserver.hands.put(
+    apiserver.user.apply(
         SERVICE_ACCOUNTS, "shop", "billing", {"azure.workload.identity/client-id": "11111111-2222"}
     )
-    apiserver.hands.fill(
+    apiserver.user.apply_config_map(
         "eks", "pod-identity-webhook", {"config": json.dumps({"shop/billing": {"RoleARN": ROLE}})}
     )
-    apiserver.double.ways.version = ("1", "31")
+    apiserver.fake.behavior.version = ("1", "31")
     with running(
         apiserver,
         tmp_path,
@@ -447,9 +449,9 @@ def test_another_version_of_the_api_server_takes_no_roles_away(
         webhook.ready()
         assert ("patch" in webhook.review("/mutate", POD), azures_kind(webhook)) == (True, False)
 
-        apiserver.hands.drop(CONFIG_MAPS, "eks", "pod-identity-webhook")
-        apiserver.double.ways.version = ("1", "32")
-        apiserver.do(apiserver.wire.cut)
+        apiserver.user.delete(CONFIG_MAPS, "eks", "pod-identity-webhook")
+        apiserver.fake.behavior.version = ("1", "32")
+        apiserver.run_in_loop(apiserver.network.cut)
         until = time.monotonic() + 60
         while not azures_kind(webhook):
             assert time.monotonic() < until
@@ -473,7 +475,7 @@ sys.exit(serve(offered, os.environ))
 
 
 def test_who_has_lost_its_look_at_the_cluster_ends_and_not_well(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     (tmp_path / "blind").write_text(BLIND.format(python=sys.executable))
     (tmp_path / "blind").chmod(0o755)

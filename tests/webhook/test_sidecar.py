@@ -16,7 +16,7 @@ from cwii_webhook.dialects.eks.instance_metadata import RETRY_DELAYS
 from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.server.listener import bind
 
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.dialects.eks.metadata_service import metadata
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
@@ -24,7 +24,7 @@ BAD = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
 
 @pytest.fixture
-def apiserver() -> Generator[Ground]:
+def apiserver() -> Generator[RunningApiServer]:
     with a_shop() as ground:
         yield ground
 
@@ -48,7 +48,7 @@ def decides(webhook: Running) -> None:
     "content", [None, "", "no: kubeconfig: at all", '{"current-context": "k"}']
 )
 def test_a_kubeconfig_that_is_missing_or_bad_is_waited_for(
-    apiserver: Ground, tmp_path: Path, content: str | None
+    apiserver: RunningApiServer, tmp_path: Path, content: str | None
 ) -> None:
     file = tmp_path / "kubeconfig"
     kept: list[str] = []
@@ -65,7 +65,9 @@ def test_a_kubeconfig_that_is_missing_or_bad_is_waited_for(
         decides(webhook)
 
 
-def test_a_kubeconfig_that_is_replaced_is_heeded(apiserver: Ground, tmp_path: Path) -> None:
+def test_a_kubeconfig_that_is_replaced_is_heeded(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     file = tmp_path / "kubeconfig"
     kept: list[str] = []
 
@@ -85,7 +87,7 @@ def test_a_kubeconfig_that_is_replaced_is_heeded(apiserver: Ground, tmp_path: Pa
     ids=["none", "empty", "bad"],
 )
 def test_a_certificate_that_is_missing_or_bad_is_waited_for(
-    apiserver: Ground, tmp_path: Path, content: bytes | None, reason: str
+    apiserver: RunningApiServer, tmp_path: Path, content: bytes | None, reason: str
 ) -> None:
     file = tmp_path / "tls.crt"
     kept: list[bytes] = []
@@ -100,7 +102,9 @@ def test_a_certificate_that_is_missing_or_bad_is_waited_for(
         decides(webhook)
 
 
-def test_an_authority_of_clients_that_is_missing_is_told(apiserver: Ground, tmp_path: Path) -> None:
+def test_an_authority_of_clients_that_is_missing_is_told(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     file = tmp_path / "clients.crt"
 
     with running(
@@ -109,29 +113,33 @@ def test_an_authority_of_clients_that_is_missing_is_told(apiserver: Ground, tmp_
         told(webhook, f"there is no {file}")
 
 
-def test_a_permission_that_is_missing_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
-    apiserver.double.ways.denied = {("get", "serviceaccounts")}
+def test_a_permission_that_is_missing_is_waited_for(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
+    apiserver.fake.behavior.denied_verbs = {("get", "serviceaccounts")}
 
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path)) as webhook:
         told(
             webhook, "the ServiceAccount may not get serviceaccounts: give it that in a ClusterRole"
         )
         assert webhook.ask("/mutate", webhook.asked(POD))[0] == 503
-        apiserver.double.ways.denied = set()
+        apiserver.fake.behavior.denied_verbs = set()
         decides(webhook)
 
 
-def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: Path) -> None:
+def test_an_api_server_that_is_away_is_waited_for(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     with running(
         apiserver,
         tmp_path,
         *EKS,
         "--sidecar",
         *pair(tmp_path),
-        before=lambda: apiserver.do(apiserver.wire.close),
+        before=lambda: apiserver.run_in_loop(apiserver.network.close),
     ) as webhook:
         told(webhook, "cannot be reached")
-        asyncio.run(apiserver.reopen())
+        asyncio.run(apiserver.reopen_network())
         decides(webhook)
 
 
@@ -151,7 +159,7 @@ def test_an_api_server_that_is_away_is_waited_for(apiserver: Ground, tmp_path: P
     ],
 )
 def test_what_cannot_be_meant_is_told_and_nothing_is_decided(
-    apiserver: Ground, tmp_path: Path, words: tuple[str, ...], reason: str
+    apiserver: RunningApiServer, tmp_path: Path, words: tuple[str, ...], reason: str
 ) -> None:
     with running(apiserver, tmp_path, *EKS, "--sidecar", *pair(tmp_path), *words) as webhook:
         told(webhook, reason)
@@ -159,7 +167,7 @@ def test_what_cannot_be_meant_is_told_and_nothing_is_decided(
         assert (code, reason in why.decode()) == (503, True)
 
 
-def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: Ground, tmp_path: Path) -> None:
+def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: RunningApiServer, tmp_path: Path) -> None:
     called = tmp_path / "aws-pod-identity-webhook"
     called.symlink_to(Path(sys.executable).with_name("cwii-webhook"))
     words = (*EKS[1:], *pair(tmp_path), "--logtostderr", "--new-flag=of-a-later-release")
@@ -169,7 +177,7 @@ def test_as_openshift_calls_it_it_is_a_sidecar(apiserver: Ground, tmp_path: Path
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_port_that_is_taken_is_waited_for_and_that_is_told(
-    apiserver: Ground, tmp_path: Path, workers: str
+    apiserver: RunningApiServer, tmp_path: Path, workers: str
 ) -> None:
     (other,) = bind("", 0)
     port = str(other.getsockname()[1])
@@ -200,7 +208,7 @@ def test_a_port_that_is_taken_is_waited_for_and_that_is_told(
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_while_only_its_plain_port_is_taken_pods_are_decided(
-    apiserver: Ground, tmp_path: Path, workers: str
+    apiserver: RunningApiServer, tmp_path: Path, workers: str
 ) -> None:
     (other,) = bind("", 0)
     port = other.getsockname()[1]
@@ -232,10 +240,10 @@ def listened_at(port: int) -> bool:
 
 
 def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
     with (
         metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
         running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook,
@@ -248,7 +256,9 @@ def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(
     assert b"arn:aws-us-gov:iam::111122223333:role/s3" in patch
 
 
-def test_without_the_extra_for_otlp_pods_are_decided(apiserver: Ground, tmp_path: Path) -> None:
+def test_without_the_extra_for_otlp_pods_are_decided(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     bare = program(tmp_path, "import sys\nsys.modules['opentelemetry'] = None\n")
     words = (*EKS, "--sidecar", "--otlp-endpoint", "http://127.0.0.1:1", *pair(tmp_path))
     with running(apiserver, tmp_path, *words, called=bare) as webhook:

@@ -19,7 +19,7 @@ from typing import Any
 from cwii_webhook.kube.resources import NAMESPACES, SERVICE_ACCOUNTS
 
 from tests.webhook.apiserver.fake import ADMIN
-from tests.webhook.apiserver.running import Ground, an_apiserver
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 POD: dict[str, Any] = {
@@ -97,7 +97,7 @@ class Running:
 
 @contextmanager
 def running(
-    apiserver: Ground,
+    apiserver: RunningApiServer,
     folder: Path,
     *words: str,
     before: Callable[[], object] = lambda: None,
@@ -106,7 +106,7 @@ def running(
     **environ: str,
 ) -> Generator[Running]:
     """`before` is done when all files are there; `called` is a name of the program's; `ends` is what it ends with."""
-    signed = apiserver.authority.server("127.0.0.1")
+    signed = apiserver.authority.issue_server_certificate("127.0.0.1")
     (folder / "tls.crt").write_bytes(signed.certificate)
     (folder / "tls.key").write_bytes(signed.key)
     (folder / "ca.crt").write_bytes(apiserver.ca)
@@ -154,11 +154,11 @@ def pair(folder: Path) -> tuple[str, ...]:
 
 
 @contextmanager
-def a_shop(**more: str) -> Generator[Ground]:
+def a_shop(**more: str) -> Generator[RunningApiServer]:
     """A namespace, and in it an account that EKS's dialect has a role for."""
-    with an_apiserver() as ground:
-        ground.hands.put(NAMESPACES, "", "shop")
-        ground.hands.put(
+    with run_apiserver() as ground:
+        ground.user.apply(NAMESPACES, "", "shop")
+        ground.user.apply(
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **more}
         )
         yield ground

@@ -20,13 +20,13 @@ from cwii_webhook.dialects.eks import instance_metadata as instance
 from cwii_webhook.dialects.registry import ALL, routes
 from cwii_webhook.kube.access import Access, in_cluster
 from cwii_webhook.kube.access import Server as Reached
-from cwii_webhook.kube.cache.cluster import ConnectedCluster, Way
+from cwii_webhook.kube.cache.cluster import AccessSource, ConnectedCluster
 from cwii_webhook.kube.cache.informer import CacheSettings
-from cwii_webhook.kube.cache.lookups import Bounds
+from cwii_webhook.kube.cache.lookups import LookupLimits
 from cwii_webhook.kube.clock import RealClock
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.kube.kubeconfig import from_kubeconfig
-from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, config_map
+from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, single_config_map
 from cwii_webhook.server import debug_pages as debug
 from cwii_webhook.server import health, workers
 from cwii_webhook.server import lifecycle as server
@@ -90,13 +90,13 @@ class Program:
                 for key, kind in KINDS.items()
                 if any(key in each.kinds for each in self.offered)
             ),
-            *map(config_map, alone),
+            *map(single_config_map, alone),
         ]
         self.metrics = Metrics()
         self.log = Log(2, self.serving.log_level)
         self.tally = HttpMetrics(self.metrics, self.log)
         self.diary = DecisionLog(self.metrics, self.log, tuple(ALL))
-        resources = [kind.resource for kind in self.kinds]
+        resources = [kind.group_resource for kind in self.kinds]
         self.readiness = health.Readiness(self.metrics, "picture", "certificate")
         self.build = health.BuildInfo(self.metrics)
         self.ages = self.metrics.gauge(
@@ -252,7 +252,7 @@ class Program:
         while True:
             if look.version != seen and (seen := look.version) and not self.faults:
                 admission.set_routes(routes(self._anew(seen)))
-            lacks = look.lacks()
+            lacks = look.not_ready_reasons()
             if not lacks:
                 reader.refresh()
             admission.not_ready_reason = "; ".join(filter(None, (*self.faults, self.mute, *lacks)))
@@ -308,7 +308,7 @@ class Program:
         return CacheSettings(
             self.kinds,
             _reads(self.offered),
-            Bounds(self.serving.grace),
+            LookupLimits(self.serving.grace),
             writes,
             any(each.needs_server_version for each in self.offered),
         )
@@ -401,13 +401,13 @@ def _picture(look: ConnectedCluster) -> str:
                 f"{kind}: {sizes[kind]} objects, heard of {age:.1f} s ago"
                 for kind, age in ages.items()
             ),
-            *look.lacks(),
-            *look.troubles(),
+            *look.not_ready_reasons(),
+            *look.errors(),
         ]
     )
 
 
-def _way(serving: ServingSettings, environ: Mapping[str, str]) -> Way:
+def _way(serving: ServingSettings, environ: Mapping[str, str]) -> AccessSource:
     def read() -> Access:
         access = (
             from_kubeconfig(Path(serving.kubeconfig), RealClock(), serving.context)
@@ -417,7 +417,9 @@ def _way(serving: ServingSettings, environ: Mapping[str, str]) -> Way:
         access.namespace = environ.get("POD_NAMESPACE") or access.namespace
         if serving.api:
             own = access.server
-            access.server = Reached.at(serving.api, name=own.name, ca=own.ca, verify=own.verify)
+            access.server = Reached.from_url(
+                serving.api, tls_server_name=own.tls_server_name, ca=own.ca, verify=own.verify
+            )
         return access
 
-    return Way(read, Path(serving.kubeconfig) if serving.kubeconfig else None)
+    return AccessSource(read, Path(serving.kubeconfig) if serving.kubeconfig else None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.dialects.registry import ALL
-from cwii_webhook.kube.permissions import READS, WRITES
+from cwii_webhook.kube.permissions import READ_VERBS, WRITE_VERBS
 from cwii_webhook.kube.resources import CONFIG_MAPS, NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
 from cwiictl.install.objects import objects
@@ -119,10 +119,10 @@ def test_the_webhook_itself_asks_for_no_more_and_no_less(name: str) -> None:
         (kinds[key].group, kinds[key].plural, verb)
         for dialect in values.dialects
         for key in ALL[dialect].kinds
-        for verb in READS
+        for verb in READ_VERBS
     }
     if "cwii" in values.dialects and values.gcp.delivery == "config-map":
-        needed |= {(CONFIG_MAPS.group, CONFIG_MAPS.plural, verb) for verb in WRITES}
+        needed |= {(CONFIG_MAPS.group, CONFIG_MAPS.plural, verb) for verb in WRITE_VERBS}
     (role,) = [
         each
         for each in objects(values)

@@ -20,13 +20,13 @@ from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.dialects.dialect import build_service
 from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.cache.config_maps import MOST, ConfigMapWriter
+from cwii_webhook.kube.cache.config_maps import MAX_CONFIG_MAPS_PER_NAMESPACE, ConfigMapWriter
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
-from cwii_webhook.kube.identity import Credential, Same
+from cwii_webhook.kube.identity import Credential, StaticIdentity
 from cwii_webhook.settings.flags import BadFlag
 
-from tests.webhook.apiserver.running import Ground, an_apiserver
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
 from tests.webhook.recorded_answers import Objects, request
 
 EKS = build_service(ALL["eks"], [], {}).route
@@ -123,13 +123,13 @@ def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
 class Writing:
     """What is written by one process, to an API server."""
 
-    def __init__(self, apiserver: Ground) -> None:
+    def __init__(self, apiserver: RunningApiServer) -> None:
         self.apiserver = apiserver
 
     def access(self) -> Access:
         return Access(
-            Server.at(self.apiserver.url, ca=self.apiserver.ca),
-            Same(Credential("first")),
+            Server.from_url(self.apiserver.url, ca=self.apiserver.ca),
+            StaticIdentity(Credential("first")),
             RealClock(),
         )
 
@@ -158,20 +158,24 @@ class Writing:
 
     @property
     def count(self) -> int:
-        return self.apiserver.do(lambda: self.apiserver.double.count("patch")["configmaps"])
+        return self.apiserver.run_in_loop(
+            lambda: self.apiserver.fake.count_requests("patch")["configmaps"]
+        )
 
 
 @pytest.fixture
 def writing() -> Iterator[Writing]:
-    with an_apiserver() as apiserver:
+    with run_apiserver() as apiserver:
         yield Writing(apiserver)
 
 
 def test_many_at_once_are_no_more_than_so_many_names(writing: Writing) -> None:
     (ended,) = writing.made(tuple(f"m{number}" for number in range(100)))
 
-    assert writing.count == MOST
-    assert sum(isinstance(each, PodRefused) for each in ended) == 100 - MOST
+    assert writing.count == MAX_CONFIG_MAPS_PER_NAMESPACE
+    assert (
+        sum(isinstance(each, PodRefused) for each in ended) == 100 - MAX_CONFIG_MAPS_PER_NAMESPACE
+    )
 
 
 def test_what_all_wait_for_is_written_once(writing: Writing) -> None:
@@ -186,7 +190,7 @@ def test_another_namespace_of_that_name_has_nothing_yet(writing: Writing) -> Non
 
 
 def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
-    with an_apiserver() as other:
+    with run_apiserver() as other:
         access = writing.access()
 
         async def story() -> None:
@@ -194,8 +198,12 @@ def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
             maps = ConfigMapWriter(api, RealClock())
             for _ in range(2):
                 await maps.write(ConfigMap("shop", "m", {}), spaces())
-            access.become(
-                Access(Server.at(other.url, ca=other.ca), Same(Credential("first")), RealClock())
+            access.replace(
+                Access(
+                    Server.from_url(other.url, ca=other.ca),
+                    StaticIdentity(Credential("first")),
+                    RealClock(),
+                )
             )
             await maps.write(ConfigMap("shop", "m", {}), spaces())
             await api.close()
@@ -225,16 +233,18 @@ def test_nothing_is_written_where_it_does_not_belong(writing: Writing, namespace
 def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(
     writing: Writing,
 ) -> None:
-    writing.apiserver.double.ways.denied.add(("patch", "configmaps"))
-    names = tuple(f"m{number}" for number in range(MOST))
+    writing.apiserver.fake.behavior.denied_verbs.add(("patch", "configmaps"))
+    names = tuple(f"m{number}" for number in range(MAX_CONFIG_MAPS_PER_NAMESPACE))
 
-    refused, others = writing.made(names, tuple(f"o{number}" for number in range(MOST)))
+    refused, others = writing.made(
+        names, tuple(f"o{number}" for number in range(MAX_CONFIG_MAPS_PER_NAMESPACE))
+    )
 
     assert {type(each) for each in refused + others} == {LookupRefused}
 
 
 def test_what_a_busy_api_server_did_not_write_it_may_in_a_second(writing: Writing) -> None:
-    writing.apiserver.double.ways.busy["patch"] = [1]
+    writing.apiserver.fake.behavior.retry_after["patch"] = [1]
 
     assert [[type(each) for each in ended] for ended in writing.made(("m",), ("m",))] == [
         [LookupFailed],
@@ -247,7 +257,7 @@ def test_what_another_wrote_is_taken_where_it_is_what_we_would_write(writing: Wr
         name: {"metadata": {"namespace": "shop", "name": name}, "data": data}
         for name, data in (("same", {"a": "b"}), ("other", {"a": "c"}))
     }
-    writing.apiserver.double.ways.conflicts = theirs
+    writing.apiserver.fake.behavior.conflicts = theirs
 
     assert [type(each) for each in writing.made(("same", "other"))[0]] == [
         type(None),

@@ -1,4 +1,4 @@
-"""A certificate authority for a double, and what it signs."""
+"""A certificate authority for the fake API server."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 
 @dataclass(frozen=True)
-class Signed:
+class SignedCertificate:
+    """A certificate and its private key, as PEM."""
+
     certificate: bytes
     key: bytes
 
 
-class Authority:
+class CertificateAuthority:
+    """A CA that issues server and client certificates."""
+
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        builder = _named("double's CA", "double's CA", self._key).add_extension(
+        builder = _start_builder("fake CA", "fake CA", self._key).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         self._certificate = builder.sign(self._key, hashes.SHA256())
@@ -30,24 +34,29 @@ class Authority:
     def pem(self) -> bytes:
         return self._certificate.public_bytes(serialization.Encoding.PEM)
 
-    def server(self, *names: str) -> Signed:
-        sans = [
+    def issue_server_certificate(self, *names: str) -> SignedCertificate:
+        names_extension = [
             x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
             for name in names
         ]
         return self._sign(
-            "apiserver", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(sans)
+            "apiserver",
+            ExtendedKeyUsageOID.SERVER_AUTH,
+            x509.SubjectAlternativeName(names_extension),
         )
 
-    def client(self, user: str) -> Signed:
+    def issue_client_certificate(self, user: str) -> SignedCertificate:
         return self._sign(user, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
     def _sign(
-        self, name: str, use: x509.ObjectIdentifier, sans: x509.SubjectAlternativeName | None
-    ) -> Signed:
+        self,
+        name: str,
+        extended_key_usage: x509.ObjectIdentifier,
+        sans: x509.SubjectAlternativeName | None,
+    ) -> SignedCertificate:
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _named(name, "double's CA", key).add_extension(
-            x509.ExtendedKeyUsage([use]), critical=False
+        builder = _start_builder(name, "fake CA", key).add_extension(
+            x509.ExtendedKeyUsage([extended_key_usage]), critical=False
         )
         if sans:
             builder = builder.add_extension(sans, critical=False)
@@ -57,10 +66,12 @@ class Authority:
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        return Signed(certificate.public_bytes(serialization.Encoding.PEM), pem)
+        return SignedCertificate(certificate.public_bytes(serialization.Encoding.PEM), pem)
 
 
-def _named(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _start_builder(
+    subject: str, issuer: str, key: ec.EllipticCurvePrivateKey
+) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     builder = (
         x509.CertificateBuilder()
@@ -73,5 +84,5 @@ def _named(subject: str, issuer: str, key: ec.EllipticCurvePrivateKey) -> x509.C
     )
 
 
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])

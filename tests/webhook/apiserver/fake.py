@@ -1,6 +1,6 @@
-"""A small API server that speaks the real one's protocol over TLS: lists in pages, watches, bookmarks, WatchList, and its refusals.
+"""A fake API server with paged lists, watches, bookmarks, WatchList, and error responses.
 
-It stands in for the real one where that is not to be had, and does on request what a real one does once a month.
+Tests use it where no real API server is available, and to cause rare events of a real one.
 """
 
 from __future__ import annotations
@@ -12,263 +12,276 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.webhook.apiserver import http
-from tests.webhook.apiserver.http import Answer, Request
-from tests.webhook.apiserver.paths import Place, place_of
-from tests.webhook.apiserver.store import Expired, Happened, Object, Store
+from tests.webhook.apiserver.http import Request, Response
+from tests.webhook.apiserver.paths import ResourcePath, parse_path
+from tests.webhook.apiserver.store import Object, Store, StoreEvent, VersionExpired
 
-SERVED = {
+SERVED_RESOURCES = {
     "/api/v1": ["configmaps", "namespaces", "serviceaccounts"],
     "/apis/apps/v1": ["daemonsets", "deployments", "replicasets", "statefulsets"],
     "/apis/batch/v1": ["cronjobs", "jobs"],
 }
-REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+ACCESS_REVIEW_PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 ADMIN = "the-admin"
 
 
 @dataclass
-class Ways:
-    """How it behaves; a test changes it while it runs."""
+class Behavior:
+    """Configurable behavior, which a test can change at any time."""
 
-    watch_list: str = (
-        "yes"  # no: refused with 422; ignored: no bookmark ends it; broken: etcd cannot do it
+    # "no": 422 for sendInitialEvents. "ignored": no bookmark ends the initial events.
+    # "broken": etcd does not support it.
+    watch_list: str = "yes"
+    accepted_tokens: set[str] = field(default_factory=lambda: {"first"})
+    # Verb to the Retry-After values of the next requests. Each of them fails with 429.
+    retry_after: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    denied_verbs: set[tuple[str, str]] = field(  # pairs of verb and plural
+        default_factory=set[tuple[str, str]]
     )
-    tokens: set[str] = field(default_factory=lambda: {"first"})
-    busy: dict[str, list[int]] = field(
-        default_factory=dict[str, list[int]]
-    )  # verb → for how many requests it is too busy, and the seconds it says
-    denied: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # verb and plural
-    named: dict[str, str] = field(
-        default_factory=dict[str, str]
-    )  # plural → the one name that a Role allows
-    served: dict[str, list[str]] = field(
-        default_factory=lambda: {root: list(plurals) for root, plurals in SERVED.items()}
+    # Plural to the only name that the Role's resourceNames allows.
+    allowed_names: dict[str, str] = field(default_factory=dict[str, str])
+    served_resources: dict[str, list[str]] = field(
+        default_factory=lambda: {root: list(plurals) for root, plurals in SERVED_RESOURCES.items()}
     )
     version: tuple[str, str] = ("1", "34")
-    conflicts: dict[str, Object] | None = None  # by name, what another manager holds there
-    held: asyncio.Event | None = None  # reads of single objects wait for it
+    conflicts: dict[str, Object] | None = None  # name to the object of another field manager
+    release_reads: asyncio.Event | None = None  # GETs of single objects wait for this event
 
 
-class Double:
-    """Everything here happens in one loop; see `running`."""
+class FakeApiServer:
+    """An API server with its state in memory. Use it only in its own event loop."""
 
     def __init__(self) -> None:
         self.store = Store()
-        self.ways = Ways()
+        self.behavior = Behavior()
         self.requests: list[Request] = []
-        self._watchers: dict[asyncio.Queue[Happened | None], str] = {}
-        self.store.listeners.append(self._spread)
+        self._watchers: dict[asyncio.Queue[StoreEvent | None], str] = {}
+        self.store.listeners.append(self._notify_watchers)
 
-    def count(self, verb: str, *, by: str = "") -> Counter[str]:
-        """How often each kind was asked for so, by whoever showed that token; else what tests' own hands did is not counted."""
-        places = (place_of(r) for r in self.requests if (r.token == by if by else r.token != ADMIN))
-        return Counter(place.plural for place in places if place.verb == verb)
+    def count_requests(self, verb: str, *, token: str = "") -> Counter[str]:
+        """Counts requests by plural, for one token or for all clients except the admin."""
+        paths = (
+            parse_path(request)
+            for request in self.requests
+            if (request.token == token if token else request.token != ADMIN)
+        )
+        return Counter(path.plural for path in paths if path.verb == verb)
 
-    def bookmark(self) -> None:
-        self._spread(Happened(self.store.version, "", "BOOKMARK", {}))
+    def send_bookmark(self) -> None:
+        self._notify_watchers(StoreEvent(self.store.version, "", "BOOKMARK", {}))
 
     def end_watches(self) -> None:
-        """As when their time is over."""
+        """Ends all watches, as an API server does after timeoutSeconds."""
         for queue in self._watchers:
             queue.put_nowait(None)
 
-    def _spread(self, what: Happened) -> None:
-        for queue, path in self._watchers.items():
-            if what.path in {"", path}:
-                queue.put_nowait(what)
+    def _notify_watchers(self, event: StoreEvent) -> None:
+        for queue, collection in self._watchers.items():
+            if event.collection in {"", collection}:
+                queue.put_nowait(event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
-                request = await http.read(reader, writer)
+                request = await http.read_request(reader, writer)
                 self.requests.append(request)
                 await self._answer(request, writer)
                 await writer.drain()
         except (OSError, EOFError, asyncio.CancelledError):
-            pass  # they hung up, or the test is over
+            pass  # the client closed the connection, or the test is over
         finally:
             writer.transport.abort()
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        place = place_of(request)
-        refused = self._refused(request, place)
-        if refused:
-            http.send(writer, refused)
-        elif place.verb == "watch":
-            await self._watch(place, request, writer)
+        path = parse_path(request)
+        error = self._find_error(request, path)
+        if error:
+            http.send_response(writer, error)
+        elif path.verb == "watch":
+            await self._watch(path, request, writer)
         else:
-            http.send(writer, await self._plain(place, request))
+            http.send_response(writer, await self._handle(path, request))
 
-    def _refused(self, request: Request, place: Place) -> Answer | None:
+    def _find_error(self, request: Request, path: ResourcePath) -> Response | None:
         if request.token == ADMIN:
             return None
-        if request.token not in self.ways.tokens and not request.user:
-            return status(401, "Unauthorized")
-        if (place.verb, place.plural) in self.ways.denied:
-            return status(403, f"{place.plural} is forbidden: User cannot {place.verb} resource")
-        if seconds := self.ways.busy.get(place.verb):
-            after = seconds.pop(0)
-            return status(
-                429, "too many requests, please try again later", {"Retry-After": str(after)}
+        if request.token not in self.behavior.accepted_tokens and not request.user:
+            return make_status(401, "Unauthorized")
+        if (path.verb, path.plural) in self.behavior.denied_verbs:
+            return make_status(403, f"{path.plural} is forbidden: User cannot {path.verb} resource")
+        if seconds := self.behavior.retry_after.get(path.verb):
+            retry_after = seconds.pop(0)
+            return make_status(
+                429, "too many requests, please try again later", {"Retry-After": str(retry_after)}
             )
         if (
-            place.plural
-            and request.path != REVIEWS
-            and place.plural not in self.ways.served.get(place.root, [])
+            path.plural
+            and request.path != ACCESS_REVIEW_PATH
+            and path.plural not in self.behavior.served_resources.get(path.root, [])
         ):
-            return status(404, "the server could not find the requested resource")
+            return make_status(404, "the server could not find the requested resource")
         return None
 
-    async def _plain(self, place: Place, request: Request) -> Answer:
-        if request.path == REVIEWS:
-            return self._review(request)
+    async def _handle(self, path: ResourcePath, request: Request) -> Response:
+        if request.path == ACCESS_REVIEW_PATH:
+            return self._review_access(request)
         if request.path == "/version":
-            major, minor = self.ways.version
-            return Answer(200, {"major": major, "minor": minor})
-        if not place.plural:
-            return self._discovered(place)
-        if request.method == "GET" and place.name:
-            return await self._one(place, request)
-        return (
-            self._page(place, request) if request.method == "GET" else self._written(place, request)
-        )
+            major, minor = self.behavior.version
+            return Response(200, {"major": major, "minor": minor})
+        if not path.plural:
+            return self._discover(path)
+        if request.method == "GET" and path.name:
+            return await self._get(path, request)
+        return self._list(path, request) if request.method == "GET" else self._write(path, request)
 
-    def _review(self, request: Request) -> Answer:
-        asked = json.loads(request.body)
-        attributes = asked["spec"]["resourceAttributes"]
-        allowed = (attributes["verb"], attributes["resource"]) not in self.ways.denied
-        only = self.ways.named.get(attributes["resource"])
-        allowed = allowed and only in {None, attributes.get("name")}
-        return Answer(201, {**asked, "status": {"allowed": allowed}})
+    def _review_access(self, request: Request) -> Response:
+        review = json.loads(request.body)
+        attributes = review["spec"]["resourceAttributes"]
+        allowed = (attributes["verb"], attributes["resource"]) not in self.behavior.denied_verbs
+        allowed_name = self.behavior.allowed_names.get(attributes["resource"])
+        allowed = allowed and allowed_name in {None, attributes.get("name")}
+        return Response(201, {**review, "status": {"allowed": allowed}})
 
-    def _discovered(self, place: Place) -> Answer:
-        plurals = self.ways.served.get(place.root)
+    def _discover(self, path: ResourcePath) -> Response:
+        plurals = self.behavior.served_resources.get(path.root)
         if plurals is None:
-            return status(404, "the server could not find the requested resource")
-        return Answer(
+            return make_status(404, "the server could not find the requested resource")
+        return Response(
             200,
             {
                 "kind": "APIResourceList",
-                "groupVersion": place.root.split("/", 2)[-1],
-                "resources": [{"name": p} for p in plurals],
+                "groupVersion": path.root.split("/", 2)[-1],
+                "resources": [{"name": plural} for plural in plurals],
             },
         )
 
-    async def _one(self, place: Place, request: Request) -> Answer:
-        if self.ways.held and request.token != ADMIN:
-            await self.ways.held.wait()
-        found = self.store.get(place.path, place.namespace, place.name)
+    async def _get(self, path: ResourcePath, request: Request) -> Response:
+        if self.behavior.release_reads and request.token != ADMIN:
+            await self.behavior.release_reads.wait()
+        item = self.store.get(path.collection, path.namespace, path.name)
         return (
-            Answer(200, shown(found, request))
-            if found
-            else status(404, f'{place.plural} "{place.name}" not found')
+            Response(200, encode_object(item, request))
+            if item
+            else make_status(404, f'{path.plural} "{path.name}" not found')
         )
 
-    def _page(self, place: Place, request: Request) -> Answer:
+    def _list(self, path: ResourcePath, request: Request) -> Response:
         version, begin = self.store.version, 0
-        if rest := request.query.get("continue"):
-            version, begin = (int(part) for part in rest.split("."))
-        things = [
-            thing
-            for thing in self.store.all(place.path)
-            if place.has(thing, request.query.get("fieldSelector", ""))
+        if continue_token := request.query.get("continue"):
+            version, begin = (int(part) for part in continue_token.split("."))
+        objects = [
+            item
+            for item in self.store.list_objects(path.collection)
+            if path.matches(item, request.query.get("fieldSelector", ""))
         ]
-        end = begin + int(request.query.get("limit", "0") or len(things))
+        end = begin + int(request.query.get("limit", "0") or len(objects))
         metadata = {
             "resourceVersion": str(version),
-            **({"continue": f"{version}.{end}"} if end < len(things) else {}),
+            **({"continue": f"{version}.{end}"} if end < len(objects) else {}),
         }
-        return Answer(
+        return Response(
             200,
             {
                 "kind": "PartialObjectMetadataList",
                 "metadata": metadata,
-                "items": [shown(each, request) for each in things[begin:end]],
+                "items": [encode_object(item, request) for item in objects[begin:end]],
             },
         )
 
-    def _written(self, place: Place, request: Request) -> Answer:
+    def _write(self, path: ResourcePath, request: Request) -> Response:
         if (
-            self.ways.conflicts
+            self.behavior.conflicts
             and request.method == "PATCH"
             and request.token != ADMIN
-            and place.name in self.ways.conflicts
+            and path.name in self.behavior.conflicts
         ):
-            self.store.put(place.path, self.ways.conflicts[place.name])
-            return status(409, "Apply failed with 1 conflict: conflict with another manager")
+            self.store.put(path.collection, self.behavior.conflicts[path.name])
+            return make_status(409, "Apply failed with 1 conflict: conflict with another manager")
         if request.method == "DELETE":
-            gone = self.store.drop(place.path, place.namespace, place.name)
-            return Answer(200, gone) if gone else status(404, "not found")
-        return Answer(200, self.store.put(place.path, json.loads(request.body)))
+            deleted = self.store.delete(path.collection, path.namespace, path.name)
+            return Response(200, deleted) if deleted else make_status(404, "not found")
+        return Response(200, self.store.put(path.collection, json.loads(request.body)))
 
-    async def _watch(self, place: Place, request: Request, writer: asyncio.StreamWriter) -> None:
-        initial = request.query.get("sendInitialEvents") == "true"
-        if initial and self.ways.watch_list == "no":
-            http.send(
+    async def _watch(
+        self, path: ResourcePath, request: Request, writer: asyncio.StreamWriter
+    ) -> None:
+        sends_initial_events = request.query.get("sendInitialEvents") == "true"
+        if sends_initial_events and self.behavior.watch_list == "no":
+            http.send_response(
                 writer,
-                status(
+                make_status(
                     422,
-                    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+                    "sendInitialEvents is forbidden for watch"
+                    " unless the WatchList feature gate is enabled",
                 ),
             )
             return
-        queue: asyncio.Queue[Happened | None] = asyncio.Queue()
+        queue: asyncio.Queue[StoreEvent | None] = asyncio.Queue()
         http.begin_stream(writer)
         try:
-            self._send_present(place, request, writer) if initial else self._send_past(
-                place, request, writer
-            )
-            self._watchers[queue] = place.path
-            while what := await queue.get():
-                if what.type == "BOOKMARK" or place.has(
-                    what.object, request.query.get("fieldSelector", "")
+            if sends_initial_events:
+                self._send_initial_events(path, request, writer)
+            else:
+                self._send_changes(path, request, writer)
+            self._watchers[queue] = path.collection
+            while event := await queue.get():
+                if event.type == "BOOKMARK" or path.matches(
+                    event.object, request.query.get("fieldSelector", "")
                 ):
-                    http.send_chunk(writer, told(what, request))
+                    http.send_chunk(writer, encode_event(event, request))
                     await writer.drain()
-        except Expired:
+        except VersionExpired:
             http.send_chunk(
                 writer,
                 {
                     "type": "ERROR",
-                    "object": status(410, "too old resource version", reason="Expired").content,
+                    "object": make_status(
+                        410, "too old resource version", reason="Expired"
+                    ).content,
                 },
             )
         finally:
             self._watchers.pop(queue, None)
         http.end_stream(writer)
 
-    def _send_past(self, place: Place, request: Request, writer: asyncio.StreamWriter) -> None:
-        for what in self.store.since(place.path, int(request.query["resourceVersion"])):
-            if place.has(what.object, request.query.get("fieldSelector", "")):
-                http.send_chunk(writer, told(what, request))
+    def _send_changes(
+        self, path: ResourcePath, request: Request, writer: asyncio.StreamWriter
+    ) -> None:
+        for event in self.store.since(path.collection, int(request.query["resourceVersion"])):
+            if path.matches(event.object, request.query.get("fieldSelector", "")):
+                http.send_chunk(writer, encode_event(event, request))
 
-    def _send_present(self, place: Place, request: Request, writer: asyncio.StreamWriter) -> None:
-        if self.ways.watch_list == "broken":
+    def _send_initial_events(
+        self, path: ResourcePath, request: Request, writer: asyncio.StreamWriter
+    ) -> None:
+        if self.behavior.watch_list == "broken":
             http.send_chunk(
                 writer,
                 {
                     "type": "ERROR",
-                    "object": status(500, "RequestWatchProgress is disabled").content,
+                    "object": make_status(500, "RequestWatchProgress is disabled").content,
                 },
             )
             return
-        for thing in reversed(self.store.all(place.path)):  # in no order that means anything
-            if place.has(thing, request.query.get("fieldSelector", "")):
-                http.send_chunk(writer, {"type": "ADDED", "object": shown(thing, request)})
-        if self.ways.watch_list == "yes":
+        # A real API server sends initial events in no defined order.
+        for item in reversed(self.store.list_objects(path.collection)):
+            if path.matches(item, request.query.get("fieldSelector", "")):
+                http.send_chunk(writer, {"type": "ADDED", "object": encode_object(item, request)})
+        if self.behavior.watch_list == "yes":
             http.send_chunk(
                 writer,
-                told(
-                    Happened(self.store.version, "", "BOOKMARK", {INITIAL_EVENTS_END: "true"}),
+                encode_event(
+                    StoreEvent(self.store.version, "", "BOOKMARK", {INITIAL_EVENTS_END: "true"}),
                     request,
                 ),
             )
 
 
-def status(
+def make_status(
     code: int, message: str, headers: dict[str, str] | None = None, *, reason: str = ""
-) -> Answer:
-    return Answer(
+) -> Response:
+    return Response(
         code,
         {
             "kind": "Status",
@@ -282,24 +295,24 @@ def status(
     )
 
 
-def told(what: Happened, request: Request) -> dict[str, Any]:
-    if what.type == "BOOKMARK":
-        marked: Object = {
+def encode_event(event: StoreEvent, request: Request) -> dict[str, Any]:
+    if event.type == "BOOKMARK":
+        bookmark: Object = {
             "metadata": {
-                "resourceVersion": str(what.version),
-                **({"annotations": what.object} if what.object else {}),
+                "resourceVersion": str(event.version),
+                **({"annotations": event.object} if event.object else {}),
             }
         }
-        return {"type": "BOOKMARK", "object": shown(marked, request)}
-    return {"type": what.type, "object": shown(what.object, request)}
+        return {"type": "BOOKMARK", "object": encode_object(bookmark, request)}
+    return {"type": event.type, "object": encode_object(event.object, request)}
 
 
-def shown(thing: Object, request: Request) -> Object:
-    """Metadata only, for those who ask for that."""
+def encode_object(item: Object, request: Request) -> Object:
+    """Returns only the metadata if the request accepts PartialObjectMetadata."""
     if "as=PartialObjectMetadata" not in request.headers.get("accept", ""):
-        return thing
+        return item
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": thing["metadata"],
+        "metadata": item["metadata"],
     }

@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as an API server speaks: requests in, answers and streams of chunks out."""
+"""Minimal HTTP/1.1 for the fake API server: requests, responses and chunked streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Request:
     target: str
     headers: dict[str, str]
     body: bytes
-    user: str = ""  # of its client certificate
+    user: str = ""  # common name of the client certificate
     path: str = ""
     query: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -35,13 +35,13 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: int
     content: Any
     headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
-async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
+async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = head[0].split(" ")
     headers = {
@@ -51,18 +51,24 @@ async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Re
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     parts = urlsplit(target)
     return Request(
-        method, target, headers, body, _user(writer), parts.path, dict(parse_qsl(parts.query))
+        method,
+        target,
+        headers,
+        body,
+        _certificate_user(writer),
+        parts.path,
+        dict(parse_qsl(parts.query)),
     )
 
 
-def _user(writer: asyncio.StreamWriter) -> str:
-    shown: dict[str, tuple[tuple[tuple[str, str], ...], ...]] = (
+def _certificate_user(writer: asyncio.StreamWriter) -> str:
+    certificate: dict[str, tuple[tuple[tuple[str, str], ...], ...]] = (
         writer.get_extra_info("peercert") or {}
     )
     return next(
         (
             value
-            for names in shown.get("subject", ())
+            for names in certificate.get("subject", ())
             for key, value in names
             if key == "commonName"
         ),
@@ -70,7 +76,7 @@ def _user(writer: asyncio.StreamWriter) -> str:
     )
 
 
-def send(writer: asyncio.StreamWriter, answer: Answer) -> None:
+def send_response(writer: asyncio.StreamWriter, answer: Response) -> None:
     body = json.dumps(answer.content).encode()
     head = {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}
     writer.write(_head(answer.status, head) + body)

@@ -1,4 +1,4 @@
-"""What a request to an API server is about."""
+"""Parses the URL path of an API request."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from tests.webhook.apiserver.store import Object
 
 
 @dataclass(frozen=True)
-class Place:
-    verb: str  # as RBAC has it
-    root: str  # /api/v1, /apis/apps/v1
+class ResourcePath:
+    """The verb of a request, and the object or collection that it addresses."""
+
+    verb: str  # of RBAC
+    root: str  # such as /api/v1 or /apis/apps/v1
     plural: str = ""
     namespace: str = ""
     name: str = ""
 
     @property
-    def path(self) -> str:
+    def collection(self) -> str:
         return f"{self.root}/{self.plural}"
 
-    def has(self, thing: Object, fields: str) -> bool:
-        """Of a collection: whether it is in the namespace, and has the name that a field selector says."""
-        metadata = thing["metadata"]
-        return self.namespace in {"", metadata.get("namespace")} and fields in {
+    def matches(self, item: Object, field_selector: str) -> bool:
+        """Whether the object is in the namespace and matches the field selector."""
+        metadata = item["metadata"]
+        return self.namespace in {"", metadata.get("namespace")} and field_selector in {
             "",
             f"metadata.name={metadata.get('name')}",
         }
 
 
-def place_of(request: Request) -> Place:
+def parse_path(request: Request) -> ResourcePath:
     parts = [unquote(part) for part in request.path.strip("/").split("/")]
     length = 2 if parts[0] == "api" else 3
     root, rest = "/" + "/".join(parts[:length]), parts[length:]
@@ -38,7 +40,7 @@ def place_of(request: Request) -> Place:
         namespace, plural, name = rest[1], rest[2], "".join(rest[3:4])
     else:
         namespace, plural, name = "", "".join(rest[:1]), "".join(rest[1:2])
-    return Place(_verb(request, name), root, plural, namespace, name)
+    return ResourcePath(_verb(request, name), root, plural, namespace, name)
 
 
 def _verb(request: Request, name: str) -> str:

@@ -1,4 +1,4 @@
-"""An API server to test against, reached as a user reaches it. What only a double can do is asked of its `double`."""
+"""Runs the fake API server in a thread, behind a network that can fail."""
 
 from __future__ import annotations
 
@@ -15,52 +15,54 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cwii_webhook.admission.cluster_view import ObjectRef
-from cwii_webhook.kube.resources import Kind
+from cwii_webhook.kube.resources import ApiResource
 
-from tests.webhook.apiserver.certificates import Authority, Signed
-from tests.webhook.apiserver.fake import ADMIN, Double
-from tests.webhook.apiserver.network import Wire
+from tests.webhook.apiserver.certificates import CertificateAuthority, SignedCertificate
+from tests.webhook.apiserver.fake import ADMIN, FakeApiServer
+from tests.webhook.apiserver.network import FlakyNetwork
 
-_Done = TypeVar("_Done")
+_Result = TypeVar("_Result")
 
-CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps")
+CONFIG_MAPS = ApiResource("", "v1", "ConfigMap", "configmaps")
 
 _TEMPLATE = {
     "metadata": {"labels": {"app": "a"}},
     "spec": {"containers": [{"name": "c", "image": "i"}]},
 }
-_RUN = {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": _TEMPLATE}}
+_WORKLOAD_SPEC = {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": _TEMPLATE}}
 SPECS: dict[str, dict[str, Any]] = {
-    "ReplicaSet": _RUN,
-    "Deployment": _RUN,
-    "DaemonSet": _RUN,
-}  # without which a real one takes none
+    "ReplicaSet": _WORKLOAD_SPEC,
+    "Deployment": _WORKLOAD_SPEC,
+    "DaemonSet": _WORKLOAD_SPEC,
+}  # fields that a real API server requires
 
 
 @dataclass(frozen=True)
 class Owner:
+    """The controller in an owner reference."""
+
     api_version: str
     kind: str
     name: str
 
 
-class Hands:
-    """What a user of the cluster does, over HTTP."""
+class ClusterUser:
+    """A user who changes objects over HTTPS. The requests bypass the flaky network."""
 
     def __init__(self, port: int, trust: ssl.SSLContext, token: str) -> None:
         self._port, self._trust, self._token = port, trust, token
 
-    def put(
+    def apply(
         self,
-        kind: Kind,
+        resource: ApiResource,
         namespace: str,
         name: str,
         annotations: Mapping[str, str] | None = None,
         owner: Owner | None = None,
     ) -> None:
-        """Makes it, or gives it these annotations and no others."""
+        """Creates or updates an object, so that it has exactly these annotations."""
         metadata: dict[str, Any] = {"name": name, "annotations": dict(annotations or {})}
-        if kind.namespaced:
+        if resource.namespaced:
             metadata["namespace"] = namespace
         if owner:
             metadata["ownerReferences"] = [
@@ -72,29 +74,31 @@ class Hands:
                     "controller": True,
                 }
             ]
-        whole = {
-            "apiVersion": kind.api.split("/", 2)[2],
-            "kind": kind.kind,
+        manifest = {
+            "apiVersion": resource.api_path.split("/", 2)[2],
+            "kind": resource.kind,
             "metadata": metadata,
-            **SPECS.get(kind.kind, {}),
+            **SPECS.get(resource.kind, {}),
         }
-        self._ask("PATCH", f"{_path(kind, namespace, name)}?fieldManager=tests&force=true", whole)
+        self._request(
+            "PATCH", f"{_path(resource, namespace, name)}?fieldManager=tests&force=true", manifest
+        )
 
-    def fill(self, namespace: str, name: str, data: Mapping[str, str]) -> None:
-        """A ConfigMap, with these data and no others."""
+    def apply_config_map(self, namespace: str, name: str, data: Mapping[str, str]) -> None:
+        """Creates or updates a ConfigMap, so that it has exactly this data."""
         path = _path(CONFIG_MAPS, namespace, name)
-        whole = {
+        manifest = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": name, "namespace": namespace},
             "data": dict(data),
         }
-        self._ask("PATCH", f"{path}?fieldManager=tests&force=true", whole)
+        self._request("PATCH", f"{path}?fieldManager=tests&force=true", manifest)
 
-    def drop(self, kind: Kind, namespace: str, name: str) -> None:
-        self._ask("DELETE", _path(kind, namespace, name), None)
+    def delete(self, resource: ApiResource, namespace: str, name: str) -> None:
+        self._request("DELETE", _path(resource, namespace, name), None)
 
-    def _ask(self, method: str, path: str, content: object) -> None:
+    def _request(self, method: str, path: str, content: object) -> None:
         connection = http.client.HTTPSConnection(
             "127.0.0.1", self._port, context=self._trust, timeout=10
         )
@@ -108,83 +112,87 @@ class Hands:
                     "Content-Type": "application/apply-patch+yaml",
                 },
             )
-            answer = connection.getresponse()
-            told = answer.read()
-            assert answer.status in {200, 201}, told
+            response = connection.getresponse()
+            body = response.read()
+            assert response.status in {200, 201}, body
         finally:
             connection.close()
 
 
 @dataclass(frozen=True)
-class Ground:
-    hands: Hands  # past the wire
-    wire: Wire
-    authority: Authority
-    double: Double
+class RunningApiServer:
+    """A running fake API server, and the objects that control it."""
+
+    user: ClusterUser
+    network: FlakyNetwork
+    authority: CertificateAuthority
+    fake: FakeApiServer
     loop: asyncio.AbstractEventLoop
     server: asyncio.Server
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.wire.port}"
+        return f"https://127.0.0.1:{self.network.port}"
 
     @property
     def ca(self) -> bytes:
         return self.authority.pem
 
-    def do(self, what: Callable[[], _Done]) -> _Done:
-        """In the loop of the double and its wire, which is another thread's."""
+    def run_in_loop(self, function: Callable[[], _Result]) -> _Result:
+        """Calls a function in the event loop of the server, which runs in another thread."""
 
-        async def done() -> _Done:
-            return what()
+        async def call() -> _Result:
+            return function()
 
-        return asyncio.run_coroutine_threadsafe(done(), self.loop).result(10)
+        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(10)
 
-    async def breath(self) -> None:
-        """Time for what would come over a socket, if it came."""
+    async def wait_for_network(self) -> None:
+        """Waits long enough for a request to arrive, for tests that expect none."""
         await asyncio.sleep(0.05)
 
-    async def reopen(self) -> None:
-        """The outage is over."""
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.wire.open(), self.loop))
+    async def reopen_network(self) -> None:
+        """Ends the outage after `network.close`."""
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.network.open(), self.loop))
 
 
 @contextmanager
-def an_apiserver() -> Generator[Ground]:
+def run_apiserver() -> Generator[RunningApiServer]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="apiserver")
     thread.start()
     try:
-        ground = asyncio.run_coroutine_threadsafe(_ground(loop), loop).result(10)
-        yield ground
-        asyncio.run_coroutine_threadsafe(_end(ground), loop).result(10)
+        apiserver = asyncio.run_coroutine_threadsafe(_start(loop), loop).result(10)
+        yield apiserver
+        asyncio.run_coroutine_threadsafe(_stop(apiserver), loop).result(10)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _ground(loop: asyncio.AbstractEventLoop) -> Ground:
-    authority, double = Authority(), Double()
-    context = _server_context(authority, authority.server("127.0.0.1", "api.example.org"))
-    server = await asyncio.start_server(double.serve, "127.0.0.1", 0, ssl=context)
+async def _start(loop: asyncio.AbstractEventLoop) -> RunningApiServer:
+    authority, fake = CertificateAuthority(), FakeApiServer()
+    context = _server_context(
+        authority, authority.issue_server_certificate("127.0.0.1", "api.example.org")
+    )
+    server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, ssl=context)
     port: int = server.sockets[0].getsockname()[1]
-    wire = Wire(port)
-    await wire.open()
+    network = FlakyNetwork(port)
+    await network.open()
     trust = ssl.create_default_context(cadata=authority.pem.decode())
-    return Ground(Hands(port, trust, ADMIN), wire, authority, double, loop, server)
+    return RunningApiServer(ClusterUser(port, trust, ADMIN), network, authority, fake, loop, server)
 
 
-async def _end(ground: Ground) -> None:
-    ground.wire.close()
-    ground.server.close()
+async def _stop(apiserver: RunningApiServer) -> None:
+    apiserver.network.close()
+    apiserver.server.close()
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
 
 
-def _server_context(authority: Authority, signed: Signed) -> ssl.SSLContext:
+def _server_context(authority: CertificateAuthority, signed: SignedCertificate) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_verify_locations(cadata=authority.pem.decode())
     context.verify_mode = ssl.CERT_OPTIONAL
@@ -195,7 +203,7 @@ def _server_context(authority: Authority, signed: Signed) -> ssl.SSLContext:
     return context
 
 
-def _path(kind: Kind, namespace: str, name: str) -> str:
-    path = kind.one(ObjectRef(kind.group, kind.kind, namespace, name))
+def _path(resource: ApiResource, namespace: str, name: str) -> str:
+    path = resource.object_path(ObjectRef(resource.group, resource.kind, namespace, name))
     assert path
     return path

@@ -1,4 +1,4 @@
-"""What the double keeps: objects, their versions, and what happened to them since, for as long as it is not compacted."""
+"""In-memory store of the fake API server, with resource versions and a log of events."""
 
 from __future__ import annotations
 
@@ -10,63 +10,80 @@ from typing import Any
 Object = dict[str, Any]
 
 
-class Expired(Exception):
-    """What came after this version is not known any more."""
+class VersionExpired(Exception):
+    """The log was compacted after this version."""
 
 
 @dataclass(frozen=True)
-class Happened:
+class StoreEvent:
+    """A change of an object."""
+
     version: int
-    path: str  # of all objects of its kind
+    collection: str  # path of the collection
     type: str
     object: Object
 
 
 class Store:
+    """Objects by the path of their collection, namespace and name."""
+
     def __init__(self) -> None:
         self.version = 100
-        self._things: dict[str, dict[tuple[str, str], Object]] = {}
-        self._log: list[Happened] = []
-        self._oldest = 0  # the newest version that is compacted away
+        self._objects: dict[str, dict[tuple[str, str], Object]] = {}
+        self._log: list[StoreEvent] = []
+        self._compacted_version = 0  # the log has no events up to this version
         self._uids = itertools.count(1)
-        self.listeners: list[Callable[[Happened], None]] = []
+        self.listeners: list[Callable[[StoreEvent], None]] = []
 
-    def all(self, path: str) -> list[Object]:
-        return [thing for _, thing in sorted(self._things.get(path, {}).items())]
+    def list_objects(self, collection: str) -> list[Object]:
+        return [item for _, item in sorted(self._objects.get(collection, {}).items())]
 
-    def get(self, path: str, namespace: str, name: str) -> Object | None:
-        return self._things.get(path, {}).get((namespace, name))
+    def get(self, collection: str, namespace: str, name: str) -> Object | None:
+        return self._objects.get(collection, {}).get((namespace, name))
 
-    def put(self, path: str, thing: Object) -> Object:
-        metadata = thing["metadata"]
+    def put(self, collection: str, item: Object) -> Object:
+        metadata = item["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
-        shelf = self._things.setdefault(path, {})
+        objects = self._objects.setdefault(collection, {})
         self.version += 1
-        kept = {"uid": f"uid-{next(self._uids)}", **metadata, "resourceVersion": str(self.version)}
-        what = "MODIFIED" if key in shelf else "ADDED"
-        shelf[key] = {**thing, "metadata": kept}
-        self._happened(Happened(self.version, path, what, shelf[key]))
-        return shelf[key]
+        metadata_with_version = {
+            "uid": f"uid-{next(self._uids)}",
+            **metadata,
+            "resourceVersion": str(self.version),
+        }
+        event_type = "MODIFIED" if key in objects else "ADDED"
+        objects[key] = {**item, "metadata": metadata_with_version}
+        self._notify(StoreEvent(self.version, collection, event_type, objects[key]))
+        return objects[key]
 
-    def drop(self, path: str, namespace: str, name: str) -> Object | None:
-        gone = self._things.get(path, {}).pop((namespace, name), None)
-        if gone:
+    def delete(self, collection: str, namespace: str, name: str) -> Object | None:
+        deleted = self._objects.get(collection, {}).pop((namespace, name), None)
+        if deleted:
             self.version += 1
-            gone = {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(self.version)}}
-            self._happened(Happened(self.version, path, "DELETED", gone))
-        return gone
+            deleted = {
+                **deleted,
+                "metadata": {**deleted["metadata"], "resourceVersion": str(self.version)},
+            }
+            self._notify(StoreEvent(self.version, collection, "DELETED", deleted))
+        return deleted
 
-    def since(self, path: str, version: int) -> Iterator[Happened]:
-        if version < self._oldest:
-            raise Expired
-        return iter([each for each in self._log if each.path == path and each.version > version])
+    def since(self, collection: str, version: int) -> Iterator[StoreEvent]:
+        if version < self._compacted_version:
+            raise VersionExpired
+        return iter(
+            [
+                event
+                for event in self._log
+                if event.collection == collection and event.version > version
+            ]
+        )
 
     def compact(self) -> None:
         self.version += 1
-        self._oldest = self.version
+        self._compacted_version = self.version
         self._log.clear()
 
-    def _happened(self, what: Happened) -> None:
-        self._log.append(what)
+    def _notify(self, event: StoreEvent) -> None:
+        self._log.append(event)
         for listener in list(self.listeners):
-            listener(what)
+            listener(event)

@@ -1,4 +1,4 @@
-"""Tests that are coroutines run in a loop of their own, of the kind that serves; what they leave behind is found."""
+"""Runs coroutine tests in a uvloop event loop, and fails them for resources left open."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from collections.abc import Iterator
 import pytest
 import uvloop
 
-from tests.webhook.apiserver.running import Ground, an_apiserver
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
 
-PATIENCE = 30.0  # seconds: whoever waits for a clock that nobody moves would wait for ever
+TEST_TIMEOUT = 30.0  # seconds; a test that waits for a stopped FakeClock would never end
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    wanted = inspect.signature(pyfuncitem.obj).parameters
-    story = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted})
-    # What was left open is told at the end: a warning that is an error at once would keep uvloop from closing it, and then from ever ending.
-    with warnings.catch_warnings(record=True, action="always") as left:
+    parameters = inspect.signature(pyfuncitem.obj).parameters
+    coroutine = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in parameters})
+    # ResourceWarnings are checked at the end. As immediate errors they would keep uvloop from
+    # closing the resource, and then the loop would never end.
+    with warnings.catch_warnings(record=True, action="always") as caught:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(asyncio.wait_for(story, PATIENCE))
+            runner.run(asyncio.wait_for(coroutine, TEST_TIMEOUT))
         gc.collect()
-    assert not [str(each.message) for each in left]
+    assert not [str(warning.message) for warning in caught]
     return True
 
 
 @pytest.fixture
-def apiserver() -> Iterator[Ground]:
-    with an_apiserver() as ground:
-        yield ground
+def apiserver() -> Iterator[RunningApiServer]:
+    with run_apiserver() as running:
+        yield running

@@ -1,4 +1,4 @@
-"""An informer at work before an API server, by a clock that a test moves."""
+"""Runs an informer against the fake API server, with a fake clock."""
 
 from __future__ import annotations
 
@@ -11,89 +11,98 @@ from dataclasses import dataclass, field
 from cwii_webhook.admission.cluster_view import NotCached, ObjectRef, service_account_ref
 from cwii_webhook.kube.access import Access, Server
 from cwii_webhook.kube.cache.informer import CacheSettings, Informer
-from cwii_webhook.kube.cache.lookups import Bounds, CachedView
-from cwii_webhook.kube.identity import Credential, Identity, Same
-from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, Kind
+from cwii_webhook.kube.cache.lookups import CachedView, LookupLimits
+from cwii_webhook.kube.identity import Credential, Identity, StaticIdentity
+from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, ApiResource
 
-from tests.webhook.apiserver.running import Ground
-from tests.webhook.fake_clock import FakeClock, passing, until
+from tests.webhook.apiserver.running import RunningApiServer
+from tests.webhook.fake_clock import FakeClock, advance_until, wait_until
 
 ROLE = "cwii.dev/role"
-ALL = (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)
+ALL_RESOURCES = (SERVICE_ACCOUNTS, NAMESPACES, *OWNERS)
 WEB = service_account_ref("shop", "web")
-DEADLINE = 8.0  # seconds that a review has
+REVIEW_TIMEOUT = 8.0  # seconds
 
 
 @dataclass
-class Running:
+class RunningInformer:
+    """A running informer, and the objects that control it."""
+
     informer: Informer
     clock: FakeClock
-    ground: Ground
+    apiserver: RunningApiServer
     access: Access
-    told: list[str] = field(default_factory=list[str])
+    reports: list[str] = field(default_factory=list[str])
 
-    def sight(self) -> CachedView:
-        return self.informer.view(self.clock.now() + DEADLINE)
+    def view(self) -> CachedView:
+        return self.informer.view(self.clock.now() + REVIEW_TIMEOUT)
 
-    def role(self, ref: ObjectRef = WEB) -> str:
-        """What is known without asking anybody."""
+    def cached_role(self, ref: ObjectRef = WEB) -> str:
+        """Returns the role from the cache, "none" for no role, "unknown" if it is not cached."""
         try:
-            seen = self.sight().get(ref)
+            metadata = self.view().get(ref)
         except NotCached:
             return "unknown"
-        return seen.annotations.get(ROLE, "") if seen else "none"
+        return metadata.annotations.get(ROLE, "") if metadata else "none"
 
-    async def looked(self, ref: ObjectRef = WEB) -> str:
-        """What is known after a look, as a review would have it."""
-        sight = self.sight()
-        await sight.look_up(ref)
-        seen = sight.get(ref)
-        return seen.annotations.get(ROLE, "") if seen else "none"
+    async def look_up_role(self, ref: ObjectRef = WEB) -> str:
+        """Returns the role after a lookup, as a review sees it."""
+        view = self.view()
+        await view.look_up(ref)
+        metadata = view.get(ref)
+        return metadata.annotations.get(ROLE, "") if metadata else "none"
 
-    async def ended(self, looking: asyncio.Task[str]) -> str:
-        """Lets time pass until it has."""
-        await passing(self.clock, 0.02, looking.done)
-        return looking.result()
+    async def advance_until_done(self, lookup: asyncio.Task[str]) -> str:
+        """Advances the clock until the lookup has finished."""
+        await advance_until(self.clock, 0.02, lookup.done)
+        return lookup.result()
 
-    async def found(self, ref: ObjectRef = WEB) -> str:
-        return await self.ended(asyncio.create_task(self.looked(ref)))
+    async def look_up_role_over_time(self, ref: ObjectRef = WEB) -> str:
+        return await self.advance_until_done(asyncio.create_task(self.look_up_role(ref)))
 
-    def give(self, role: str, name: str = "web") -> None:
-        self.ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
+    def set_role(self, role: str, name: str = "web") -> None:
+        self.apiserver.user.apply(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
 
-    def asked(self, verb: str, kind: Kind = SERVICE_ACCOUNTS) -> int:
-        return self.ground.do(lambda: self.ground.double.count(verb))[kind.plural]
+    def count_requests(self, verb: str, resource: ApiResource = SERVICE_ACCOUNTS) -> int:
+        return self.apiserver.run_in_loop(lambda: self.apiserver.fake.count_requests(verb))[
+            resource.plural
+        ]
 
-    def trouble(self) -> str:
-        return " ".join(self.informer.troubles())
+    def errors(self) -> str:
+        return " ".join(self.informer.errors())
 
 
 @asynccontextmanager
-async def running(  # noqa: PLR0913 - all by name
-    ground: Ground,
-    kinds: Collection[Kind] = (SERVICE_ACCOUNTS,),
+async def run_informer(  # noqa: PLR0913 - keyword arguments
+    apiserver: RunningApiServer,
+    resources: Collection[ApiResource] = (SERVICE_ACCOUNTS,),
     *,
     identity: Identity | None = None,
     clock: FakeClock | None = None,
-    bounds: Bounds | None = None,
-    version: bool = False,
-) -> AsyncGenerator[Running]:
-    """It has begun; see `ready` for when it has read all."""
+    lookup_limits: LookupLimits | None = None,
+    reads_version: bool = False,
+) -> AsyncGenerator[RunningInformer]:
+    """Starts an informer. See `run_synced_informer` for one that is ready."""
     clock = clock or FakeClock()
     access = Access(
-        Server.at(ground.url, ca=ground.ca), identity or Same(Credential("first")), clock
+        Server.from_url(apiserver.url, ca=apiserver.ca),
+        identity or StaticIdentity(Credential("first")),
+        clock,
     )
-    told: list[str] = []
+    reports: list[str] = []
     informer = Informer(
         access,
         CacheSettings(
-            kinds, lambda key: key.startswith("cwii.dev/"), bounds or Bounds(), version=version
+            resources,
+            lambda key: key.startswith("cwii.dev/"),
+            lookup_limits or LookupLimits(),
+            reads_version=reads_version,
         ),
-        told.append,
+        reports.append,
     )
     task = asyncio.create_task(informer.run())
     try:
-        yield Running(informer, clock, ground, access, told)
+        yield RunningInformer(informer, clock, apiserver, access, reports)
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -101,9 +110,12 @@ async def running(  # noqa: PLR0913 - all by name
 
 
 @asynccontextmanager
-async def ready(
-    ground: Ground, kinds: Collection[Kind] = (SERVICE_ACCOUNTS,), *, bounds: Bounds | None = None
-) -> AsyncGenerator[Running]:
-    async with running(ground, kinds, bounds=bounds) as r:
-        await until(lambda: not r.informer.lacks())
+async def run_synced_informer(
+    apiserver: RunningApiServer,
+    resources: Collection[ApiResource] = (SERVICE_ACCOUNTS,),
+    *,
+    lookup_limits: LookupLimits | None = None,
+) -> AsyncGenerator[RunningInformer]:
+    async with run_informer(apiserver, resources, lookup_limits=lookup_limits) as r:
+        await wait_until(lambda: not r.informer.not_ready_reasons())
         yield r

@@ -1,4 +1,4 @@
-"""Requests to an API server: what of them is used again, and that nothing of them is left when they are over, however they end."""
+"""Tests of the client: connection reuse, and cleanup after requests that end in any way."""
 
 from __future__ import annotations
 
@@ -9,198 +9,210 @@ from collections.abc import Callable, Iterator
 import pytest
 from cwii_webhook.admission.cluster_view import service_account_ref
 from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.cache.watch import SILENT
+from cwii_webhook.kube.cache.watch import SILENCE_TIMEOUT
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
-from cwii_webhook.kube.errors import Refused, Unreachable
-from cwii_webhook.kube.identity import Credential, Identity, Same
-from cwii_webhook.kube.permissions import missing
+from cwii_webhook.kube.errors import StatusError, Unreachable
+from cwii_webhook.kube.identity import Credential, Identity, StaticIdentity
+from cwii_webhook.kube.permissions import find_missing_permissions
 from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.running import Ground, an_apiserver
-from tests.webhook.fake_clock import passing, until
-from tests.webhook.kube.running import ready
+from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
+from tests.webhook.fake_clock import advance_until, wait_until
+from tests.webhook.kube.running import run_synced_informer
 
-ENOUGH = 5  # requests that ended before they were given up: there are no further moments
-ALONE = 2  # tasks: a test's own, and the one that gives it its time
-PLACE = "/api/v1/namespaces"
+MIN_COMPLETED_REQUESTS = 5  # requests that finish before the cancellation; all steps are covered
+TEST_TASKS = 2  # the test's own task, and the one of its timeout
+NAMESPACES_PATH = "/api/v1/namespaces"
 
 
 @pytest.fixture
-def api_of(apiserver: Ground) -> Callable[[float], Client]:
+def make_client(apiserver: RunningApiServer) -> Callable[[float], Client]:
     return lambda idle: Client(
-        Access(Server.at(apiserver.url, ca=apiserver.ca), Same(Credential("first")), RealClock()),
+        Access(
+            Server.from_url(apiserver.url, ca=apiserver.ca),
+            StaticIdentity(Credential("first")),
+            RealClock(),
+        ),
         idle,
     )
 
 
-async def nobody_connected(apiserver: Ground) -> None:
-    await until(lambda: not apiserver.do(lambda: apiserver.wire.open_lines))
+async def wait_until_disconnected(apiserver: RunningApiServer) -> None:
+    await wait_until(lambda: not apiserver.run_in_loop(lambda: apiserver.network.open_connections))
 
 
-async def test_a_request_that_is_given_up_at_any_moment_leaves_no_connection(
-    apiserver: Ground, api_of: Callable[[float], Client]
+async def test_request_cancelled_at_any_step_leaves_no_connection(
+    apiserver: RunningApiServer, make_client: Callable[[float], Client]
 ) -> None:
-    ended = moment = 0
-    while ended < ENOUGH:
-        api = api_of(5.0)
-        asking = asyncio.create_task(api.get(PLACE))
-        for _ in range(moment):
-            await asyncio.sleep(0.0002 if moment % 3 else 0)
-        ended += asking.done()
-        asking.cancel()
+    completed = steps = 0
+    while completed < MIN_COMPLETED_REQUESTS:
+        client = make_client(5.0)
+        request = asyncio.create_task(client.get(NAMESPACES_PATH))
+        for _ in range(steps):
+            await asyncio.sleep(0.0002 if steps % 3 else 0)
+        completed += request.done()
+        request.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await asking
-        await api.close()
-        moment += 1
-    await nobody_connected(apiserver)
+            await request
+        await client.close()
+        steps += 1
+    await wait_until_disconnected(apiserver)
 
 
-async def test_an_answer_that_comes_after_the_end_leaves_no_connection(
-    apiserver: Ground, api_of: Callable[[float], Client]
+async def test_response_after_close_leaves_no_connection(
+    apiserver: RunningApiServer, make_client: Callable[[float], Client]
 ) -> None:
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
-    held, api = apiserver.do(asyncio.Event), api_of(600.0)
-    apiserver.double.ways.held = held
-    asking = asyncio.create_task(api.get(f"{PLACE}/shop/serviceaccounts/web"))
-    await until(lambda: apiserver.double.count("get"))
-    await api.close()
-    apiserver.do(held.set)
-    assert b"web" in await asking
-    await nobody_connected(apiserver)
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web")
+    release, client = apiserver.run_in_loop(asyncio.Event), make_client(600.0)
+    apiserver.fake.behavior.release_reads = release
+    request = asyncio.create_task(client.get(f"{NAMESPACES_PATH}/shop/serviceaccounts/web"))
+    await wait_until(lambda: apiserver.fake.count_requests("get"))
+    await client.close()
+    apiserver.run_in_loop(release.set)
+    assert b"web" in await request
+    await wait_until_disconnected(apiserver)
 
 
-async def test_a_name_that_no_host_can_have_is_a_server_that_cannot_be_reached() -> None:
-    api = Client(
+async def test_invalid_host_name_raises_unreachable() -> None:
+    client = Client(
         Access(
-            Server.at(f"https://{'a' * 64}.example.org"), Same(Credential("first")), RealClock()
+            Server.from_url(f"https://{'a' * 64}.example.org"),
+            StaticIdentity(Credential("first")),
+            RealClock(),
         ),
         5.0,
     )
 
     with pytest.raises(Unreachable, match="cannot be reached"):
-        await api.get(PLACE)
+        await client.get(NAMESPACES_PATH)
 
 
-async def test_a_connection_is_used_again_and_let_go_when_nobody_needs_it(
-    apiserver: Ground, api_of: Callable[[float], Client]
+async def test_connection_is_reused_and_closed_when_idle(
+    apiserver: RunningApiServer, make_client: Callable[[float], Client]
 ) -> None:
-    api = api_of(0.5)
-    await api.get(PLACE)
-    await api.get(PLACE)
-    assert apiserver.do(lambda: apiserver.wire.open_lines) == 1
-    await nobody_connected(apiserver)
-    await api.get(PLACE)
-    await api.close()
+    client = make_client(0.5)
+    await client.get(NAMESPACES_PATH)
+    await client.get(NAMESPACES_PATH)
+    assert apiserver.run_in_loop(lambda: apiserver.network.open_connections) == 1
+    await wait_until_disconnected(apiserver)
+    await client.get(NAMESPACES_PATH)
+    await client.close()
 
 
-async def test_of_permissions_that_could_not_be_asked_for_nobody_goes_on_asking(
-    apiserver: Ground, api_of: Callable[[float], Client]
+async def test_failed_access_review_cancels_the_others(
+    apiserver: RunningApiServer, make_client: Callable[[float], Client]
 ) -> None:
-    apiserver.double.ways.busy["create"] = [1]
-    api = api_of(5.0)
-    with pytest.raises(Refused, match="429"):
-        await missing(api, [SERVICE_ACCOUNTS])
-    assert len(asyncio.all_tasks()) == ALONE
-    await api.close()
+    apiserver.fake.behavior.retry_after["create"] = [1]
+    client = make_client(5.0)
+    with pytest.raises(StatusError, match="429"):
+        await find_missing_permissions(client, [SERVICE_ACCOUNTS])
+    assert len(asyncio.all_tasks()) == TEST_TASKS
+    await client.close()
 
 
-async def test_of_an_informer_that_ended_nobody_goes_on_reading(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        apiserver.double.ways.held = apiserver.do(asyncio.Event)
-        looking = asyncio.create_task(r.looked(service_account_ref("shop", "new")))
-        await until(lambda: r.asked("get"))
+async def test_informer_that_ends_cancels_its_lookups(
+    apiserver: RunningApiServer,
+) -> None:
+    async with run_synced_informer(apiserver) as r:
+        apiserver.fake.behavior.release_reads = apiserver.run_in_loop(asyncio.Event)
+        lookup = asyncio.create_task(r.look_up_role(service_account_ref("shop", "new")))
+        await wait_until(lambda: r.count_requests("get"))
     with pytest.raises(asyncio.CancelledError):
-        await looking
-    assert len(asyncio.all_tasks()) == ALONE
-    await nobody_connected(apiserver)
+        await lookup
+    assert len(asyncio.all_tasks()) == TEST_TASKS
+    await wait_until_disconnected(apiserver)
 
 
 @pytest.fixture
-def other() -> Iterator[Ground]:
-    with an_apiserver() as ground:
-        ground.double.ways.tokens = {"second"}
-        yield ground
+def other_apiserver() -> Iterator[RunningApiServer]:
+    with run_apiserver() as running:
+        running.fake.behavior.accepted_tokens = {"second"}
+        yield running
 
 
-def access_to(ground: Ground, identity: Identity) -> Access:
-    return Access(Server.at(ground.url, ca=ground.ca), identity, RealClock())
+def make_access(apiserver: RunningApiServer, identity: Identity) -> Access:
+    return Access(Server.from_url(apiserver.url, ca=apiserver.ca), identity, RealClock())
 
 
-def tokens(ground: Ground) -> set[str]:
-    return ground.do(lambda: {request.token for request in ground.double.requests})
+def received_tokens(apiserver: RunningApiServer) -> set[str]:
+    return apiserver.run_in_loop(lambda: {request.token for request in apiserver.fake.requests})
 
 
-async def test_to_a_server_that_was_left_nobody_stays_connected_and_no_new_token_is_shown(
-    apiserver: Ground, other: Ground
+async def test_replaced_server_keeps_no_connection_and_receives_no_new_token(
+    apiserver: RunningApiServer, other_apiserver: RunningApiServer
 ) -> None:
-    access = access_to(apiserver, Same(Credential("first")))
-    api = Client(access, 600.0)
-    await api.get("/api/v1")
-    access.become(access_to(other, Same(Credential("second"))))
-    await nobody_connected(apiserver)
-    await api.get("/api/v1")
-    await api.close()
-    assert (tokens(apiserver), tokens(other)) == ({"first"}, {"second"})
+    access = make_access(apiserver, StaticIdentity(Credential("first")))
+    client = Client(access, 600.0)
+    await client.get("/api/v1")
+    access.replace(make_access(other_apiserver, StaticIdentity(Credential("second"))))
+    await wait_until_disconnected(apiserver)
+    await client.get("/api/v1")
+    await client.close()
+    assert (received_tokens(apiserver), received_tokens(other_apiserver)) == ({"first"}, {"second"})
 
 
-async def test_a_connection_that_is_answered_after_its_server_was_left_is_not_used_again(
-    apiserver: Ground, other: Ground
+async def test_connection_to_a_replaced_server_is_not_reused(
+    apiserver: RunningApiServer, other_apiserver: RunningApiServer
 ) -> None:
-    apiserver.hands.put(SERVICE_ACCOUNTS, "shop", "web")
-    apiserver.double.ways.held = held = apiserver.do(asyncio.Event)
-    access = access_to(apiserver, Same(Credential("first")))
-    api = Client(access, 600.0)
-    asking = asyncio.create_task(api.get(f"{PLACE}/shop/serviceaccounts/web"))
-    await until(lambda: apiserver.double.count("get"))
-    access.become(access_to(other, Same(Credential("second"))))
-    apiserver.do(held.set)
-    assert b"web" in await asking
-    await nobody_connected(apiserver)
-    await api.get("/api/v1")
-    await api.close()
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "web")
+    apiserver.fake.behavior.release_reads = release = apiserver.run_in_loop(asyncio.Event)
+    access = make_access(apiserver, StaticIdentity(Credential("first")))
+    client = Client(access, 600.0)
+    request = asyncio.create_task(client.get(f"{NAMESPACES_PATH}/shop/serviceaccounts/web"))
+    await wait_until(lambda: apiserver.fake.count_requests("get"))
+    access.replace(make_access(other_apiserver, StaticIdentity(Credential("second"))))
+    apiserver.run_in_loop(release.set)
+    assert b"web" in await request
+    await wait_until_disconnected(apiserver)
+    await client.get("/api/v1")
+    await client.close()
 
 
-class Slow:
-    """An identity that takes its time, as a plugin does."""
+class SlowIdentity:
+    """An identity that is as slow as an exec plugin."""
 
     def __init__(self) -> None:
-        self.asked, self.answer = asyncio.Event(), asyncio.Event()
+        self.is_requested, self.may_answer = asyncio.Event(), asyncio.Event()
 
-    async def shown(self) -> Credential:
-        self.asked.set()
-        await self.answer.wait()
+    async def credential(self) -> Credential:
+        self.is_requested.set()
+        await self.may_answer.wait()
         return Credential("first")
 
-    def refused(self) -> None: ...
+    def invalidate(self) -> None: ...
 
 
-async def test_a_token_that_comes_late_is_shown_to_its_own_server(
-    apiserver: Ground, other: Ground
+async def test_slow_token_is_sent_to_the_server_that_it_belongs_to(
+    apiserver: RunningApiServer, other_apiserver: RunningApiServer
 ) -> None:
-    slow = Slow()
-    access = access_to(apiserver, slow)
-    api = Client(access)
-    asking = asyncio.create_task(api.get("/api/v1"))
-    await slow.asked.wait()
-    access.become(access_to(other, Same(Credential("second"))))
-    slow.answer.set()
-    assert b"serviceaccounts" in await asking
-    await api.close()
-    assert (tokens(apiserver), tokens(other)) == ({"first"}, set())
+    identity = SlowIdentity()
+    access = make_access(apiserver, identity)
+    client = Client(access)
+    request = asyncio.create_task(client.get("/api/v1"))
+    await identity.is_requested.wait()
+    access.replace(make_access(other_apiserver, StaticIdentity(Credential("second"))))
+    identity.may_answer.set()
+    assert b"serviceaccounts" in await request
+    await client.close()
+    assert (received_tokens(apiserver), received_tokens(other_apiserver)) == ({"first"}, set())
 
 
-async def test_watches_go_over_to_the_new_server_and_forget_what_only_the_old_one_has(
-    apiserver: Ground, other: Ground
+async def test_watches_move_to_the_new_server_and_drop_objects_of_the_old_one(
+    apiserver: RunningApiServer, other_apiserver: RunningApiServer
 ) -> None:
-    for ground, name in ((apiserver, "old"), (other, "new"), (other, "newer")):
-        ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
-    async with ready(apiserver) as r:
-        r.access.become(access_to(other, Same(Credential("second"))))
-        await passing(r.clock, 0.05, lambda: r.role(service_account_ref("shop", "new")) == "new")
-        assert r.clock.now() < 1000 + SILENT  # else they may have heard of it from nobody
-        assert (r.informer.sizes(), r.role(service_account_ref("shop", "old"))) == (
+    for server, name in ((apiserver, "old"), (other_apiserver, "new"), (other_apiserver, "newer")):
+        server.user.apply(SERVICE_ACCOUNTS, "shop", name, {"cwii.dev/role": name})
+    async with run_synced_informer(apiserver) as r:
+        r.access.replace(make_access(other_apiserver, StaticIdentity(Credential("second"))))
+        await advance_until(
+            r.clock, 0.05, lambda: r.cached_role(service_account_ref("shop", "new")) == "new"
+        )
+        assert (
+            r.clock.now() < 1000 + SILENCE_TIMEOUT
+        )  # the switch caused the read, not the silence timeout
+        assert (r.informer.sizes(), r.cached_role(service_account_ref("shop", "old"))) == (
             {"serviceaccounts": 2},
             "unknown",
         )
-        await nobody_connected(apiserver)
+        await wait_until_disconnected(apiserver)

@@ -1,159 +1,175 @@
-"""The watch of one kind: what it knows, and how it goes on when the API server or the network does not."""
+"""Tests of the watch of a resource, and of its recovery from failures."""
 
 from __future__ import annotations
 
 import pytest
 from cwii_webhook.admission.cluster_view import ObjectRef, OwnerReference, namespace_ref
-from cwii_webhook.kube.cache.watch import PAGE, SILENT
+from cwii_webhook.kube.cache.watch import PAGE_SIZE, SILENCE_TIMEOUT
 from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.running import Ground
-from tests.webhook.apiserver.running import Owner as AnOwner
-from tests.webhook.fake_clock import passing, until
-from tests.webhook.kube.running import ALL, ROLE, WEB, ready, running
+from tests.webhook.apiserver.running import OwnerReference as AnOwner
+from tests.webhook.apiserver.running import RunningApiServer
+from tests.webhook.fake_clock import advance_until, wait_until
+from tests.webhook.kube.running import ALL_RESOURCES, ROLE, WEB, run_informer, run_synced_informer
 
 REPLICASETS = OWNERS[0]
 ROLLOUTS = OWNERS[-1]
 
 
-def give(ground: Ground, role: str, name: str = "web") -> None:
-    ground.hands.put(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
+def set_role(apiserver: RunningApiServer, role: str, name: str = "web") -> None:
+    apiserver.user.apply(SERVICE_ACCOUNTS, "shop", name, {ROLE: role})
 
 
-def watches(ground: Ground) -> list[dict[str, str]]:
-    return [request.query for request in ground.double.requests if "watch" in request.query]
+def watch_queries(apiserver: RunningApiServer) -> list[dict[str, str]]:
+    return [request.query for request in apiserver.fake.requests if "watch" in request.query]
 
 
-async def test_what_is_there_is_known_once_it_is_ready(apiserver: Ground) -> None:
-    give(apiserver, "one")
-    async with ready(apiserver) as r:
-        assert r.role() == "one"
+async def test_existing_objects_are_cached_when_the_informer_is_ready(
+    apiserver: RunningApiServer,
+) -> None:
+    set_role(apiserver, "one")
+    async with run_synced_informer(apiserver) as r:
+        assert r.cached_role() == "one"
 
 
-async def test_what_comes_changes_and_goes_is_known_soon(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        r.give("one")
-        await until(lambda: r.role() == "one")
-        r.give("two")
-        await until(lambda: r.role() == "two")
-        apiserver.hands.drop(SERVICE_ACCOUNTS, "shop", "web")
-        await until(lambda: r.role() == "unknown")
+async def test_cache_follows_creates_updates_and_deletes(apiserver: RunningApiServer) -> None:
+    async with run_synced_informer(apiserver) as r:
+        r.set_role("one")
+        await wait_until(lambda: r.cached_role() == "one")
+        r.set_role("two")
+        await wait_until(lambda: r.cached_role() == "two")
+        apiserver.user.delete(SERVICE_ACCOUNTS, "shop", "web")
+        await wait_until(lambda: r.cached_role() == "unknown")
 
 
-async def test_only_what_a_dialect_reads_is_kept(apiserver: Ground) -> None:
-    apiserver.hands.put(
+async def test_cache_keeps_only_annotations_that_a_dialect_reads(
+    apiserver: RunningApiServer,
+) -> None:
+    apiserver.user.apply(
         SERVICE_ACCOUNTS,
         "shop",
         "web",
         {ROLE: "one", "kubectl.kubernetes.io/last-applied-configuration": "x" * 1000},
     )
-    async with ready(apiserver) as r:
-        seen = r.sight().get(WEB)
-        assert seen is not None
-        assert seen.annotations == {ROLE: "one"}
-        assert seen.uid
+    async with run_synced_informer(apiserver) as r:
+        metadata = r.view().get(WEB)
+        assert metadata is not None
+        assert metadata.annotations == {ROLE: "one"}
+        assert metadata.uid
 
 
-async def test_owners_and_namespaces_are_known_too(apiserver: Ground) -> None:
-    apiserver.hands.put(NAMESPACES, "", "shop", {ROLE: "of all"})
-    apiserver.hands.put(REPLICASETS, "shop", "web-1", {}, AnOwner("apps/v1", "Deployment", "web"))
-    async with ready(apiserver, ALL) as r:
-        assert r.role(namespace_ref("shop")) == "of all"
-        seen = r.sight().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
-        assert seen is not None
-        assert seen.owners == (
+async def test_owners_and_namespaces_are_cached(apiserver: RunningApiServer) -> None:
+    apiserver.user.apply(NAMESPACES, "", "shop", {ROLE: "of all"})
+    apiserver.user.apply(REPLICASETS, "shop", "web-1", {}, AnOwner("apps/v1", "Deployment", "web"))
+    async with run_synced_informer(apiserver, ALL_RESOURCES) as r:
+        assert r.cached_role(namespace_ref("shop")) == "of all"
+        metadata = r.view().get(ObjectRef("apps", "ReplicaSet", "shop", "web-1"))
+        assert metadata is not None
+        assert metadata.owners == (
             OwnerReference("apps/v1", "Deployment", "web", "u", controller=True),
         )
 
 
-async def test_a_kind_that_nobody_asks_for_is_not_watched(apiserver: Ground) -> None:
-    async with ready(apiserver, [NAMESPACES]) as r:
-        assert r.asked("watch", NAMESPACES) == 1
-        assert r.asked("watch", SERVICE_ACCOUNTS) == r.asked("list", SERVICE_ACCOUNTS) == 0
+async def test_resource_that_is_not_configured_is_not_watched(apiserver: RunningApiServer) -> None:
+    async with run_synced_informer(apiserver, [NAMESPACES]) as r:
+        assert r.count_requests("watch", NAMESPACES) == 1
+        assert (
+            r.count_requests("watch", SERVICE_ACCOUNTS)
+            == r.count_requests("list", SERVICE_ACCOUNTS)
+            == 0
+        )
 
 
-async def test_a_server_with_watch_list_is_asked_for_no_list(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        assert (r.asked("list"), r.asked("watch")) == (0, 1)
+async def test_server_with_watch_list_receives_no_list_request(apiserver: RunningApiServer) -> None:
+    async with run_synced_informer(apiserver) as r:
+        assert (r.count_requests("list"), r.count_requests("watch")) == (0, 1)
 
 
 @pytest.mark.parametrize("watch_list", ["no", "ignored", "broken"])
-async def test_a_server_without_watch_list_is_read_in_pages_and_then_watched(
-    apiserver: Ground, watch_list: str
+async def test_server_without_watch_list_is_listed_in_pages_and_then_watched(
+    apiserver: RunningApiServer, watch_list: str
 ) -> None:
-    apiserver.double.ways.watch_list = watch_list
-    for number in range(2 * PAGE + 1):
-        apiserver.do(
-            lambda n=number: apiserver.double.store.put(
+    apiserver.fake.behavior.watch_list = watch_list
+    for number in range(2 * PAGE_SIZE + 1):
+        apiserver.run_in_loop(
+            lambda n=number: apiserver.fake.store.put(
                 SERVICE_ACCOUNTS.path, {"metadata": {"namespace": "shop", "name": f"a-{n}"}}
             )
         )
-    async with running(apiserver) as r:
-        await passing(r.clock, 0.1, lambda: not r.informer.lacks())
-        assert r.informer.sizes() == {"serviceaccounts": 2 * PAGE + 1}
-        assert r.asked("list") == 3
-        r.give("one")
-        await passing(r.clock, 0.01, lambda: r.role() == "one")
+    async with run_informer(apiserver) as r:
+        await advance_until(r.clock, 0.1, lambda: not r.informer.not_ready_reasons())
+        assert r.informer.sizes() == {"serviceaccounts": 2 * PAGE_SIZE + 1}
+        assert r.count_requests("list") == 3
+        r.set_role("one")
+        await advance_until(r.clock, 0.01, lambda: r.cached_role() == "one")
 
 
-async def test_an_expired_version_is_read_anew_and_what_went_meanwhile_is_gone(
-    apiserver: Ground,
+async def test_expired_resource_version_causes_a_new_list(
+    apiserver: RunningApiServer,
 ) -> None:
-    give(apiserver, "one", "gone")
-    async with ready(apiserver) as r:
-        apiserver.do(apiserver.wire.close)
-        apiserver.hands.drop(SERVICE_ACCOUNTS, "shop", "gone")
-        r.give("two")
-        apiserver.do(apiserver.double.store.compact)
-        await apiserver.reopen()
-        await passing(r.clock, 0.1, lambda: r.role() == "two")
+    set_role(apiserver, "one", "gone")
+    async with run_synced_informer(apiserver) as r:
+        apiserver.run_in_loop(apiserver.network.close)
+        apiserver.user.delete(SERVICE_ACCOUNTS, "shop", "gone")
+        r.set_role("two")
+        apiserver.run_in_loop(apiserver.fake.store.compact)
+        await apiserver.reopen_network()
+        await advance_until(r.clock, 0.1, lambda: r.cached_role() == "two")
         assert r.informer.sizes() == {"serviceaccounts": 1}
 
 
-async def test_a_connection_that_is_cut_is_taken_up_where_it_was(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        apiserver.do(apiserver.wire.cut)
-        r.give("one")
-        await passing(r.clock, 0.05, lambda: r.role() == "one")
-        assert r.asked("list") == 0
-        assert r.asked("watch") == 2
-        assert [query.get("resourceVersion") for query in watches(apiserver)] == [None, "100"]
+async def test_watch_resumes_after_a_closed_connection(
+    apiserver: RunningApiServer,
+) -> None:
+    async with run_synced_informer(apiserver) as r:
+        apiserver.run_in_loop(apiserver.network.cut)
+        r.set_role("one")
+        await advance_until(r.clock, 0.05, lambda: r.cached_role() == "one")
+        assert r.count_requests("list") == 0
+        assert r.count_requests("watch") == 2
+        assert [query.get("resourceVersion") for query in watch_queries(apiserver)] == [None, "100"]
 
 
-async def test_a_connection_that_is_reset_is_taken_up_where_it_was(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        apiserver.do(apiserver.wire.reset)
-        r.give("one")
-        await passing(r.clock, 0.05, lambda: r.role() == "one")
+async def test_watch_resumes_after_a_reset_connection(
+    apiserver: RunningApiServer,
+) -> None:
+    async with run_synced_informer(apiserver) as r:
+        apiserver.run_in_loop(apiserver.network.reset)
+        r.set_role("one")
+        await advance_until(r.clock, 0.05, lambda: r.cached_role() == "one")
 
 
-async def test_a_watch_that_is_silent_for_two_bookmarks_is_opened_anew(apiserver: Ground) -> None:
-    """Its packets are dropped without a reset: no error will ever tell."""
-    async with ready(apiserver) as r:
-        apiserver.do(apiserver.wire.freeze)
-        r.give("one")
-        r.clock.advance(SILENT - 1)
-        assert r.role() == "unknown"
-        await passing(r.clock, 0.5, lambda: r.role() == "one")
+async def test_watch_without_data_for_two_bookmark_intervals_is_restarted(
+    apiserver: RunningApiServer,
+) -> None:
+    """The packets are dropped without a reset, so that no error occurs."""
+    async with run_synced_informer(apiserver) as r:
+        apiserver.run_in_loop(apiserver.network.freeze)
+        r.set_role("one")
+        r.clock.advance(SILENCE_TIMEOUT - 1)
+        assert r.cached_role() == "unknown"
+        await advance_until(r.clock, 0.5, lambda: r.cached_role() == "one")
         assert r.clock.now() < 1000 + 180
 
 
-async def test_bookmarks_keep_a_quiet_watch_open(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
+async def test_bookmarks_keep_a_quiet_watch_open(apiserver: RunningApiServer) -> None:
+    async with run_synced_informer(apiserver) as r:
         for _ in range(5):
             r.clock.advance(60)
-            apiserver.do(apiserver.double.bookmark)
-            await until(lambda: r.informer.ages()["serviceaccounts"] == 0)
-        assert r.asked("watch") == 1
+            apiserver.run_in_loop(apiserver.fake.send_bookmark)
+            await wait_until(lambda: r.informer.ages()["serviceaccounts"] == 0)
+        assert r.count_requests("watch") == 1
 
 
-async def test_a_watch_whose_time_is_over_goes_on_from_its_last_bookmark(apiserver: Ground) -> None:
-    async with ready(apiserver) as r:
-        apiserver.hands.put(NAMESPACES, "", "other")
-        apiserver.do(apiserver.double.bookmark)
-        version = apiserver.double.store.version
+async def test_watch_that_ends_resumes_from_its_last_bookmark(
+    apiserver: RunningApiServer,
+) -> None:
+    async with run_synced_informer(apiserver) as r:
+        apiserver.user.apply(NAMESPACES, "", "other")
+        apiserver.run_in_loop(apiserver.fake.send_bookmark)
+        version = apiserver.fake.store.version
         r.clock.advance(30)
-        await until(lambda: r.informer.ages()["serviceaccounts"] == 0)
-        apiserver.do(apiserver.double.end_watches)
-        await passing(r.clock, 0.05, lambda: r.asked("watch") == 2)
-        assert watches(apiserver)[-1]["resourceVersion"] == str(version)
+        await wait_until(lambda: r.informer.ages()["serviceaccounts"] == 0)
+        apiserver.run_in_loop(apiserver.fake.end_watches)
+        await advance_until(r.clock, 0.05, lambda: r.count_requests("watch") == 2)
+        assert watch_queries(apiserver)[-1]["resourceVersion"] == str(version)

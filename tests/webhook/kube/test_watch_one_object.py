@@ -1,87 +1,91 @@
-"""A watch of one object alone, with its data: EKS's ConfigMap of roles."""
+"""Tests of the watch of a single object with its data: the ConfigMap of roles of EKS."""
 
 from __future__ import annotations
 
 import pytest
 from cwii_webhook.admission.cluster_view import ObjectRef
-from cwii_webhook.kube.resources import config_map
+from cwii_webhook.kube.resources import single_config_map
 
-from tests.webhook.apiserver.running import CONFIG_MAPS, Ground
-from tests.webhook.fake_clock import passing, until
-from tests.webhook.kube.running import Running, ready, running
+from tests.webhook.apiserver.running import CONFIG_MAPS, RunningApiServer
+from tests.webhook.fake_clock import advance_until, wait_until
+from tests.webhook.kube.running import RunningInformer, run_informer, run_synced_informer
 
 REF = ObjectRef("", "ConfigMap", "eks", "pod-identity-webhook")
-KIND = config_map(REF)
+RESOURCE = single_config_map(REF)
 
 
-def give(ground: Ground, text: str, namespace: str = REF.namespace, name: str = REF.name) -> None:
-    ground.hands.fill(namespace, name, {"config": text})
+def write_config_map(
+    apiserver: RunningApiServer, content: str, namespace: str = REF.namespace, name: str = REF.name
+) -> None:
+    apiserver.user.apply_config_map(namespace, name, {"config": content})
 
 
-def held(r: Running) -> str:
-    seen = r.informer.held(REF)
-    return seen.annotations.get("config", "") if seen else "none"
+def cached_content(r: RunningInformer) -> str:
+    metadata = r.informer.get_cached(REF)
+    return metadata.annotations.get("config", "") if metadata else "none"
 
 
-async def test_its_data_are_known_and_followed(apiserver: Ground) -> None:
-    give(apiserver, "one")
-    async with ready(apiserver, [KIND]) as r:
-        assert held(r) == "one"
-        give(apiserver, "two")
-        await until(lambda: held(r) == "two")
-        apiserver.hands.drop(CONFIG_MAPS, REF.namespace, REF.name)
-        await until(lambda: held(r) == "none")
-        give(apiserver, "three")
-        await until(lambda: held(r) == "three")
+async def test_data_of_the_object_is_cached_and_updated(apiserver: RunningApiServer) -> None:
+    write_config_map(apiserver, "one")
+    async with run_synced_informer(apiserver, [RESOURCE]) as r:
+        assert cached_content(r) == "one"
+        write_config_map(apiserver, "two")
+        await wait_until(lambda: cached_content(r) == "two")
+        apiserver.user.delete(CONFIG_MAPS, REF.namespace, REF.name)
+        await wait_until(lambda: cached_content(r) == "none")
+        write_config_map(apiserver, "three")
+        await wait_until(lambda: cached_content(r) == "three")
 
 
 @pytest.mark.parametrize("watch_list", ["yes", "no"])
-async def test_no_other_is_asked_for(apiserver: Ground, watch_list: str) -> None:
-    apiserver.double.ways.watch_list = watch_list
-    give(apiserver, "one")
-    give(apiserver, "of another namespace", "shop")
-    give(apiserver, "of another name", name="other")
-    async with running(apiserver, [KIND]) as r:
-        await passing(r.clock, 0.1, lambda: not r.informer.lacks())
-        give(apiserver, "of another namespace, later", "shop")
-        give(apiserver, "two")
-        await passing(r.clock, 0.01, lambda: held(r) == "two")
+async def test_no_other_object_is_requested(apiserver: RunningApiServer, watch_list: str) -> None:
+    apiserver.fake.behavior.watch_list = watch_list
+    write_config_map(apiserver, "one")
+    write_config_map(apiserver, "of another namespace", "shop")
+    write_config_map(apiserver, "of another name", name="other")
+    async with run_informer(apiserver, [RESOURCE]) as r:
+        await advance_until(r.clock, 0.1, lambda: not r.informer.not_ready_reasons())
+        write_config_map(apiserver, "of another namespace, later", "shop")
+        write_config_map(apiserver, "two")
+        await advance_until(r.clock, 0.01, lambda: cached_content(r) == "two")
 
         assert r.informer.sizes() == {"configmaps": 1}
-    asked = [
+    reads = [
         request
-        for request in apiserver.double.requests
+        for request in apiserver.fake.requests
         if "configmaps" in request.path and request.method == "GET"
     ]
-    assert {request.path for request in asked} == {"/api/v1/namespaces/eks/configmaps"}
-    assert {request.query["fieldSelector"] for request in asked} == {
+    assert {request.path for request in reads} == {"/api/v1/namespaces/eks/configmaps"}
+    assert {request.query["fieldSelector"] for request in reads} == {
         "metadata.name=pod-identity-webhook"
     }
 
 
-async def test_one_without_data_is_there(apiserver: Ground) -> None:
-    apiserver.hands.put(CONFIG_MAPS, REF.namespace, REF.name, {"config": "of its annotations"})
-    async with ready(apiserver, [KIND]) as r:
-        seen = r.informer.held(REF)
-        assert seen is not None
-        assert seen.annotations == {}
+async def test_config_map_without_data_exists(apiserver: RunningApiServer) -> None:
+    apiserver.user.apply(CONFIG_MAPS, REF.namespace, REF.name, {"config": "of its annotations"})
+    async with run_synced_informer(apiserver, [RESOURCE]) as r:
+        metadata = r.informer.get_cached(REF)
+        assert metadata is not None
+        assert metadata.annotations == {}
 
 
-async def test_that_it_is_missing_is_no_reason_to_wait(apiserver: Ground) -> None:
-    async with ready(apiserver, [KIND]) as r:
-        assert held(r) == "none"
+async def test_informer_is_ready_without_the_object(apiserver: RunningApiServer) -> None:
+    async with run_synced_informer(apiserver, [RESOURCE]) as r:
+        assert cached_content(r) == "none"
 
 
-async def test_a_role_that_names_it_alone_suffices(apiserver: Ground) -> None:
-    apiserver.double.ways.named["configmaps"] = REF.name
-    async with ready(apiserver, [KIND]) as r:
-        assert not r.told
+async def test_role_with_resource_names_is_sufficient(apiserver: RunningApiServer) -> None:
+    apiserver.fake.behavior.allowed_names["configmaps"] = REF.name
+    async with run_synced_informer(apiserver, [RESOURCE]) as r:
+        assert not r.reports
 
 
-async def test_the_permission_that_is_missing_is_named(apiserver: Ground) -> None:
-    apiserver.double.ways.denied.add(("watch", "configmaps"))
-    async with running(apiserver, [KIND]) as r:
-        said = (
+async def test_missing_permission_names_the_object_and_the_role(
+    apiserver: RunningApiServer,
+) -> None:
+    apiserver.fake.behavior.denied_verbs.add(("watch", "configmaps"))
+    async with run_informer(apiserver, [RESOURCE]) as r:
+        problem = (
             f"the ServiceAccount may not watch the {REF}: give it that in a Role in namespace eks"
         )
-        await passing(r.clock, 0.1, lambda: said in r.informer.lacks())
+        await advance_until(r.clock, 0.1, lambda: problem in r.informer.not_ready_reasons())

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from cwii_webhook.certificates.checks import of
 from cwii_webhook.certificates.pki import Lifetime, der, service
-from cwii_webhook.kube.errors import Refused
+from cwii_webhook.kube.errors import StatusError
 from cwii_webhook.renewer.state import (
     CA,
     CRT,
@@ -117,7 +117,7 @@ class World:
 
     def put(self, write: Write) -> None:
         if write.version != self._version(write.name):
-            raise Refused(409, "the object has been modified")
+            raise StatusError(409, "the object has been modified")
         home = self.hooks if write.kind == HOOKS else self.secrets
         there = {**home[write.name], **write.content}
         home[write.name] = {key: value for key, value in there.items() if value is not None}

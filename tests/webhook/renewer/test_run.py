@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from cwii_webhook.kube.errors import Refused, Unreachable
+from cwii_webhook.kube.errors import StatusError, Unreachable
 from cwii_webhook.renewer.outcome import Outcome
 from cwii_webhook.renewer.run import MOST, Renewer
 from cwii_webhook.renewer.state import CRT
@@ -169,7 +169,8 @@ def test_a_configuration_that_is_not_there_hinders_no_replica_and_is_told() -> N
 
 
 @pytest.mark.parametrize(
-    "trouble", [Unreachable("it is away"), Refused(503, "later"), Refused(429, "slow down", 2.0)]
+    "trouble",
+    [Unreachable("it is away"), StatusError(503, "later"), StatusError(429, "slow down", 2.0)],
 )
 def test_what_passes_by_itself_is_waited_for(trouble: Exception) -> None:
     world = established()
@@ -208,7 +209,7 @@ def test_what_is_refused_for_good_is_told_at_once() -> None:
     begun = world.time
 
     def before() -> None:
-        raise Refused(422, "it is invalid")
+        raise StatusError(422, "it is invalid")
 
     world.before = before
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from cwii_webhook.certificates.checks import worthless
 from cwii_webhook.certificates.pki import authority, certificates, signed
-from cwii_webhook.kube.errors import Refused
+from cwii_webhook.kube.errors import StatusError
 from cwii_webhook.renewer.state import CA, CRT, KEY, NEXT_CRT
 from cwii_webhook.renewer.steps import Action, step
 from hypothesis import settings as hypothesis_settings
@@ -257,7 +257,7 @@ class Anything(RuleBasedStateMachine):
                 assert not self.world.torn()
                 if not whole:
                     break
-        except Refused:
+        except StatusError:
             pass
         mind.seen = None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.webhook.apiserver.running import Ground
+from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
 ARGUMENTS = (*EKS, "--shutdown-delay=0s")
@@ -42,7 +42,7 @@ EXHAUST_THREADS = "watchdog.MAX_MISSED_TICKS = 3; threading.stack_size(1 << 50)"
 
 
 @pytest.fixture
-def apiserver() -> Generator[Ground]:
+def apiserver() -> Generator[RunningApiServer]:
     with a_shop() as ground:
         yield ground
 
@@ -52,7 +52,7 @@ def assert_serves(webhook: Running) -> None:
     assert "patch" in webhook.review("/mutate", POD)
 
 
-def run_until_exit(apiserver: Ground, folder: Path, code: str) -> tuple[Path, str]:
+def run_until_exit(apiserver: RunningApiServer, folder: Path, code: str) -> tuple[Path, str]:
     """Run the code in a serving program until the program ends. Return its path and its log."""
     path = program(folder, ON_SIGUSR1.format(code))
     with running(apiserver, folder, *ARGUMENTS, *pair(folder), called=path, ends=1) as webhook:
@@ -61,7 +61,9 @@ def run_until_exit(apiserver: Ground, folder: Path, code: str) -> tuple[Path, st
         return path, webhook.process.communicate(timeout=60)[1]
 
 
-def test_stalled_process_ends_and_logs_its_stack(apiserver: Ground, tmp_path: Path) -> None:
+def test_stalled_process_ends_and_logs_its_stack(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     path, output = run_until_exit(apiserver, tmp_path, STALL)
 
     last = json.loads(output.splitlines()[-1])
@@ -73,7 +75,7 @@ def test_stalled_process_ends_and_logs_its_stack(apiserver: Ground, tmp_path: Pa
 
 
 def test_process_that_holds_the_gil_ends_and_logs_its_stack(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     path, output = run_until_exit(apiserver, tmp_path, HOLD_GIL)
 
@@ -83,7 +85,7 @@ def test_process_that_holds_the_gil_ends_and_logs_its_stack(
 
 @pytest.mark.parametrize("code", [STALL, HOLD_GIL], ids=["stalls", "holds-gil"])
 def test_stalled_process_ends_when_its_log_pipe_is_full(
-    apiserver: Ground, tmp_path: Path, code: str
+    apiserver: RunningApiServer, tmp_path: Path, code: str
 ) -> None:
     path = program(tmp_path, ON_SIGUSR1.format(FILL_STDERR + code))
     with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path, ends=1) as webhook:
@@ -92,7 +94,9 @@ def test_stalled_process_ends_when_its_log_pipe_is_full(
         assert webhook.process.wait(60) == 1
 
 
-def test_process_continues_after_a_long_sigstop(apiserver: Ground, tmp_path: Path) -> None:
+def test_process_continues_after_a_long_sigstop(
+    apiserver: RunningApiServer, tmp_path: Path
+) -> None:
     with running(
         apiserver,
         tmp_path,
@@ -112,7 +116,7 @@ def test_process_continues_after_a_long_sigstop(apiserver: Ground, tmp_path: Pat
 
 
 def test_process_continues_when_no_more_threads_can_start(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     with running(
         apiserver,
@@ -129,7 +133,7 @@ def test_process_continues_when_no_more_threads_can_start(
 
 
 def test_process_serves_and_warns_when_the_watchdog_thread_cannot_start(
-    apiserver: Ground, tmp_path: Path
+    apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     path = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
     with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path) as webhook:
@@ -162,7 +166,7 @@ def test_process_that_stalls_at_its_start_ends(tmp_path: Path) -> None:
     )
 
 
-def test_only_the_stalled_worker_is_restarted(apiserver: Ground, tmp_path: Path) -> None:
+def test_only_the_stalled_worker_is_restarted(apiserver: RunningApiServer, tmp_path: Path) -> None:
     path = program(tmp_path, ON_SIGUSR1.format(STALL))
     with running(
         apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), "--workers=2", called=path

@@ -17,7 +17,7 @@ from cwii_webhook.telemetry.metrics import Metrics
 from cwii_webhook.telemetry.otlp import SHUTDOWN_TIMEOUT_MS, start_push
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
-from tests.webhook.apiserver.running import an_apiserver
+from tests.webhook.apiserver.running import run_apiserver
 from tests.webhook.webhook_process import EKS, POD, ROLE, pair, running
 
 Samples = dict[str, dict[frozenset[tuple[str, str]], float]]  # values by name and labels
@@ -69,9 +69,9 @@ def test_decisions_are_pushed(
     collector: tuple[str, queue.SimpleQueue[Samples]], tmp_path: Path
 ) -> None:
     endpoint, pushes = collector
-    with an_apiserver() as apiserver:
-        apiserver.hands.put(NAMESPACES, "", "shop")
-        apiserver.hands.put(
+    with run_apiserver() as apiserver:
+        apiserver.user.apply(NAMESPACES, "", "shop")
+        apiserver.user.apply(
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE}
         )
         arguments = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)

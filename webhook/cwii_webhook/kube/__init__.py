@@ -1,1 +1,1 @@
-"""What is known of the cluster: watches that keep a picture of it in memory, and direct reads of what the picture lacks."""
+"""A small Kubernetes client, and a cache of objects that watches keep up to date."""

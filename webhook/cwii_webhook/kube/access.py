@@ -1,4 +1,4 @@
-"""How to reach the API server: where it is, whom to trust there, and who we are. From inside a pod, or from a kubeconfig."""
+"""Describes how to reach the API server: address, trusted CA and client identity."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.errors import BadAccess
-from cwii_webhook.kube.identity import FRESH, Credential, Identity, TokenFile
+from cwii_webhook.kube.identity import RELOAD_INTERVAL, Credential, Identity, TokenFile
 
-POD_FILES = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+SERVICE_ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 @dataclass(frozen=True)
 class Server:
+    """Address of an API server, and what the client needs to verify its certificate."""
+
     host: str
     port: int
-    prefix: str = ""  # some API servers are behind a path
+    prefix: str = ""  # path of an API server that is behind a proxy
     tls: bool = True
-    name: str = ""  # that its certificate must bear, if not the host
+    tls_server_name: str = ""  # name in the server's certificate, if it differs from the host
     ca: bytes | Path | None = None
     verify: bool = True
 
@@ -34,8 +37,13 @@ class Server:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @classmethod
-    def at(
-        cls, url: str, *, name: str = "", ca: bytes | Path | None = None, verify: bool = True
+    def from_url(
+        cls,
+        url: str,
+        *,
+        tls_server_name: str = "",
+        ca: bytes | Path | None = None,
+        verify: bool = True,
     ) -> Server:
         try:
             parts = urlsplit(url)
@@ -53,55 +61,72 @@ class Server:
             port or (443 if tls else 80),
             parts.path.rstrip("/"),
             tls,
-            name,
+            tls_server_name,
             ca,
             verify,
         )
 
 
+class _CachedContext(NamedTuple):
+    """A TLS context, and the files' contents that it was built from."""
+
+    read_at: float
+    ca: bytes | None
+    key_pair: KeyPair | None
+    tls_context: ssl.SSLContext
+
+
 @dataclass
 class Access:
+    """An API server and the identity that the webhook uses there."""
+
     server: Server
     identity: Identity
     clock: Clock
-    namespace: str = ""  # that we are in ourselves
-    leaving: list[Callable[[], None]] = field(
+    namespace: str = ""  # namespace of the webhook's own pod
+    # Called after `replace`, so that clients close their connections to the old server.
+    replace_callbacks: list[Callable[[], None]] = field(
         default_factory=list["Callable[[], None]"], repr=False
-    )  # called when another takes its place
-    _made: tuple[float, bytes | None, KeyPair | None, ssl.SSLContext] | None = field(
-        default=None, repr=False
     )
-    _other: Access | None = field(default=None, repr=False)
+    _cached_context: _CachedContext | None = field(default=None, repr=False)
+    _replacement: Access | None = field(default=None, repr=False)
 
     @property
     def current(self) -> Access:
-        """Whoever asks takes it once, and shows its token to its server alone: between two moments it may be another."""
-        return self._other or self
+        """The access to use for the next request.
 
-    def become(self, other: Access) -> None:
-        """Whatever is asked from now on is asked there, and so; nobody stays with the server that was left."""
-        self._other = other
-        for leave in self.leaving:
-            leave()
+        A caller reads it once per request. `replace` can change it at any await, and a token
+        must only be sent to the server that it belongs to.
+        """
+        return self._replacement or self
 
-    def tls(self, shown: Credential) -> ssl.SSLContext | None:
-        """Made again when the CA or what we show has changed: both are renewed under a program that runs on."""
+    def replace(self, replacement: Access) -> None:
+        """Sends all later requests to another server, with its identity."""
+        self._replacement = replacement
+        for callback in self.replace_callbacks:
+            callback()
+
+    def tls_context(self, credential: Credential) -> ssl.SSLContext | None:
+        """Returns the TLS context for new connections, or None for a server without TLS.
+
+        The CA and the client certificate are rotated while the process runs. The method reads
+        the CA again every minute, and builds a new context if the CA or the certificate changed.
+        """
         if not self.server.tls:
             return None
-        now = self.clock.now()
-        if self._made and now - self._made[0] < FRESH and self._made[2] == shown.pair:
-            return self._made[3]
-        ca = self._ca()
-        same = self._made is not None and self._made[1:3] == (ca, shown.pair)
-        made = (
-            self._made[3]
-            if self._made and same
-            else context(ca, shown.pair, verify=self.server.verify)
+        now, cached, key_pair = self.clock.now(), self._cached_context, credential.key_pair
+        if cached and now - cached.read_at < RELOAD_INTERVAL and cached.key_pair == key_pair:
+            return cached.tls_context
+        ca = self._read_ca()
+        tls_context = (
+            cached.tls_context
+            if cached and (cached.ca, cached.key_pair) == (ca, key_pair)
+            else make_tls_context(ca, key_pair, verify=self.server.verify)
         )
-        self._made = now, ca, shown.pair, made
-        return made
+        self._cached_context = _CachedContext(now, ca, key_pair, tls_context)
+        return tls_context
 
-    def _ca(self) -> bytes | None:
+    def _read_ca(self) -> bytes | None:
         if not isinstance(self.server.ca, Path):
             return self.server.ca
         try:
@@ -113,8 +138,13 @@ class Access:
             ) from None
 
 
-def in_cluster(environment: Mapping[str, str], clock: Clock, files: Path = POD_FILES) -> Access:
-    """As every pod is told: two variables, a CA and a token that kubelet renews."""
+def in_cluster(
+    environment: Mapping[str, str], clock: Clock, directory: Path = SERVICE_ACCOUNT_DIRECTORY
+) -> Access:
+    """Returns the access that Kubernetes gives to every pod.
+
+    It consists of two environment variables, a CA, and a token that the kubelet renews.
+    """
     host, port = (
         environment.get("KUBERNETES_SERVICE_HOST", ""),
         environment.get("KUBERNETES_SERVICE_PORT", "443"),
@@ -124,41 +154,45 @@ def in_cluster(environment: Mapping[str, str], clock: Clock, files: Path = POD_F
             "this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig"
         )
     return Access(
-        Server(host, int(port), ca=files / "ca.crt"),
-        TokenFile(files / "token", clock),
+        Server(host, int(port), ca=directory / "ca.crt"),
+        TokenFile(directory / "token", clock),
         clock,
-        _namespace(files),
+        _read_namespace(directory),
     )
 
 
-def _namespace(files: Path) -> str:
+def _read_namespace(directory: Path) -> str:
     try:
-        return (files / "namespace").read_text(encoding="ascii").strip()
+        return (directory / "namespace").read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def context(ca: bytes | None, pair: KeyPair | None, *, verify: bool = True) -> ssl.SSLContext:
-    """Without a CA, the system's own are trusted."""
+def make_tls_context(
+    ca: bytes | None, key_pair: KeyPair | None, *, verify: bool = True
+) -> ssl.SSLContext:
+    """Builds a client context that trusts `ca`, or the system's CAs if `ca` is None."""
     try:
-        made = ssl.create_default_context(cadata=ca.decode("ascii") if ca is not None else None)
+        tls_context = ssl.create_default_context(
+            cadata=ca.decode("ascii") if ca is not None else None
+        )
     except (ssl.SSLError, UnicodeDecodeError) as e:
         raise BadAccess(
             f"the API server's CA certificate cannot be read ({e})", remedy="it must be PEM"
         ) from None
-    made.set_alpn_protocols(["http/1.1"])
+    tls_context.set_alpn_protocols(["http/1.1"])
     if not verify:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
-    if pair:
-        _show(made, pair)
-    return made
+        tls_context.check_hostname = False
+        tls_context.verify_mode = ssl.CERT_NONE
+    if key_pair:
+        _load_key_pair(tls_context, key_pair)
+    return tls_context
 
 
-def _show(context: ssl.SSLContext, pair: KeyPair) -> None:
+def _load_key_pair(tls_context: ssl.SSLContext, key_pair: KeyPair) -> None:
     try:
-        with _held(pair.certificate + b"\n" + pair.key) as path:
-            context.load_cert_chain(path)
+        with _temporary_file(key_pair.certificate + b"\n" + key_pair.key) as path:
+            tls_context.load_cert_chain(path)
     except ssl.SSLError as e:
         raise BadAccess(
             f"the client certificate for the API server cannot be read ({e})",
@@ -167,8 +201,11 @@ def _show(context: ssl.SSLContext, pair: KeyPair) -> None:
 
 
 @contextlib.contextmanager
-def _held(content: bytes) -> Generator[str]:
-    """A file for as long as `ssl` reads it: it takes certificates from files only. In memory where the system can: the root may be read-only."""
+def _temporary_file(content: bytes) -> Generator[str]:
+    """Writes `content` to a temporary file, because `ssl` loads certificates from files only.
+
+    The file is in memory where the system supports it: the root file system may be read-only.
+    """
     if not hasattr(os, "memfd_create"):
         with tempfile.NamedTemporaryFile(prefix="cwii-") as file:  # 0600
             file.write(content)

@@ -1,4 +1,4 @@
-"""Requests to the API server: who we are, a few connections that are used again, and its errors in our words."""
+"""Sends requests to the API server over pooled connections, and translates its errors."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.clock import TimedOut, within
+from cwii_webhook.kube.clock import TimedOut, with_timeout
 from cwii_webhook.kube.connection import Connection
-from cwii_webhook.kube.errors import Refused, Unreachable
-from cwii_webhook.kube.objects import status_of
+from cwii_webhook.kube.errors import StatusError, Unreachable
+from cwii_webhook.kube.objects import decode_status
 
-CONNECT = 10.0  # seconds until there must be a connection
-SILENCE = 30.0  # seconds until something of an answer must have come
-IDLE = 5.0  # seconds: an older connection may be dead without having said so
-DEAD = 0.5  # seconds after which a connection that was used before, and says nothing, is taken to be dead
-MOST_IDLE = 4
-MOST_BODY = 64 << 20
-MOST_TOLD = 300  # characters of the API server's own words
+CONNECT_TIMEOUT = 10.0  # seconds
+READ_TIMEOUT = 30.0  # seconds without a byte of the response
+IDLE_TIMEOUT = 5.0  # seconds; an older connection may be lost without a FIN or RST
+# Seconds. A reused connection without a response after this time counts as lost.
+REUSED_CONNECTION_TIMEOUT = 0.5
+MAX_IDLE_CONNECTIONS = 4
+MAX_BODY_BYTES = 64 << 20
+MAX_MESSAGE_CHARS = 300  # of the API server's error message
 
 JSON: Final = "application/json"
 APPLY: Final = "application/apply-patch+yaml"
-MERGE: Final = "application/strategic-merge-patch+json"  # of lists, what has the same name
+MERGE: Final = "application/strategic-merge-patch+json"  # merges list items by name
 METADATA: Final = f"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 METADATA_LIST: Final = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
 
-class _Question(Struct, frozen=True):
+class _Request(Struct, frozen=True):
     method: str
     target: str
     accept: str = JSON
-    kind: str = JSON  # of the body
+    content_type: str = JSON
     body: bytes = b""
 
-    def request(self, server: Server, token: str) -> bytes:
+    def encode(self, server: Server, token: str) -> bytes:
         lines = [
             f"{self.method} {server.prefix}{self.target} HTTP/1.1",
             f"Host: {server.authority}",
@@ -46,7 +47,7 @@ class _Question(Struct, frozen=True):
             f"Accept: {self.accept}",
             *([f"Authorization: Bearer {token}"] if token else []),
             *(
-                [f"Content-Type: {self.kind}", f"Content-Length: {len(self.body)}"]
+                [f"Content-Type: {self.content_type}", f"Content-Length: {len(self.body)}"]
                 if self.body
                 else []
             ),
@@ -55,199 +56,223 @@ class _Question(Struct, frozen=True):
 
 
 class Client:
-    def __init__(self, access: Access, idle: float = IDLE) -> None:
-        self._access, self._clock, self._lasts = access, access.clock, idle
-        self._idle: list[tuple[float, Connection]] = []
+    """Client of the API server. It retries a request once if the server answers 401."""
+
+    def __init__(self, access: Access, idle_timeout: float = IDLE_TIMEOUT) -> None:
+        self._access, self._clock, self._idle_timeout = access, access.clock, idle_timeout
+        self._idle_connections: list[tuple[float, Connection]] = []
         self._streaming: set[Connection] = set()
-        self._closed = False
-        access.leaving.append(self._leave)
-        self.streams = 0  # how many have begun
+        self._is_closed = False
+        access.replace_callbacks.append(self._disconnect)
+        self.stream_count = 0  # streams opened since the start
 
     @property
     def server(self) -> Server:
-        """That whatever is asked now is asked of."""
+        """The server that the next request goes to."""
         return self._access.current.server
 
     async def get(self, target: str, accept: str = JSON) -> bytes:
-        return await self._whole("GET", target, b"", accept=accept)
+        return await self._request("GET", target, b"", accept=accept)
 
     async def post(self, target: str, body: bytes) -> bytes:
-        return await self._whole("POST", target, body)
+        return await self._request("POST", target, body)
 
     async def apply(self, target: str, body: bytes) -> bytes:
-        """Server-side apply, not forced: what another manager holds stays his."""
-        return await self._whole("PATCH", target, body, kind=APPLY)
+        """Server-side apply without force: a field of another manager is a conflict."""
+        return await self._request("PATCH", target, body, content_type=APPLY)
 
     async def merge(self, target: str, body: bytes) -> bytes:
-        """With a resourceVersion in it, only where nobody has written since."""
-        return await self._whole("PATCH", target, body, kind=MERGE)
+        """Strategic merge patch. A resourceVersion in the body makes a later write a conflict."""
+        return await self._request("PATCH", target, body, content_type=MERGE)
 
     @asynccontextmanager
     async def stream(self, target: str, accept: str) -> AsyncGenerator[Connection]:
-        """An answer of 200, to be read chunk by chunk. It has a connection to itself, which ends with it."""
-        connection = await self._asked(_Question("GET", target, accept), new=True)
+        """Opens a successful response that the caller reads chunk by chunk.
+
+        The stream has its own connection, which is closed at the end.
+        """
+        connection = await self._send(_Request("GET", target, accept), new=True)
         try:
-            await self._accept(connection)
-            self.streams += 1
+            await self._check_status(connection)
+            self.stream_count += 1
             self._streaming.add(connection)
             if connection.access is not self._access.current:
-                connection.leave()
+                connection.disconnect()
             yield connection
         finally:
             self._streaming.discard(connection)
             connection.close()
 
     async def close(self) -> None:
-        """Of what is still being asked, the connection ends with its answer. What is cut off is gone in the loop's next turn, which must not be its last."""
-        if not self._closed:
-            self._access.leaving.remove(self._leave)
-        self._closed = True
-        self._hang_up()
+        """Closes idle connections. A connection in use is closed after its response."""
+        if not self._is_closed:
+            self._access.replace_callbacks.remove(self._disconnect)
+        self._is_closed = True
+        self._close_idle()
+        # An aborted transport calls connection_lost in the next iteration of the event loop.
         await asyncio.sleep(0)
 
-    def _leave(self) -> None:
-        """What is being answered comes to its end; a stream has none."""
-        self._hang_up()
+    def _disconnect(self) -> None:
+        """Leaves a replaced server: requests in progress finish, streams are interrupted."""
+        self._close_idle()
         for connection in self._streaming:
-            connection.leave()
+            connection.disconnect()
 
-    def _hang_up(self) -> None:
-        while self._idle:
-            self._idle.pop()[1].close()
+    def _close_idle(self) -> None:
+        while self._idle_connections:
+            self._idle_connections.pop()[1].close()
 
-    async def _whole(
-        self, method: str, target: str, body: bytes, *, accept: str = JSON, kind: str = JSON
+    async def _request(
+        self, method: str, target: str, body: bytes, *, accept: str = JSON, content_type: str = JSON
     ) -> bytes:
-        connection = await self._asked(_Question(method, target, accept, kind, body))
+        connection = await self._send(_Request(method, target, accept, content_type, body))
         try:
-            await self._accept(connection)
-            return await self._body(connection)
+            await self._check_status(connection)
+            return await self._read_body(connection)
         finally:
-            self._give_back(connection)
+            self._release(connection)
 
-    async def _asked(self, question: _Question, *, new: bool = False) -> Connection:
-        """The head of an answer. Who is refused with 401 shows what is newer, once."""
-        connection = await self._once(question, new=new)
+    async def _send(self, request: _Request, *, new: bool = False) -> Connection:
+        """Sends a request and waits for the response's head.
+
+        After a 401 it sends the request once more, with a fresh credential.
+        """
+        connection = await self._attempt(request, new=new)
         if connection.status != 401:
             return connection
         connection.close()
-        connection.access.identity.refused()
-        return await self._once(question, new=True)
+        connection.access.identity.invalidate()
+        return await self._attempt(request, new=True)
 
-    async def _once(self, question: _Question, *, new: bool) -> Connection:
+    async def _attempt(self, request: _Request, *, new: bool) -> Connection:
         access = self._access.current
-        shown = await access.identity.shown()
-        request = question.request(access.server, shown.token)
-        while connection := None if new else self._take(access):
+        credential = await access.identity.credential()
+        message = request.encode(access.server, credential.token)
+        while connection := None if new else self._take_idle(access):
             try:
-                return await self._sent(connection, request, DEAD)
+                return await self._exchange(connection, message, REUSED_CONNECTION_TIMEOUT)
             except Unreachable:
-                continue  # it was lost while it lay idle, which says nothing; all we ask can be asked twice
-        return await self._sent(await self._connected(access), request, SILENCE)
+                continue  # lost while idle; all requests of the webhook are safe to repeat
+        return await self._exchange(await self._connect(access), message, READ_TIMEOUT)
 
-    async def _sent(self, connection: Connection, request: bytes, patience: float) -> Connection:
+    async def _exchange(self, connection: Connection, message: bytes, seconds: float) -> Connection:
         try:
-            await within(self._clock, patience, connection.ask(request))
+            await with_timeout(self._clock, seconds, connection.send_request(message))
         except TimedOut:
             connection.close()
             raise Unreachable(
-                f"the API server has not answered for {patience:.0f} seconds"
+                f"the API server has not answered for {seconds:.0f} seconds"
             ) from None
         except BaseException:
             connection.close()
             raise
         return connection
 
-    async def _connected(self, access: Access) -> Connection:
+    async def _connect(self, access: Access) -> Connection:
         server = access.server
-        tls = access.tls(await access.identity.shown())
+        tls = access.tls_context(await access.identity.credential())
         loop = asyncio.get_running_loop()
-        name = (server.name or server.host) if tls else None
-        made, taken = Connection(access), False
+        tls_server_name = (server.tls_server_name or server.host) if tls else None
+        connection, is_connected = Connection(access), False
         try:
-            await within(
+            await with_timeout(
                 self._clock,
-                CONNECT,
+                CONNECT_TIMEOUT,
                 loop.create_connection(
-                    lambda: made, server.host, server.port, ssl=tls, server_hostname=name
+                    lambda: connection,
+                    server.host,
+                    server.port,
+                    ssl=tls,
+                    server_hostname=tls_server_name,
                 ),
             )
-            taken = True
+            is_connected = True
         except TimedOut:
             raise Unreachable(
-                f"the API server at {server.authority} has not taken a connection for {CONNECT:.0f} seconds"
+                f"the API server at {server.authority} has not taken a connection"
+                f" for {CONNECT_TIMEOUT:.0f} seconds"
             ) from None
-        except (
-            OSError,
-            ValueError,
-        ) as e:  # ssl's are of the first family, and names that no host can have of the second
+        # ssl.SSLError is an OSError; an invalid host name raises ValueError.
+        except (OSError, ValueError) as e:
             raise Unreachable(
                 f"the API server at {server.authority} cannot be reached ({e})"
             ) from None
         finally:
-            if not taken:
-                made.close()  # it may have come about in the very moment in which nobody waited for it any more
-        return made
+            if not is_connected:
+                connection.close()  # it may be established after the timeout or cancellation
+        return connection
 
-    async def _accept(self, connection: Connection) -> None:
+    async def _check_status(self, connection: Connection) -> None:
         if not 200 <= connection.status < 300:
-            raise refusal(
+            raise parse_status_error(
                 connection.status,
-                await self._body(connection),
+                await self._read_body(connection),
                 connection.headers.get("retry-after", ""),
             )
 
-    async def _body(self, connection: Connection) -> bytes:
-        parts: list[bytes] = []
-        held = 0
-        while part := await self._chunk(connection):
-            parts.append(part)
-            held += len(part)
-            if held > MOST_BODY:
-                raise Unreachable(f"the API server's answer is longer than {MOST_BODY} bytes")
-        return b"".join(parts)
+    async def _read_body(self, connection: Connection) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while chunk := await self._read_chunk(connection):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MAX_BODY_BYTES:
+                raise Unreachable(f"the API server's answer is longer than {MAX_BODY_BYTES} bytes")
+        return b"".join(chunks)
 
-    async def _chunk(self, connection: Connection) -> bytes:
+    async def _read_chunk(self, connection: Connection) -> bytes:
         try:
-            return await within(self._clock, SILENCE, connection.chunk())
+            return await with_timeout(self._clock, READ_TIMEOUT, connection.read_chunk())
         except TimedOut:
             raise Unreachable(
-                f"the API server stopped for {SILENCE:.0f} seconds in the middle of an answer"
+                f"the API server stopped for {READ_TIMEOUT:.0f} seconds in the middle of an answer"
             ) from None
 
-    def _take(self, access: Access) -> Connection | None:
-        while self._idle:
-            since, connection = self._idle.pop()
+    def _take_idle(self, access: Access) -> Connection | None:
+        while self._idle_connections:
+            idle_since, connection = self._idle_connections.pop()
             if (
                 connection.access is access
-                and connection.usable
-                and self._clock.now() - since < self._lasts
+                and connection.is_reusable
+                and self._clock.now() - idle_since < self._idle_timeout
             ):
                 return connection
             connection.close()
         return None
 
-    def _give_back(self, connection: Connection) -> None:
-        stays = connection.access is self._access.current and not self._closed
-        if stays and connection.usable and len(self._idle) < MOST_IDLE:
-            self._idle.append((self._clock.now(), connection))
-            asyncio.get_running_loop().call_later(self._lasts + 0.1, self._let_go)
+    def _release(self, connection: Connection) -> None:
+        is_current = connection.access is self._access.current and not self._is_closed
+        if (
+            is_current
+            and connection.is_reusable
+            and len(self._idle_connections) < MAX_IDLE_CONNECTIONS
+        ):
+            self._idle_connections.append((self._clock.now(), connection))
+            asyncio.get_running_loop().call_later(self._idle_timeout + 0.1, self._close_expired)
         else:
             connection.close()
 
-    def _let_go(self) -> None:
-        """Of what nobody will take any more, an API server need not keep its end either."""
-        while self._idle and self._clock.now() - self._idle[0][0] >= self._lasts:
-            self._idle.pop(0)[1].close()
+    def _close_expired(self) -> None:
+        """Closes connections that are too old for reuse, which frees them on the server too."""
+        while (
+            self._idle_connections
+            and self._clock.now() - self._idle_connections[0][0] >= self._idle_timeout
+        ):
+            self._idle_connections.pop(0)[1].close()
 
 
-def refusal(status: int, body: bytes, retry_after: str = "") -> Refused:
-    """In the API server's own words, if it has any; proxies before it speak HTML."""
-    after = float(retry_after) if retry_after.isdigit() else None
+def parse_status_error(status: int, body: bytes, retry_after: str = "") -> StatusError:
+    """Builds the error from a Status object, or from the code alone.
+
+    A proxy in front of the API server can answer in HTML.
+    """
+    seconds = float(retry_after) if retry_after.isdigit() else None
     try:
-        told = status_of(body)
+        content = decode_status(body)
     except msgspec.DecodeError:
-        return Refused(status, "", after)
-    if after is None and told.details and told.details.retry_after_seconds:
-        after = float(told.details.retry_after_seconds)
-    return Refused(told.code or status, " ".join(told.message.split())[:MOST_TOLD], after)
+        return StatusError(status, "", seconds)
+    if seconds is None and content.details and content.details.retry_after_seconds:
+        seconds = float(content.details.retry_after_seconds)
+    return StatusError(
+        content.code or status, " ".join(content.message.split())[:MAX_MESSAGE_CHARS], seconds
+    )

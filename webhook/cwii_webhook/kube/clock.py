@@ -1,4 +1,4 @@
-"""Time and chance as a parameter: whoever judges time is given a clock, so that tests wait for nothing."""
+"""Clock, timeouts and backoff, as parameters that tests replace."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from dataclasses import dataclass
 from random import uniform
 from typing import Any, Protocol, TypeVar
 
-_Done = TypeVar("_Done")
+_Result = TypeVar("_Result")
 
 
 class TimedOut(Exception):
-    """What was waited for did not come in time."""
+    """An operation took longer than its timeout."""
 
 
 class Clock(Protocol):
+    """Source of time and randomness. Tests pass a fake one, so that they do not sleep."""
+
     def now(self) -> float: ...
     async def sleep(self, seconds: float, /) -> None: ...
     def jitter(self, low: float, high: float, /) -> float: ...
 
 
 class RealClock:
+    """The monotonic clock of the system."""
+
     def now(self) -> float:
         return time.monotonic()
 
@@ -30,12 +34,17 @@ class RealClock:
         await asyncio.sleep(seconds)
 
     def jitter(self, low: float, high: float, /) -> float:
-        return uniform(low, high)  # noqa: S311 - nobody gains by guessing it
+        return uniform(low, high)  # noqa: S311 - not used for security
 
 
-async def within(clock: Clock, seconds: float, doing: Coroutine[Any, Any, _Done]) -> _Done:
-    """What `doing` gives, or TimedOut; by this clock, which asyncio's own time-outs do not know."""
-    task, sleeper = asyncio.ensure_future(doing), asyncio.ensure_future(clock.sleep(seconds))
+async def with_timeout(
+    clock: Clock, seconds: float, operation: Coroutine[Any, Any, _Result]
+) -> _Result:
+    """Returns the result of `operation`, or raises TimedOut.
+
+    `asyncio.timeout` uses the event loop's time, so it ignores a fake clock.
+    """
+    task, sleeper = asyncio.ensure_future(operation), asyncio.ensure_future(clock.sleep(seconds))
     try:
         await asyncio.wait({task, sleeper}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -47,22 +56,26 @@ async def within(clock: Clock, seconds: float, doing: Coroutine[Any, Any, _Done]
         await asyncio.gather(task, sleeper, return_exceptions=True)
 
 
-SHORTEST = 0.2  # seconds
-LONGEST = 30.0
+MIN_DELAY = 0.2  # seconds
+MAX_DELAY = 30.0
 
 
 @dataclass
 class Backoff:
+    """Exponential backoff with jitter."""
+
     clock: Clock
     failures: int = 0
 
-    def well(self) -> None:
+    def reset(self) -> None:
         self.failures = 0
 
-    def failed(self, after: float | None = None) -> float:
-        """Seconds to wait; never less than the API server asked for."""
-        top = min(SHORTEST * 2 ** min(self.failures, 16), LONGEST)
+    def next_delay(self, retry_after: float | None = None) -> float:
+        """Counts a failure. Returns the seconds to wait, at least `retry_after` if it is given."""
+        limit = min(MIN_DELAY * 2 ** min(self.failures, 16), MAX_DELAY)
         self.failures += 1
         return (
-            self.clock.jitter(top / 2, top) if after is None else after + self.clock.jitter(0, top)
+            self.clock.jitter(limit / 2, limit)
+            if retry_after is None
+            else retry_after + self.clock.jitter(0, limit)
         )

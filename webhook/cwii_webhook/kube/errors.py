@@ -1,10 +1,10 @@
-"""What can go wrong between the API server and us. Each says in a sentence what happened, and where one can act, what to do."""
+"""Errors of access to the API server. Each message is a sentence, with a remedy if there is one."""
 
 from __future__ import annotations
 
 
 class BadAccess(Exception):
-    """How to reach the API server cannot be told from what was given: a kubeconfig, a pod's own files, a plugin."""
+    """The kubeconfig, the pod's files or the exec plugin give no usable access."""
 
     def __init__(self, problem: str, *, remedy: str = "") -> None:
         super().__init__(f"{problem}: {remedy}" if remedy else problem)
@@ -13,22 +13,22 @@ class BadAccess(Exception):
 
 
 class Unreachable(Exception):
-    """The API server did not answer, or stopped in the middle of it."""
+    """The API server did not answer, or stopped in the middle of a response."""
 
 
-class Refused(Exception):
-    """The API server answered, and not with what was asked for."""
+class StatusError(Exception):
+    """The API server answered with an error status."""
 
-    def __init__(self, status: int, message: str, after: float | None = None) -> None:
+    def __init__(self, status: int, message: str, retry_after: float | None = None) -> None:
         super().__init__(
             f"the API server answered {status}: {message}"
             if message
             else f"the API server answered {status}"
         )
         self.status = status
-        self.after = after  # seconds that it wants us to wait
+        self.retry_after = retry_after  # seconds
 
     @property
-    def passes(self) -> bool:
-        """It may be answered otherwise in a second, without anybody's doing."""
+    def is_transient(self) -> bool:
+        """A retry can succeed without a change by a person."""
         return self.status in {401, 408, 429} or self.status >= 500

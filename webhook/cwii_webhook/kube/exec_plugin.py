@@ -1,4 +1,4 @@
-"""A program that says who we are (client.authentication.k8s.io), as clouds' kubeconfigs have it. Asked again when what it said has expired."""
+"""Gets credentials from an exec plugin (client.authentication.k8s.io)."""
 
 from __future__ import annotations
 
@@ -16,31 +16,35 @@ from msgspec import Struct
 
 from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.kube.access import Server
-from cwii_webhook.kube.clock import Clock, TimedOut, within
+from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.kube.identity import Credential
 
-PATIENCE = 60.0  # seconds
-EARLY = 30.0  # seconds before it expires
-VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+TIMEOUT = 60.0  # seconds
+EXPIRY_MARGIN = 30.0  # seconds before the expiry at which the plugin runs again
+API_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 
 
-class Variable(Struct):
+class ExecEnvVar(Struct):
     name: str
     value: str = ""
 
 
-class Exec(Struct, rename="camel"):
+class ExecConfig(Struct, rename="camel"):
+    """The exec section of a kubeconfig user."""
+
     command: str
     api_version: str = ""
     args: list[str] | None = None
-    env: list[Variable] | None = None
+    env: list[ExecEnvVar] | None = None
     interactive_mode: str = "Never"
     provide_cluster_info: bool = False
     install_hint: str = ""
 
 
 class ExecStatus(Struct, rename="camel"):
+    """The credential in a plugin's output."""
+
     token: str = ""
     expiration_timestamp: datetime | None = None
     client_certificate_data: str = ""
@@ -48,81 +52,94 @@ class ExecStatus(Struct, rename="camel"):
 
 
 class ExecCredential(Struct, rename="camel"):
+    """Output of an exec plugin."""
+
     api_version: str = ""
     status: ExecStatus | None = None
 
 
-class Plugin:
+class ExecPlugin:
+    """Identity from an exec plugin, as the kubeconfigs of clouds use it.
+
+    The plugin runs again when its credential has expired or the API server rejected it.
+    """
+
     def __init__(
         self,
-        ask: Exec,
+        config: ExecConfig,
         server: Server,
         folder: Path,
         clock: Clock,
-        today: Callable[[], float] = time.time,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        if ask.api_version not in VERSIONS:
+        if config.api_version not in API_VERSIONS:
             raise BadAccess(
-                f"the plugin {ask.command} speaks {ask.api_version or 'no version'}",
-                remedy=f"use one that speaks {VERSIONS[0]}",
+                f"the plugin {config.command} speaks {config.api_version or 'no version'}",
+                remedy=f"use one that speaks {API_VERSIONS[0]}",
             )
-        if ask.interactive_mode == "Always":
+        if config.interactive_mode == "Always":
             raise BadAccess(
-                f"the plugin {ask.command} wants to talk with a person, and there is none",
+                f"the plugin {config.command} wants to talk with a person, and there is none",
                 remedy="use a user that needs nobody",
             )
-        self._ask, self._server, self._clock, self._today = ask, server, clock, today
-        # A command with a slash is beside the kubeconfig, one without is on the PATH: so it is for kubectl.
-        self._command = str(folder / ask.command) if "/" in ask.command else ask.command
-        self._shown: Credential | None = None
-        self._expires: float | None = None
-        self._turn = asyncio.Lock()
+        self._config, self._server, self._clock, self._wall_clock = (
+            config,
+            server,
+            clock,
+            wall_clock,
+        )
+        # As in kubectl: a path is relative to the kubeconfig, a bare name is found on the PATH.
+        self._command = str(folder / config.command) if "/" in config.command else config.command
+        self._credential: Credential | None = None
+        self._expires_at: float | None = None
+        self._lock = asyncio.Lock()
 
-    async def shown(self) -> Credential:
-        async with self._turn:  # of many who ask at once, one starts it
-            if self._shown is None or (
-                self._expires is not None and self._today() >= self._expires - EARLY
+    async def credential(self) -> Credential:
+        async with self._lock:  # concurrent callers share one run of the plugin
+            if self._credential is None or (
+                self._expires_at is not None
+                and self._wall_clock() >= self._expires_at - EXPIRY_MARGIN
             ):
-                self._take(await self._run())
-            return self._shown or Credential()
+                self._parse(await self._run())
+            return self._credential or Credential()
 
-    def refused(self) -> None:
-        self._shown = None
+    def invalidate(self) -> None:
+        self._credential = None
 
-    def _take(self, output: bytes) -> None:
+    def _parse(self, output: bytes) -> None:
         try:
-            said = msgspec.json.decode(output, type=ExecCredential)
+            result = msgspec.json.decode(output, type=ExecCredential)
         except msgspec.DecodeError as e:
             raise BadAccess(
-                f"the plugin {self._ask.command} did not print an ExecCredential ({e})"
+                f"the plugin {self._config.command} did not print an ExecCredential ({e})"
             ) from None
-        if said.api_version != self._ask.api_version or said.status is None:
+        if result.api_version != self._config.api_version or result.status is None:
             raise BadAccess(
-                f"the plugin {self._ask.command} printed {said.api_version or 'no version'}",
-                remedy=f"the kubeconfig asks for {self._ask.api_version}",
+                f"the plugin {self._config.command} printed {result.api_version or 'no version'}",
+                remedy=f"the kubeconfig asks for {self._config.api_version}",
             )
-        status = said.status
+        status = result.status
         if not status.token and not (status.client_certificate_data and status.client_key_data):
             raise BadAccess(
-                f"the plugin {self._ask.command} gave neither a token nor a client certificate"
+                f"the plugin {self._config.command} gave neither a token nor a client certificate"
             )
-        pair = (
+        key_pair = (
             KeyPair(status.client_certificate_data.encode(), status.client_key_data.encode())
             if status.client_key_data
             else None
         )
-        self._shown = Credential(status.token, pair)
-        self._expires = (
+        self._credential = Credential(status.token, key_pair)
+        self._expires_at = (
             status.expiration_timestamp.timestamp() if status.expiration_timestamp else None
         )
 
     async def _run(self) -> bytes:
-        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        pipe, devnull = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
         try:
             process = await asyncio.create_subprocess_exec(
                 self._command,
-                *self._ask.args or [],
-                stdin=nothing,
+                *self._config.args or [],
+                stdin=devnull,
                 stdout=pipe,
                 stderr=pipe,
                 env=self._environment(),
@@ -130,53 +147,54 @@ class Plugin:
         except OSError as e:
             raise BadAccess(
                 f"the plugin {self._command} cannot be started ({e.strerror})",
-                remedy=self._ask.install_hint,
+                remedy=self._config.install_hint,
             ) from None
         try:
-            output, told = await within(self._clock, PATIENCE, process.communicate())
+            output, stderr = await with_timeout(self._clock, TIMEOUT, process.communicate())
         except TimedOut:
             raise BadAccess(
-                f"the plugin {self._ask.command} has not answered for {PATIENCE:.0f} seconds"
+                f"the plugin {self._config.command} has not answered for {TIMEOUT:.0f} seconds"
             ) from None
         finally:
             if process.returncode is None:
                 process.kill()
         if process.returncode:
             raise BadAccess(
-                f"the plugin {self._ask.command} ended with {process.returncode}: {_last_line(told)}",
-                remedy=self._ask.install_hint,
+                f"the plugin {self._config.command} ended with {process.returncode}:"
+                f" {_last_line(stderr)}",
+                remedy=self._config.install_hint,
             )
         return output
 
     def _environment(self) -> dict[str, str]:
-        added = {variable.name: variable.value for variable in self._ask.env or []}
+        variables = {variable.name: variable.value for variable in self._config.env or []}
         return {
             **os.environ,
-            **added,
-            "KUBERNETES_EXEC_INFO": msgspec.json.encode(self._info()).decode(),
+            **variables,
+            "KUBERNETES_EXEC_INFO": msgspec.json.encode(self._exec_info()).decode(),
         }
 
-    def _info(self) -> object:
+    def _exec_info(self) -> object:
         spec: dict[str, object] = {"interactive": False}
-        if self._ask.provide_cluster_info:
-            spec["cluster"] = _cluster(self._server)
-        return {"apiVersion": self._ask.api_version, "kind": "ExecCredential", "spec": spec}
+        if self._config.provide_cluster_info:
+            spec["cluster"] = _cluster_info(self._server)
+        return {"apiVersion": self._config.api_version, "kind": "ExecCredential", "spec": spec}
 
 
-def _cluster(server: Server) -> dict[str, object]:
+def _cluster_info(server: Server) -> dict[str, object]:
     ca = server.ca.read_bytes() if isinstance(server.ca, Path) else server.ca
-    told: dict[str, object] = {
+    cluster: dict[str, object] = {
         "server": f"{'https' if server.tls else 'http'}://{server.authority}{server.prefix}"
     }
     if ca:
-        told["certificate-authority-data"] = base64.b64encode(ca).decode()
-    if server.name:
-        told["tls-server-name"] = server.name
+        cluster["certificate-authority-data"] = base64.b64encode(ca).decode()
+    if server.tls_server_name:
+        cluster["tls-server-name"] = server.tls_server_name
     if not server.verify:
-        told["insecure-skip-tls-verify"] = True
-    return told
+        cluster["insecure-skip-tls-verify"] = True
+    return cluster
 
 
-def _last_line(told: bytes) -> str:
-    lines = told.decode(errors="replace").strip().splitlines()
+def _last_line(stderr: bytes) -> str:
+    lines = stderr.decode(errors="replace").strip().splitlines()
     return lines[-1][:300] if lines else "it said nothing"

@@ -1,4 +1,4 @@
-"""Who we are to the API server: a token that changes in its file, one that never does, a client certificate, or nobody."""
+"""Identities of the webhook at the API server: tokens, token files and client certificates."""
 
 from __future__ import annotations
 
@@ -10,59 +10,64 @@ from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.errors import BadAccess
 
-FRESH = 60.0  # seconds: kubelet renews a projected token long before it ends, so a minute is soon enough
+# Seconds. The kubelet renews a projected token long before it expires, so a minute is enough.
+RELOAD_INTERVAL = 60.0
 
 
 @dataclass(frozen=True)
 class Credential:
+    """A bearer token, a client certificate, both, or neither (anonymous)."""
+
     token: str = ""
-    pair: KeyPair | None = None
+    key_pair: KeyPair | None = None
 
     def __post_init__(self) -> None:
         if not (self.token.isascii() and self.token.isprintable()) or " " in self.token:
             raise BadAccess("the token for the API server is none: it has spaces or lines in it")
 
     def __repr__(self) -> str:
-        return "Shown(...)"  # a token is never logged
+        return "Credential(...)"  # keeps tokens out of logs
 
 
 class Identity(Protocol):
-    async def shown(self) -> Credential: ...
+    """Source of credentials for the API server."""
 
-    def refused(self) -> None:
-        """What was shown last was not accepted: the next must be made anew."""
+    async def credential(self) -> Credential: ...
+
+    def invalidate(self) -> None:
+        """Drops the cached credential, because the API server rejected it."""
         ...
 
 
-class Same:
-    """What is shown never changes."""
+class StaticIdentity:
+    """A credential that never changes."""
 
-    def __init__(self, shown: Credential) -> None:
-        self._shown = shown
+    def __init__(self, credential: Credential) -> None:
+        self._credential = credential
 
-    async def shown(self) -> Credential:
-        return self._shown
+    async def credential(self) -> Credential:
+        return self._credential
 
-    def refused(self) -> None: ...
+    def invalidate(self) -> None: ...
 
 
 class TokenFile:
-    """Read again every minute, and when it was refused."""
+    """A token in a file, which is read again every minute and after a rejection."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path, self._clock = path, clock
-        self._shown: Credential | None = None
-        self._read = 0.0
+        self._credential: Credential | None = None
+        self._read_at = 0.0
 
-    async def shown(self) -> Credential:
-        if self._shown is None or self._clock.now() - self._read >= FRESH:
-            self._shown, self._read = Credential(self._content()), self._clock.now()
-        return self._shown
+    async def credential(self) -> Credential:
+        if self._credential is None or self._clock.now() - self._read_at >= RELOAD_INTERVAL:
+            self._credential, self._read_at = Credential(self._read_token()), self._clock.now()
+        return self._credential
 
-    def refused(self) -> None:
-        self._shown = None
+    def invalidate(self) -> None:
+        self._credential = None
 
-    def _content(self) -> str:
+    def _read_token(self) -> str:
         try:
             token = self._path.read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError) as e:
@@ -77,16 +82,16 @@ class TokenFile:
         return token
 
 
-class PairFiles:
-    """A client certificate in files, which whoever renews it replaces."""
+class ClientCertificateFiles:
+    """A client certificate in files, which are read again every minute and after a rejection."""
 
     def __init__(self, certificate: Path, key: Path, clock: Clock) -> None:
         self._paths, self._clock = (certificate, key), clock
-        self._shown: Credential | None = None
-        self._read = 0.0
+        self._credential: Credential | None = None
+        self._read_at = 0.0
 
-    async def shown(self) -> Credential:
-        if self._shown is None or self._clock.now() - self._read >= FRESH:
+    async def credential(self) -> Credential:
+        if self._credential is None or self._clock.now() - self._read_at >= RELOAD_INTERVAL:
             try:
                 certificate, key = (path.read_bytes() for path in self._paths)
             except OSError as e:
@@ -94,8 +99,11 @@ class PairFiles:
                     f"the client certificate for the API server cannot be read ({e})",
                     remedy="see the kubeconfig's user",
                 ) from None
-            self._shown, self._read = Credential(pair=KeyPair(certificate, key)), self._clock.now()
-        return self._shown
+            self._credential, self._read_at = (
+                Credential(key_pair=KeyPair(certificate, key)),
+                self._clock.now(),
+            )
+        return self._credential
 
-    def refused(self) -> None:
-        self._shown = None
+    def invalidate(self) -> None:
+        self._credential = None

@@ -1,7 +1,7 @@
-"""A kubeconfig → how to reach the API server.
+"""Reads the access to an API server from a kubeconfig.
 
-Kubeconfigs are YAML, kubeadm's and everybody's, so a sidecar must read YAML. What is JSON, which is YAML too, is read without PyYAML: it is
-imported only for a kubeconfig that needs it.
+kubeadm and other tools write kubeconfigs as YAML, so a sidecar must read YAML. JSON is YAML too,
+and is parsed without PyYAML: PyYAML is imported only for a kubeconfig that needs it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,14 @@ from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.kube.access import Access, Server
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.errors import BadAccess
-from cwii_webhook.kube.exec_plugin import Exec, Plugin
-from cwii_webhook.kube.identity import Credential, Identity, PairFiles, Same, TokenFile
+from cwii_webhook.kube.exec_plugin import ExecConfig, ExecPlugin
+from cwii_webhook.kube.identity import (
+    ClientCertificateFiles,
+    Credential,
+    Identity,
+    StaticIdentity,
+    TokenFile,
+)
 
 
 class Cluster(Struct, rename="kebab"):
@@ -37,7 +43,7 @@ class User(Struct, rename="kebab"):
     client_certificate_data: str = ""
     client_key: str = ""
     client_key_data: str = ""
-    exec: Exec | None = None
+    exec: ExecConfig | None = None
 
 
 class Context(Struct):
@@ -67,20 +73,20 @@ class Kubeconfig(Struct, rename="kebab"):
     current_context: str = ""
 
 
-_Named = TypeVar("_Named", NamedCluster, NamedUser, NamedContext)
+_NamedEntry = TypeVar("_NamedEntry", NamedCluster, NamedUser, NamedContext)
 
 
 def from_kubeconfig(path: Path, clock: Clock, context: str = "") -> Access:
-    """Files named in it are beside it, if their paths are relative."""
+    """Returns the access of a context. Relative paths are relative to the kubeconfig."""
     config = _read(path)
     name = context or config.current_context
     if not name:
         raise BadAccess(f"{path} has no current-context", remedy="set one, or name a context")
-    chosen = _one(path, "context", name, config.contexts).context
-    cluster = _one(path, "cluster", chosen.cluster, config.clusters).cluster
-    user = _one(path, "user", chosen.user, config.users).user if chosen.user else User()
-    server = _server(path, cluster)
-    return Access(server, _identity(path, user, server, clock), clock)
+    selected = _find(path, "context", name, config.contexts).context
+    cluster = _find(path, "cluster", selected.cluster, config.clusters).cluster
+    user = _find(path, "user", selected.user, config.users).user if selected.user else User()
+    server = _build_server(path, cluster)
+    return Access(server, _build_identity(path, user, server, clock), clock)
 
 
 def _read(path: Path) -> Kubeconfig:
@@ -89,18 +95,18 @@ def _read(path: Path) -> Kubeconfig:
     except OSError as e:
         raise BadAccess(f"the kubeconfig {path} cannot be read ({e.strerror})") from None
     try:
-        return msgspec.convert(_values(path, content), Kubeconfig)
+        return msgspec.convert(_parse(path, content), Kubeconfig)
     except msgspec.ValidationError as e:
         raise BadAccess(f"{path} is no kubeconfig ({e})") from None
 
 
-def _values(path: Path, content: bytes) -> object:
+def _parse(path: Path, content: bytes) -> object:
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
-        import yaml  # noqa: PLC0415 - 15 ms and 3 MB that a pod does without
+        import yaml  # noqa: PLC0415 - costs 15 ms and 3 MB, which a pod saves
     except ImportError:
         raise BadAccess(
             f"{path} is YAML, and PyYAML is not installed",
@@ -108,63 +114,65 @@ def _values(path: Path, content: bytes) -> object:
         ) from None
     try:
         return yaml.safe_load(content)
-    except (
-        yaml.YAMLError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-    ) as e:  # of what is tagged as a date, a number or the like, and is none
+    # PyYAML raises the builtin errors for a tagged date or number with an invalid value.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as e:
         raise BadAccess(
             f"{path} is neither JSON nor YAML ({(str(e) or type(e).__name__).splitlines()[0]})"
         ) from None
 
 
-def _one(path: Path, what: str, name: str, found: list[_Named] | None) -> _Named:
-    for each in found or []:
-        if each.name == name:
-            return each
+def _find(path: Path, section: str, name: str, entries: list[_NamedEntry] | None) -> _NamedEntry:
+    for entry in entries or []:
+        if entry.name == name:
+            return entry
     raise BadAccess(
-        f"{path} has no {what} {name!r}",
-        remedy=f"it has: {', '.join(each.name for each in found or []) or 'none'}",
+        f"{path} has no {section} {name!r}",
+        remedy=f"it has: {', '.join(entry.name for entry in entries or []) or 'none'}",
     )
 
 
-def _server(path: Path, cluster: Cluster) -> Server:
+def _build_server(path: Path, cluster: Cluster) -> Server:
     if cluster.proxy_url:
         raise BadAccess(
             f"{path} has a proxy-url, which is not supported",
             remedy="reach the API server directly",
         )
-    ca = _data(path, "certificate-authority-data", cluster.certificate_authority_data)
+    ca = _decode_base64(path, "certificate-authority-data", cluster.certificate_authority_data)
     file = path.parent / cluster.certificate_authority if cluster.certificate_authority else None
-    return Server.at(
+    return Server.from_url(
         cluster.server,
-        name=cluster.tls_server_name,
+        tls_server_name=cluster.tls_server_name,
         ca=ca or file,
         verify=not cluster.insecure_skip_tls_verify,
     )
 
 
-def _identity(path: Path, user: User, server: Server, clock: Clock) -> Identity:
-    """In kubectl's order: a plugin is asked only where nothing else is given; a token's file is newer than the token beside it."""
-    pair = _pair(path, user)
+def _build_identity(path: Path, user: User, server: Server, clock: Clock) -> Identity:
+    """Selects the identity in kubectl's order.
+
+    A token file takes precedence over a token. A plugin is used only without other credentials.
+    """
+    key_pair = _read_key_pair(path, user)
     if user.token_file:
         return TokenFile(path.parent / user.token_file, clock)
     if user.token:
-        return Same(Credential(user.token, pair))
-    if pair:
-        return Same(Credential(pair=pair))
+        return StaticIdentity(Credential(user.token, key_pair))
+    if key_pair:
+        return StaticIdentity(Credential(key_pair=key_pair))
     if user.client_certificate and user.client_key:
-        return PairFiles(
+        return ClientCertificateFiles(
             path.parent / user.client_certificate, path.parent / user.client_key, clock
         )
-    return Plugin(user.exec, server, path.parent, clock) if user.exec else Same(Credential())
+    return (
+        ExecPlugin(user.exec, server, path.parent, clock)
+        if user.exec
+        else StaticIdentity(Credential())
+    )
 
 
-def _pair(path: Path, user: User) -> KeyPair | None:
-    certificate = _data(path, "client-certificate-data", user.client_certificate_data)
-    key = _data(path, "client-key-data", user.client_key_data)
+def _read_key_pair(path: Path, user: User) -> KeyPair | None:
+    certificate = _decode_base64(path, "client-certificate-data", user.client_certificate_data)
+    key = _decode_base64(path, "client-key-data", user.client_key_data)
     if bool(certificate) != bool(key) or bool(user.client_certificate) != bool(user.client_key):
         raise BadAccess(
             f"{path} has a client certificate without its key, or a key without its certificate",
@@ -173,8 +181,8 @@ def _pair(path: Path, user: User) -> KeyPair | None:
     return KeyPair(certificate, key) if certificate and key else None
 
 
-def _data(path: Path, key: str, text: str) -> bytes | None:
+def _decode_base64(path: Path, key: str, text: str) -> bytes | None:
     try:
         return base64.b64decode(text, validate=True) or None
-    except ValueError:  # of letters that are not ASCII too
+    except ValueError:  # also for characters outside ASCII
         raise BadAccess(f"{path}: {key} is not base64") from None

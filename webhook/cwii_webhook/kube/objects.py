@@ -1,4 +1,4 @@
-"""What the API server sends, decoded no further than we read, and stripped to what is kept."""
+"""Types of the API server's responses, decoded only as far as the webhook reads them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import Raw, Struct
 
 from cwii_webhook.admission.cluster_view import ObjectMetadata, OwnerReference
 
-MOST_WORDS = 4096
+MAX_INTERNED_STRINGS = 4096
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
-Reads = Callable[[str], bool]  # is this annotation's key read by any dialect?
+AnnotationFilter = Callable[[str], bool]  # whether any dialect reads the annotation with this key
 
 
 class Metadata(Struct, gc=False, rename="camel"):
@@ -30,9 +30,11 @@ class Item(Struct, gc=False):
     data: Raw = Raw()  # of a ConfigMap
 
 
-class PageMetadata(Struct, gc=False, rename={"version": "resourceVersion", "rest": "continue"}):
-    version: str = ""
-    rest: str = ""
+class PageMetadata(
+    Struct, gc=False, rename={"resource_version": "resourceVersion", "continue_token": "continue"}
+):
+    resource_version: str = ""
+    continue_token: str = ""
 
 
 class Page(Struct, gc=False):
@@ -50,7 +52,7 @@ class StatusDetails(Struct, gc=False):
 
 
 class Status(Struct, gc=False):
-    """What went wrong, in the API server's words."""
+    """The API server's description of an error."""
 
     code: int = 0
     message: str = ""
@@ -58,79 +60,87 @@ class Status(Struct, gc=False):
     details: StatusDetails | None = None
 
 
-class Resource(Struct, gc=False):
+class ResourceName(Struct, gc=False):
     name: str
 
 
-class Resources(Struct, gc=False):
-    """What an API group holds."""
+class ResourceList(Struct, gc=False):
+    """The resources that a version of an API group serves."""
 
-    resources: list[Resource] = []
+    resources: list[ResourceName] = []
 
 
-item_of: Final = msgspec.json.Decoder(Item).decode
-page_of: Final = msgspec.json.Decoder(Page).decode
-event_of: Final = msgspec.json.Decoder(Event).decode
-status_of: Final = msgspec.json.Decoder(Status).decode
-_data_of: Final = msgspec.json.Decoder(dict[str, str] | None).decode
-resources_of: Final = msgspec.json.Decoder(Resources).decode
+decode_item: Final = msgspec.json.Decoder(Item).decode
+decode_page: Final = msgspec.json.Decoder(Page).decode
+decode_event: Final = msgspec.json.Decoder(Event).decode
+decode_status: Final = msgspec.json.Decoder(Status).decode
+_decode_data: Final = msgspec.json.Decoder(dict[str, str] | None).decode
+decode_resource_list: Final = msgspec.json.Decoder(ResourceList).decode
 
 _NO_ANNOTATIONS: Final[dict[str, str]] = {}
 _NO_OWNERS: Final[tuple[OwnerReference, ...]] = ()
 
 
-class Words:
-    """Words that come again and again are kept once. So many and no more: strangers choose some of them."""
+class StringInterner:
+    """Keeps one copy of each frequent string.
+
+    The number of strings is limited, because users of the cluster choose some of them.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, str] = {}
+        self._strings: dict[str, str] = {}
 
-    def one(self, word: str) -> str:
+    def intern(self, text: str) -> str:
         return (
-            self._known.setdefault(word, word)
-            if len(self._known) < MOST_WORDS
-            else self._known.get(word, word)
+            self._strings.setdefault(text, text)
+            if len(self._strings) < MAX_INTERNED_STRINGS
+            else self._strings.get(text, text)
         )
 
 
 class MetadataReader:
-    """Metadata → what is kept of it. Thirty thousand of these are in memory."""
+    """Reduces metadata to what the cache keeps. The cache holds up to 30,000 objects."""
 
-    def __init__(self, reads: Reads) -> None:
-        self._reads = reads
-        self._words = Words()
+    def __init__(self, annotation_filter: AnnotationFilter) -> None:
+        self._annotation_filter = annotation_filter
+        self._strings = StringInterner()
 
     def key(self, metadata: Metadata) -> tuple[str, str]:
-        return self._words.one(metadata.namespace), metadata.name
+        return self._strings.intern(metadata.namespace), metadata.name
 
-    def seen(self, metadata: Metadata) -> ObjectMetadata:
+    def read(self, metadata: Metadata) -> ObjectMetadata:
         return ObjectMetadata(
             self._annotations(metadata.annotations),
             self._owners(metadata.owner_references),
             metadata.uid,
         )
 
-    def whole(self, item: Item) -> ObjectMetadata:
-        """A ConfigMap's data stand where others have annotations."""
+    def read_config_map(self, item: Item) -> ObjectMetadata:
+        """Returns the ConfigMap's data in the place of annotations."""
         return ObjectMetadata(
-            _data_of(item.data) or {} if bytes(item.data) else {}, (), item.metadata.uid
+            _decode_data(item.data) or {} if bytes(item.data) else {}, (), item.metadata.uid
         )
 
-    def _annotations(self, found: dict[str, str] | None) -> dict[str, str]:
-        one = self._words.one
+    def _annotations(self, annotations: dict[str, str] | None) -> dict[str, str]:
+        intern = self._strings.intern
         return (
-            {one(key): value for key, value in found.items() if self._reads(key)} or _NO_ANNOTATIONS
-            if found
+            {
+                intern(key): value
+                for key, value in annotations.items()
+                if self._annotation_filter(key)
+            }
+            or _NO_ANNOTATIONS
+            if annotations
             else _NO_ANNOTATIONS
         )
 
-    def _owners(self, found: tuple[OwnerReference, ...] | None) -> tuple[OwnerReference, ...]:
-        one = self._words.one
+    def _owners(self, owners: tuple[OwnerReference, ...] | None) -> tuple[OwnerReference, ...]:
+        intern = self._strings.intern
         return (
             tuple(
-                OwnerReference(one(o.api_version), one(o.kind), o.name, o.uid, o.controller)
-                for o in found
+                OwnerReference(intern(o.api_version), intern(o.kind), o.name, o.uid, o.controller)
+                for o in owners
             )
-            if found
+            if owners
             else _NO_OWNERS
         )

@@ -1,4 +1,4 @@
-"""May we read what we must? Asked of the API server before we say that we are ready."""
+"""Checks the ServiceAccount's permissions with access reviews, before the webhook is ready."""
 
 from __future__ import annotations
 
@@ -10,73 +10,84 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.kube.client import Client
-from cwii_webhook.kube.resources import CONFIG_MAPS, Kind
+from cwii_webhook.kube.resources import CONFIG_MAPS, ApiResource
 
-REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-READS: Final = ("get", "list", "watch")
-WRITES: Final = ("get", "create", "patch")
-AT_ONCE: Final = 4
+ACCESS_REVIEW_PATH: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+READ_VERBS: Final = ("get", "list", "watch")
+WRITE_VERBS: Final = ("get", "create", "patch")
+MAX_CONCURRENT_REQUESTS: Final = 4
 
 
-class _Verdict(Struct):
+class _ReviewStatus(Struct):
     allowed: bool = False
 
 
 class _Review(Struct):
-    status: _Verdict
+    status: _ReviewStatus
 
 
-_review_of = msgspec.json.Decoder(_Review).decode
+_decode_review = msgspec.json.Decoder(_Review).decode
 
 
-async def missing(api: Client, kinds: Collection[Kind], *, writes: bool = False) -> list[str]:
-    """A sentence for each kind that we may not read, or write where we have to, in the words of a ClusterRole."""
-    turn = asyncio.Semaphore(AT_ONCE)
+async def find_missing_permissions(
+    client: Client, resources: Collection[ApiResource], *, writes_config_maps: bool = False
+) -> list[str]:
+    """Returns a sentence for each resource that lacks a permission, with the verbs to grant."""
+    slots = asyncio.Semaphore(MAX_CONCURRENT_REQUESTS)
 
-    async def denied(kind: Kind, verb: str) -> bool:
-        async with turn:
-            return not await _allowed(api, kind, verb)
+    async def is_denied(resource: ApiResource, verb: str) -> bool:
+        async with slots:
+            return not await _is_allowed(client, resource, verb)
 
-    told: list[str] = []
-    for kind, needed in [
-        *((kind, READS) for kind in kinds),
-        *([(CONFIG_MAPS, WRITES)] if writes else []),
+    problems: list[str] = []
+    for resource, verbs in [
+        *((resource, READ_VERBS) for resource in resources),
+        *([(CONFIG_MAPS, WRITE_VERBS)] if writes_config_maps else []),
     ]:
-        verdicts = await _all(denied(kind, verb) for verb in needed)
-        if verbs := [verb for verb, no in zip(needed, verdicts, strict=True) if no]:
-            what, role = (
-                (f"the {kind.only}", f"a Role in namespace {kind.only.namespace}")
-                if kind.only
-                else (kind.resource, "a ClusterRole")
+        results = await _run_all(is_denied(resource, verb) for verb in verbs)
+        missing = [verb for verb, denied in zip(verbs, results, strict=True) if denied]
+        if missing:
+            ref = resource.single_object
+            target, role = (
+                (f"the {ref}", f"a Role in namespace {ref.namespace}")
+                if ref
+                else (resource.group_resource, "a ClusterRole")
             )
-            told.append(
-                f"the ServiceAccount may not {' or '.join(verbs)} {what}: give it that in {role}"
+            problems.append(
+                f"the ServiceAccount may not {' or '.join(missing)} {target}:"
+                f" give it that in {role}"
             )
-    return told
+    return problems
 
 
-async def _allowed(api: Client, kind: Kind, verb: str) -> bool:
-    one = {"namespace": kind.only.namespace, "name": kind.only.name} if kind.only else {}
+async def _is_allowed(client: Client, resource: ApiResource, verb: str) -> bool:
+    single_object = (
+        {"namespace": resource.single_object.namespace, "name": resource.single_object.name}
+        if resource.single_object
+        else {}
+    )
     attributes = {
         "verb": verb,
-        "group": kind.group,
-        "version": kind.version,
-        "resource": kind.plural,
-        **one,
+        "group": resource.group,
+        "version": resource.version,
+        "resource": resource.plural,
+        **single_object,
     }
-    asked = {
+    review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": attributes},
     }
-    return _review_of(await api.post(REVIEWS, msgspec.json.encode(asked))).status.allowed
+    return _decode_review(
+        await client.post(ACCESS_REVIEW_PATH, msgspec.json.encode(review))
+    ).status.allowed
 
 
-async def _all(asking: Iterable[Coroutine[Any, Any, bool]]) -> list[bool]:
-    """Where one fails, the others are ended: nobody would hear them."""
+async def _run_all(requests: Iterable[Coroutine[Any, Any, bool]]) -> list[bool]:
+    """Runs requests concurrently. If one fails, the others are cancelled."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in asking]
+            tasks = [group.create_task(request) for request in requests]
     except BaseExceptionGroup as e:
         raise e.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -1,4 +1,4 @@
-"""The kinds of objects that a dialect may ask for, and where the API server keeps them."""
+"""API resources that the dialects read, and their URL paths."""
 
 from __future__ import annotations
 
@@ -10,68 +10,77 @@ from urllib.parse import quote
 
 from cwii_webhook.admission.cluster_view import ObjectRef
 
-# A name comes from whoever posts a review. What no object can be called is not asked for: `..` would be another place.
+# Names come from AdmissionReviews, which can be forged. The webhook requests valid names only:
+# `..` would change the path of the request.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.:]{0,251}[a-z0-9])?")
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ApiResource:
+    """A resource of the Kubernetes API, or one object of it."""
+
     group: str
     version: str
     kind: str
     plural: str
     namespaced: bool = True
-    optional: bool = False  # not every cluster has it
-    only: ObjectRef | None = None  # this one alone is looked at, and its data with it
+    optional: bool = False  # a custom resource that a cluster may lack
+    single_object: ObjectRef | None = None  # watch only this object, and keep its data
 
     @property
-    def api(self) -> str:
+    def api_path(self) -> str:
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
     @property
     def path(self) -> str:
-        """Where all of them are that are looked at."""
+        """Path of the collection to list and watch."""
+        if self.single_object is None:
+            return f"{self.api_path}/{self.plural}"
+        namespace = quote(self.single_object.namespace, safe="")
+        return f"{self.api_path}/namespaces/{namespace}/{self.plural}"
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """Query parameters that select `single_object`.
+
+        A Role with `resourceNames` allows a list or watch only with this field selector.
+        """
         return (
-            f"{self.api}/namespaces/{quote(self.only.namespace, safe='')}/{self.plural}"
-            if self.only
-            else f"{self.api}/{self.plural}"
+            {"fieldSelector": f"metadata.name={self.single_object.name}"}
+            if self.single_object
+            else {}
         )
 
     @property
-    def choice(self) -> Mapping[str, str]:
-        """Which of those. A Role that names one object allows just this to be asked."""
-        return {"fieldSelector": f"metadata.name={self.only.name}"} if self.only else {}
-
-    @property
-    def resource(self) -> str:
-        """As in a ClusterRole and in messages: deployments.apps."""
+    def group_resource(self) -> str:
+        """Name for messages, such as deployments.apps."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    def one(self, ref: ObjectRef) -> str | None:
-        """Where this one is; nowhere, if nothing can be called so."""
+    def object_path(self, ref: ObjectRef) -> str | None:
+        """Path of one object, or None if the name is invalid."""
         if not _NAME.fullmatch(ref.name) or (
             self.namespaced and not _NAMESPACE.fullmatch(ref.namespace)
         ):
             return None
-        within = f"namespaces/{quote(ref.namespace, safe='')}/" if self.namespaced else ""
-        return f"{self.api}/{within}{self.plural}/{quote(ref.name, safe='')}"
+        namespace_path = f"namespaces/{quote(ref.namespace, safe='')}/" if self.namespaced else ""
+        return f"{self.api_path}/{namespace_path}{self.plural}/{quote(ref.name, safe='')}"
 
 
-def config_map(ref: ObjectRef) -> Kind:
-    """One of them alone."""
-    return Kind("", "v1", "ConfigMap", "configmaps", only=ref)
+def single_config_map(ref: ObjectRef) -> ApiResource:
+    """The ConfigMap resource, limited to one object."""
+    return ApiResource("", "v1", "ConfigMap", "configmaps", single_object=ref)
 
 
-SERVICE_ACCOUNTS: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")
-NAMESPACES: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
-CONFIG_MAPS: Final = Kind("", "v1", "ConfigMap", "configmaps")
+SERVICE_ACCOUNTS: Final = ApiResource("", "v1", "ServiceAccount", "serviceaccounts")
+NAMESPACES: Final = ApiResource("", "v1", "Namespace", "namespaces", namespaced=False)
+CONFIG_MAPS: Final = ApiResource("", "v1", "ConfigMap", "configmaps")
 OWNERS: Final = (
-    Kind("apps", "v1", "ReplicaSet", "replicasets"),
-    Kind("apps", "v1", "Deployment", "deployments"),
-    Kind("apps", "v1", "StatefulSet", "statefulsets"),
-    Kind("apps", "v1", "DaemonSet", "daemonsets"),
-    Kind("batch", "v1", "Job", "jobs"),
-    Kind("batch", "v1", "CronJob", "cronjobs"),
-    Kind("argoproj.io", "v1alpha1", "Rollout", "rollouts", optional=True),
+    ApiResource("apps", "v1", "ReplicaSet", "replicasets"),
+    ApiResource("apps", "v1", "Deployment", "deployments"),
+    ApiResource("apps", "v1", "StatefulSet", "statefulsets"),
+    ApiResource("apps", "v1", "DaemonSet", "daemonsets"),
+    ApiResource("batch", "v1", "Job", "jobs"),
+    ApiResource("batch", "v1", "CronJob", "cronjobs"),
+    ApiResource("argoproj.io", "v1alpha1", "Rollout", "rollouts", optional=True),
 )

@@ -1,4 +1,4 @@
-"""The API server's version: of what it can do, some of what pods are given depends on it."""
+"""Tracks the API server's version, which some injections depend on."""
 
 from __future__ import annotations
 
@@ -9,48 +9,51 @@ from msgspec import Struct
 
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Backoff, Clock
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
 
-LOOK = 1.0  # seconds between two looks at whether a connection was made anew
+POLL_INTERVAL = 1.0  # seconds between checks for a new stream
 
 
-class _Said(Struct):
+class _VersionInfo(Struct):
     major: str = ""
     minor: str = ""
 
 
-_said = msgspec.json.Decoder(_Said).decode
+_decode_version_info = msgspec.json.Decoder(_VersionInfo).decode
 
 
-class Version:
-    """Read at the start, and again when a watch has a new connection: an API server that was replaced by a newer one cut the old ones."""
+class ServerVersion:
+    """The version, read at the start and again after each new watch connection.
 
-    def __init__(self, api: Client, clock: Clock) -> None:
-        self.known: tuple[int, int] | None = None
-        self.trouble = ""
-        self._api, self._clock = api, clock
+    An upgrade of the API server closes all connections.
+    """
+
+    def __init__(self, client: Client, clock: Clock) -> None:
+        self.current: tuple[int, int] | None = None
+        self.error = ""
+        self._client, self._clock = client, clock
 
     async def run(self) -> None:
-        backoff, seen = Backoff(self._clock), -1
+        backoff, seen_streams = Backoff(self._clock), -1
         while True:
-            if seen == self._api.streams:
-                await self._clock.sleep(LOOK)
+            if seen_streams == self._client.stream_count:
+                await self._clock.sleep(POLL_INTERVAL)
                 continue
-            streams = self._api.streams
+            streams = self._client.stream_count
             try:
-                self.known = _numbers(await self._api.get("/version"))
-            except (Refused, Unreachable, BadAccess, msgspec.DecodeError) as e:
-                self.trouble = str(e)
-                await self._clock.sleep(backoff.failed())
+                self.current = _parse_version(await self._client.get("/version"))
+            except (StatusError, Unreachable, BadAccess, msgspec.DecodeError) as e:
+                self.error = str(e)
+                await self._clock.sleep(backoff.next_delay())
             else:
-                seen, self.trouble = streams, ""
-                backoff.well()
+                seen_streams, self.error = streams, ""
+                backoff.reset()
 
 
-def _numbers(body: bytes) -> tuple[int, int]:
-    """Some clouds say 31+ for their 31."""
-    said = _said(body)
-    major, minor = (re.match(r"\d+", text) for text in (said.major, said.minor))
+def _parse_version(body: bytes) -> tuple[int, int]:
+    """Parses major and minor version. Some clouds append a plus sign, as in 31+."""
+    info = _decode_version_info(body)
+    major, minor = (re.match(r"\d+", text) for text in (info.major, info.minor))
     if not major or not minor:
-        raise msgspec.DecodeError(f"it says that its version is {said.major}.{said.minor}")
+        raise msgspec.DecodeError(f"it says that its version is {info.major}.{info.minor}")
     return int(major[0]), int(minor[0])

@@ -12,7 +12,7 @@ from msgspec import Struct
 from cwii_webhook.admission.cluster_view import LookupRefused
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Clock
-from cwii_webhook.kube.errors import Refused
+from cwii_webhook.kube.errors import StatusError
 from cwii_webhook.kube.objects import Metadata
 from cwii_webhook.renewer.replicas import addresses, shown
 from cwii_webhook.renewer.settings import Settings
@@ -86,7 +86,7 @@ class RenewerCluster:
         body = msgspec.json.encode({"metadata": {"resourceVersion": write.version}, **changed})
         try:
             await self._api.merge(f"{target}?fieldManager={MANAGER}", body)
-        except Refused as e:
+        except StatusError as e:
             raise _right(e, "patch", f"the {write.kind} {write.name}") from e
 
     async def tell(
@@ -124,7 +124,7 @@ class RenewerCluster:
     async def _hooks(self, name: str) -> WebhookConfiguration | None:
         try:
             found = _configuration(await self._get(_configured(name), f"the {HOOKS} {name}"))
-        except Refused as e:
+        except StatusError as e:
             if e.status == GONE:
                 return None
             raise
@@ -137,7 +137,7 @@ class RenewerCluster:
     async def _held(self, name: str) -> HeldSecret:
         try:
             found = _secret(await self._get(self._secret(name), f"the {HELD} {name}"))
-        except Refused as e:
+        except StatusError as e:
             if e.status == GONE:
                 raise LookupRefused(
                     f"there is no {HELD} {self._told.namespace}/{name}: make it, empty; it is filled here"
@@ -150,7 +150,7 @@ class RenewerCluster:
     async def _get(self, target: str, what: str) -> bytes:
         try:
             return await self._api.get(target)
-        except Refused as e:
+        except StatusError as e:
             raise _right(e, "read", what) from e
 
     def _home(self) -> str:
@@ -168,7 +168,7 @@ def _configured(name: str) -> str:
     return f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{quote(name, safe='')}"
 
 
-def _right(refused: Refused, verb: str, what: str) -> Exception:
+def _right(refused: StatusError, verb: str, what: str) -> Exception:
     if refused.status == FORBIDDEN:
         return LookupRefused(
             f"the renewer may not {verb} {what} ({refused}): give its ServiceAccount that right"

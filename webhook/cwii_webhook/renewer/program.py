@@ -13,7 +13,7 @@ from cwii_webhook.certificates import pki
 from cwii_webhook.kube.access import Access, in_cluster
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
 from cwii_webhook.kube.kubeconfig import from_kubeconfig
 from cwii_webhook.renewer.cluster import RenewerCluster
 from cwii_webhook.renewer.outcome import Outcome
@@ -70,7 +70,7 @@ async def _tell(
     """Where nobody takes it, there is still the exit code."""
     try:
         await place.tell(held, *event, _today())
-    except (Refused, Unreachable, BadAccess, LookupRefused) as e:
+    except (StatusError, Unreachable, BadAccess, LookupRefused) as e:
         log.warning("no event could be written", why=str(e))
 
 

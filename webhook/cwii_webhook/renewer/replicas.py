@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from cwii_webhook.kube.clock import Clock, TimedOut, within
+from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
 from cwii_webhook.renewer.state import Replica
 
 PORT = "https"  # the name of the port with TLS, where a Service has several
@@ -70,7 +70,7 @@ async def shown(places: Iterable[tuple[str, int]], name: str, clock: Clock) -> t
 async def _shown(host: str, port: int, name: str, clock: Clock) -> Replica:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        return Replica(address, await within(clock, CONNECT, _certificate(host, port, name)))
+        return Replica(address, await with_timeout(clock, CONNECT, _certificate(host, port, name)))
     except TimedOut:
         return Replica(address, trouble="does not answer")
     except (OSError, EOFError) as e:

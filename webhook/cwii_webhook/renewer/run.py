@@ -12,7 +12,7 @@ import msgspec
 from cwii_webhook.admission.cluster_view import LookupRefused
 from cwii_webhook.certificates import pki
 from cwii_webhook.kube.clock import Backoff, Clock
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
 from cwii_webhook.renewer.outcome import Outcome
 from cwii_webhook.renewer.state import ClusterState, Terms, Write
 from cwii_webhook.renewer.steps import Action, Step, step, writes
@@ -70,17 +70,17 @@ class Renewer:
                 self._wait(todo.why)
             else:
                 await self._do(todo, found)
-        except (Refused, Unreachable, BadAccess, msgspec.DecodeError) as e:
-            if isinstance(e, Refused) and e.status == CONFLICT:
+        except (StatusError, Unreachable, BadAccess, msgspec.DecodeError) as e:
+            if isinstance(e, StatusError) and e.status == CONFLICT:
                 return Step(Action.WAIT)
-            if isinstance(e, Refused) and not e.passes:
+            if isinstance(e, StatusError) and not e.is_transient:
                 raise LookupRefused(str(e)) from e
             self._wait(str(e))
             await self._clock.sleep(
-                self._backoff.failed(e.after if isinstance(e, Refused) else None)
+                self._backoff.next_delay(e.retry_after if isinstance(e, StatusError) else None)
             )
             return Step(Action.WAIT)
-        self._backoff.well()
+        self._backoff.reset()
         return todo
 
     async def _looked(self) -> ClusterState:

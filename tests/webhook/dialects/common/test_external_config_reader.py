@@ -30,10 +30,10 @@ class Cluster:
         self.server = "here"
         self.objects: dict[ObjectRef, ObjectMetadata] = {}
 
-    def held(self, ref: ObjectRef) -> ObjectMetadata | None:
+    def get_cached(self, ref: ObjectRef) -> ObjectMetadata | None:
         return self.objects.get(ref)
 
-    def whose(self, _: ObjectRef) -> str:
+    def get_server(self, _: ObjectRef) -> str:
         return self.server
 
 

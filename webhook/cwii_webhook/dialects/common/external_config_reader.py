@@ -1,4 +1,4 @@
-"""Reads what dialects heed besides annotations, again and again, and tells what is wrong with it."""
+"""Reads external configuration again and again, and reports errors in the log and in a metric."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from cwii_webhook.dialects.common.external_config import (
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
-MOST = 1 << 20  # bytes: as much as a ConfigMap may hold, which such files are mounted from
+MAX_FILE = 1 << 20  # bytes; such files are usually mounted from a ConfigMap, which holds no more
 
 
 class WatchedObjects(Protocol):
-    """What is known of an object without asking anybody, and who said so: another cluster's server says what holds there."""
+    """Answers from memory which content an object has, and which API server sent it."""
 
-    def held(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...
-    def whose(self, ref: ObjectRef, /) -> object: ...
+    def get_cached(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...
+    def get_server(self, ref: ObjectRef, /) -> object: ...
 
 
-Mark = ObjectMetadata | tuple[int, ...] | None  # by which a change is seen
+# A change of the fingerprint shows that the content changed.
+Fingerprint = ObjectMetadata | tuple[int, ...] | None
 
 
 class ErrorReport:
-    """Declared before there are several processes."""
+    """The metric and the log for errors. It is created before the workers are forked."""
 
     def __init__(self, metrics: Metrics, log: Log) -> None:
         self.gauge = metrics.gauge(
-            "cwii_source_trouble",
+            "cwii_external_config_error",
             "1 if what is heeded besides annotations cannot be read.",
             max,
             source=NAMES,
@@ -44,90 +45,95 @@ class ErrorReport:
 
 
 class ExternalConfigReader:
+    """Keeps all sources up to date, except the instance metadata, which does not change."""
+
     def __init__(
-        self, sources: Sequence[ExternalConfig], known: WatchedObjects, troubles: ErrorReport
+        self, sources: Sequence[ExternalConfig], objects: WatchedObjects, report: ErrorReport
     ) -> None:
-        self._all = [
-            _Reading(source, known)
+        self._sources = [
+            _Source(source, objects)
             for source in sources
             if not isinstance(source.location, InstanceMetadata)
         ]
-        self._troubles = troubles
+        self._report = report
 
     def refresh(self) -> None:
-        """Called every second or so. Half of a replacement cannot be read either, so it is tried again until it is good."""
-        for reading in self._all:
-            before = reading.problem
-            if not reading.again():
+        """Reads what changed. The caller does this about every second.
+
+        A source with an error is read every time: a file may be half written.
+        """
+        for source in self._sources:
+            old_error = source.error
+            if not source.refresh():
                 continue
-            if reading.problem and reading.problem != before:
-                self._troubles.log.warning(reading.problem, source=reading.source.name)
-            elif not reading.problem:
-                self._troubles.log.info(
-                    "what is heeded besides annotations was read", source=reading.source.name
-                )
-            same = [each for each in self._all if each.source.name == reading.source.name]
-            self._troubles.gauge.set(float(any(each.problem for each in same)), reading.source.name)
+            name = source.config.name
+            if source.error and source.error != old_error:
+                self._report.log.warning(source.error, source=name)
+            elif not source.error:
+                text = "what is heeded besides annotations was read"
+                self._report.log.info(text, source=name)
+            has_error = any(s.error for s in self._sources if s.config.name == name)
+            self._report.gauge.set(float(has_error), name)
 
 
-class _Reading:
-    """One source, as it was read last."""
+class _Source:
+    """One source, with the fingerprint and the error of the last reading."""
 
-    def __init__(self, source: ExternalConfig, known: WatchedObjects) -> None:
-        self.source = source
-        self.problem = ""
-        self._known = known
-        self._whose: object = None
-        self._mark: Mark | str = "never"
+    def __init__(self, config: ExternalConfig, objects: WatchedObjects) -> None:
+        self.config = config
+        self.error = ""
+        self._objects = objects
+        self._server: object = None
+        self._fingerprint: Fingerprint | str = "never read"
 
-    def again(self) -> bool:
-        """Whether there was anything to read: it changed, or could not be read before."""
-        match self.source.location:
+    def refresh(self) -> bool:
+        """Reads the source if it changed or had an error. Reports whether it did."""
+        match self.config.location:
             case ConfigMapKey(ref, key):
-                self._forget(self._known.whose(ref))
-                seen = self._known.held(ref)
-                return self._heeded(seen, lambda: seen.annotations.get(key) if seen else None)
+                self._reset_for(self._objects.get_server(ref))
+                found = self._objects.get_cached(ref)
+                return self._read(found, lambda: found.annotations.get(key) if found else None)
             case LocalFile(path):
-                return self._heeded(_looks(Path(path)), lambda: _content(Path(path)))
+                return self._read(_fingerprint(Path(path)), lambda: _content(Path(path)))
             case InstanceMetadata():
                 return False
 
-    def _forget(self, whose: object) -> None:
-        """What was good in another cluster is not even good enough to go on with."""
-        if whose != self._whose:
-            self.source.update("")
-            self._whose, self._mark = whose, "never"
+    def _reset_for(self, server: object) -> None:
+        """Drops the content after a switch to another cluster, even before the new content is known."""
+        if server != self._server:
+            self.config.update("")
+            self._server, self._fingerprint = server, "never read"
 
-    def _heeded(self, mark: Mark, text: Callable[[], str | None]) -> bool:
-        if mark == self._mark and not self.problem:
+    def _read(self, fingerprint: Fingerprint, read: Callable[[], str | None]) -> bool:
+        if fingerprint == self._fingerprint and not self.error:
             return False
         try:
-            self.problem = self.source.update(text())
+            self.error = self.config.update(read())
         except (OSError, ValueError) as e:
-            self.problem = str(e)
-        except Exception as e:  # noqa: BLE001 - whoever may write one thing to be read must not stop the look at all others
-            self.problem = f"the {self.source.name} cannot be read ({type(e).__name__}: {e})"
-        self._mark = mark
+            self.error = str(e)
+        except Exception as e:  # noqa: BLE001 - an error in one source must not stop the others
+            self.error = f"the {self.config.name} cannot be read ({type(e).__name__}: {e})"
+        self._fingerprint = fingerprint
         return True
 
 
-def _looks(path: Path) -> tuple[int, ...] | None:
-    """Of where it leads: the kubelet swaps a link on the way to a ConfigMap's files, and never writes them."""
+def _fingerprint(path: Path) -> tuple[int, ...] | None:
+    """Follows links: the kubelet replaces a link on the way to a ConfigMap's files, and never the files."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
 def _content(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
-            content = file.read(MOST + 1)
+            content = file.read(MAX_FILE + 1)
     except FileNotFoundError:
         return None
-    if len(content) > MOST:
-        raise ValueError(f"{path} is longer than {MOST} bytes")
+    if len(content) > MAX_FILE:
+        raise ValueError(f"{path} is longer than {MAX_FILE} bytes")
     try:
         return content.decode()
     except UnicodeDecodeError as e:

@@ -1,4 +1,4 @@
-"""One process's look at the cluster: nothing yet, until it is known how to reach it; then its picture, its version, and what is written there."""
+"""The cluster of one process: it connects, then runs the cache and the ConfigMap writer."""
 
 from __future__ import annotations
 
@@ -14,56 +14,57 @@ from cwii_webhook.kube.access import Access, Server
 from cwii_webhook.kube.cache.config_maps import ConfigMapWriter
 from cwii_webhook.kube.cache.informer import CacheSettings, Informer
 from cwii_webhook.kube.cache.lookups import CachedView
-from cwii_webhook.kube.cache.watch import Tell
+from cwii_webhook.kube.cache.watch import Report
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Backoff, Clock
 from cwii_webhook.kube.errors import BadAccess
 
-AGAIN = 5.0  # seconds between two looks at whether a kubeconfig is another
+POLL_INTERVAL = 5.0  # seconds between checks for a changed kubeconfig
 
 
-class Way(Struct, frozen=True):
-    """How an API server is reached: what reads it, and the file that it is read of, if it is one."""
+class AccessSource(Struct, frozen=True):
+    """Function that reads the access, and the kubeconfig that it reads, if any."""
 
     read: Callable[[], Access]
     file: Path | None = None
 
 
 class ConnectedCluster:
-    """`access`: as it was read before, or None where it could not be."""
+    """Connection to the cluster, which follows changes of the kubeconfig.
+
+    `access` is None if the caller could not read it. The cluster then retries until it can.
+    """
 
     def __init__(
-        self, way: Way, access: Access | None, wants: CacheSettings, tell: Tell, clock: Clock
+        self,
+        source: AccessSource,
+        access: Access | None,
+        settings: CacheSettings,
+        report: Report,
+        clock: Clock,
     ) -> None:
-        self._way, self._access, self._wants, self._tell, self._clock = (
-            way,
-            access,
-            wants,
-            tell,
-            clock,
-        )
+        self._source, self._access, self._settings = source, access, settings
+        self._report, self._clock = report, clock
         self._informer: Informer | None = None
-        self._maps: ConfigMapWriter | None = None
+        self._config_map_writer: ConfigMapWriter | None = None
         self._problem = "it has not begun to look at the cluster"
 
     async def run(self) -> None:
-        """For ever."""
-        stamp = self._stamp()
-        access = self._access or await self._reached()
-        writing = Client(access)
-        self._informer, self._maps = (
-            Informer(access, self._wants, self._tell),
-            ConfigMapWriter(writing, self._clock, access.namespace),
-        )
+        """Runs until it is cancelled."""
+        file_version = self._file_version()
+        access = self._access or await self._wait_for_access()
+        write_client = Client(access)
+        self._informer = Informer(access, self._settings, self._report)
+        self._config_map_writer = ConfigMapWriter(write_client, self._clock, access.namespace)
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._informer.run())
-                tasks.create_task(self._follow(access, stamp))
+                tasks.create_task(self._follow_file(access, file_version))
         finally:
-            await writing.close()
+            await write_client.close()
 
-    def lacks(self) -> list[str]:
-        return self._informer.lacks() if self._informer else [self._problem]
+    def not_ready_reasons(self) -> list[str]:
+        return self._informer.not_ready_reasons() if self._informer else [self._problem]
 
     @property
     def version(self) -> tuple[int, int] | None:
@@ -75,53 +76,54 @@ class ConnectedCluster:
     def sizes(self) -> Mapping[str, int]:
         return self._informer.sizes() if self._informer else {}
 
-    def troubles(self) -> list[str]:
-        return self._informer.troubles() if self._informer else [self._problem]
+    def errors(self) -> list[str]:
+        return self._informer.errors() if self._informer else [self._problem]
 
     def view(self, seconds: float) -> CachedView:
         if self._informer is None:
             raise LookupFailed(self._problem)
         return self._informer.view(self._clock.now() + seconds)
 
-    def held(self, ref: ObjectRef) -> ObjectMetadata | None:
-        """What is known of it, however old, without asking anybody."""
-        return self._informer.held(ref) if self._informer else None
+    def get_cached(self, ref: ObjectRef) -> ObjectMetadata | None:
+        """Returns the object from the cache, regardless of its age."""
+        return self._informer.get_cached(ref) if self._informer else None
 
-    def whose(self, ref: ObjectRef) -> Server | None:
-        return self._informer.whose(ref) if self._informer else None
+    def get_server(self, ref: ObjectRef) -> Server | None:
+        return self._informer.get_server(ref) if self._informer else None
 
-    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
-        if self._maps is None:
+    async def write(self, config_map: ConfigMap, view: ClusterView) -> None:
+        if self._config_map_writer is None:
             raise LookupFailed(self._problem)
-        await self._maps.write(thing, picture)
+        await self._config_map_writer.write(config_map, view)
 
-    async def _reached(self) -> Access:
+    async def _wait_for_access(self) -> Access:
         backoff = Backoff(self._clock)
         while True:
             try:
-                return self._way.read()
+                return self._source.read()
             except BadAccess as e:
                 if str(e) != self._problem:
-                    self._tell(str(e))
+                    self._report(str(e))
                 self._problem = str(e)
-            await self._clock.sleep(backoff.failed())
+            await self._clock.sleep(backoff.next_delay())
 
-    async def _follow(self, access: Access, stamp: object) -> None:
-        """Who replaces a kubeconfig need not start us again: the next connection is made as it says."""
+    async def _follow_file(self, access: Access, version: object) -> None:
+        """Applies a changed kubeconfig to new connections, without a restart."""
         while True:
-            await self._clock.sleep(AGAIN)
-            if stamp == (stamp := self._stamp()):
+            await self._clock.sleep(POLL_INTERVAL)
+            if version == (version := self._file_version()):
                 continue
             try:
-                access.become(self._way.read())
+                access.replace(self._source.read())
             except BadAccess as e:
-                self._tell(f"{e}; what it said before still holds")
+                self._report(f"{e}; what it said before still holds")
             else:
-                self._tell(f"{self._way.file} is another, and is heeded")
+                self._report(f"{self._source.file} is another, and is heeded")
 
-    def _stamp(self) -> object:
+    def _file_version(self) -> object:
+        """Returns a value that changes when the file is replaced or written."""
         try:
-            found = self._way.file.stat() if self._way.file else None
+            status = self._source.file.stat() if self._source.file else None
         except OSError:
             return None
-        return found and (found.st_ino, found.st_size, found.st_mtime_ns)
+        return status and (status.st_ino, status.st_size, status.st_mtime_ns)

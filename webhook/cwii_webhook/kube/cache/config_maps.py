@@ -1,6 +1,7 @@
-"""The webhook's only write: the ConfigMap with Google's credentials, where they are delivered so, before the pod that mounts it.
+"""Writes ConfigMaps with Google credential configurations, before the pods that mount them.
 
-A review may be forged, so little is written on its word: in namespaces that are there and not the system's, and few names in each.
+This is the webhook's only write. An AdmissionReview can be forged, so the writes are limited:
+to existing namespaces, not to system namespaces, and to a few ConfigMaps in each.
 """
 
 from __future__ import annotations
@@ -20,132 +21,156 @@ from cwii_webhook.admission.cluster_view import (
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.kube.access import Server
 from cwii_webhook.kube.client import Client
-from cwii_webhook.kube.clock import Clock, TimedOut, within
-from cwii_webhook.kube.errors import BadAccess, Unreachable
-from cwii_webhook.kube.errors import Refused as NotTaken
+from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
 
-MANAGER = "cwii"
-PATIENCE = 3.0  # seconds that one write may take
-SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease"})
-MOST = 20  # names in a namespace
-KEPT = 60.0  # seconds in which what was written is taken to be there
-AT_ONCE = 4  # writes
+FIELD_MANAGER = "cwii"
+WRITE_TIMEOUT = 3.0  # seconds
+SYSTEM_NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease"})
+MAX_CONFIG_MAPS_PER_NAMESPACE = 20
+WRITE_TTL = 60.0  # seconds after a write in which the same content is not written again
+MAX_CONCURRENT_WRITES = 4
 CONFLICT = 409
 
 
-class Content(Struct):
+class ConfigMapData(Struct):
     data: dict[str, str] | None = None
 
 
-_content = msgspec.json.Decoder(Content).decode
+_decode_config_map = msgspec.json.Decoder(ConfigMapData).decode
 
 
-class Written(Struct, frozen=True):
-    """What stands under a name, and until when that is believed."""
+class CompletedWrite(Struct, frozen=True):
+    """The content of the last write, and the time at which it must be written again."""
 
-    thing: ConfigMap
-    until: float
+    config_map: ConfigMap
+    expires_at: float
 
 
-class Name:
-    """One at a time writes under it; who waits finds it written."""
+class ConfigMapState:
+    """The last write of one ConfigMap. The lock makes concurrent reviews share one write."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
-        self.written: Written | None = None
+        self.last_write: CompletedWrite | None = None
 
 
-class Place(Struct, frozen=True):
-    """One of the namespaces that were called so, of one cluster, and the names in it."""
+class NamespaceState(Struct, frozen=True):
+    """The ConfigMaps of one namespace. The UID changes if the namespace is created again."""
 
     uid: str
     server: Server
-    names: dict[str, Name]
+    config_maps: dict[str, ConfigMapState]
 
 
 class ConfigMapWriter:
-    def __init__(self, api: Client, clock: Clock, own: str = "") -> None:
-        self._api = api
+    """Writes ConfigMaps with server-side apply, within limits."""
+
+    def __init__(self, client: Client, clock: Clock, webhook_namespace: str = "") -> None:
+        self._client = client
         self._clock = clock
-        self._closed = SYSTEM | {own}  # what a stranger makes us write shall not stand beside us
-        self._places: dict[str, Place] = {}
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        # A forged review must not write next to the webhook's own objects.
+        self._excluded_namespaces = SYSTEM_NAMESPACES | {webhook_namespace}
+        self._namespaces: dict[str, NamespaceState] = {}
+        self._write_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES)
 
     def __len__(self) -> int:
-        """Namespaces of which something is remembered."""
-        return len(self._places)
+        """Number of namespaces with state in memory."""
+        return len(self._namespaces)
 
-    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
-        """Its name is taken before it is written, so that many at once are no more than one after the other."""
-        names = self._names(thing, picture)
-        name = names.setdefault(thing.name, Name())
-        async with name.lock:
-            if self._stands(name.written, thing):
+    async def write(self, config_map: ConfigMap, view: ClusterView) -> None:
+        """Writes the ConfigMap, unless the same content was written in the last minute.
+
+        The name is registered before the write, so that the limit holds for concurrent writes.
+        """
+        states = self._allowed_states(config_map, view)
+        state = states.setdefault(config_map.name, ConfigMapState())
+        async with state.lock:
+            if self._is_current(state.last_write, config_map):
                 return
             try:
-                async with self._turn:
-                    await within(self._clock, PATIENCE, self._apply(thing))
-            except (NotTaken, Unreachable, BadAccess, TimedOut) as e:
-                if name.written is None:
-                    names.pop(thing.name, None)
-                lasting = isinstance(e, NotTaken) and not e.passes
-                why = f"the ConfigMap {thing.namespace}/{thing.name} could not be written: {str(e) or 'the API server has not answered'}"
-                raise (LookupRefused if lasting else LookupFailed)(why) from e
-            name.written = Written(thing, self._clock.now() + KEPT)
+                async with self._write_slots:
+                    await with_timeout(self._clock, WRITE_TIMEOUT, self._apply(config_map))
+            except (StatusError, Unreachable, BadAccess, TimedOut) as e:
+                if state.last_write is None:
+                    states.pop(config_map.name, None)
+                is_permanent = isinstance(e, StatusError) and not e.is_transient
+                problem = (
+                    f"the ConfigMap {config_map.namespace}/{config_map.name} could not be written:"
+                    f" {str(e) or 'the API server has not answered'}"
+                )
+                raise (LookupRefused if is_permanent else LookupFailed)(problem) from e
+            state.last_write = CompletedWrite(config_map, self._clock.now() + WRITE_TTL)
 
-    async def _apply(self, thing: ConfigMap) -> None:
-        """Who holds it against us may have written just what we would."""
+    async def _apply(self, config_map: ConfigMap) -> None:
+        """Applies the ConfigMap. A conflict is no error if the content is already the same."""
         try:
-            await self._api.apply(f"{_target(thing)}?fieldManager={MANAGER}", _body(thing))
-        except NotTaken as e:
+            await self._client.apply(
+                f"{_path(config_map)}?fieldManager={FIELD_MANAGER}", _encode(config_map)
+            )
+        except StatusError as e:
             if (
                 e.status != CONFLICT
-                or _content(await self._api.get(_target(thing))).data != thing.data
+                or _decode_config_map(await self._client.get(_path(config_map))).data
+                != config_map.data
             ):
                 raise
 
-    def _stands(self, written: Written | None, thing: ConfigMap) -> bool:
-        return written is not None and written.thing == thing and self._clock.now() < written.until
+    def _is_current(self, last_write: CompletedWrite | None, config_map: ConfigMap) -> bool:
+        return (
+            last_write is not None
+            and last_write.config_map == config_map
+            and self._clock.now() < last_write.expires_at
+        )
 
-    def _names(self, thing: ConfigMap, picture: ClusterView) -> dict[str, Name]:
-        """Those that are written in its namespace, among which it may be one."""
-        seen = picture.get(namespace_ref(thing.namespace))
-        if thing.namespace in self._closed or seen is None:
+    def _allowed_states(
+        self, config_map: ConfigMap, view: ClusterView
+    ) -> dict[str, ConfigMapState]:
+        """Returns the states of the namespace's ConfigMaps. Raises PodRefused at a limit."""
+        namespace = view.get(namespace_ref(config_map.namespace))
+        if config_map.namespace in self._excluded_namespaces or namespace is None:
             raise PodRefused(
-                f"no credentials are written into namespace {thing.namespace}: set cwii.dev/gcp-delivery to annotation",
+                f"no credentials are written into namespace {config_map.namespace}:"
+                " set cwii.dev/gcp-delivery to annotation",
                 403,
             )
-        names = self._place(thing.namespace, seen.uid, picture).names
-        if thing.name not in names and len(names) >= MOST:
+        states = self._namespace_state(config_map.namespace, namespace.uid, view).config_maps
+        if config_map.name not in states and len(states) >= MAX_CONFIG_MAPS_PER_NAMESPACE:
             raise PodRefused(
-                f"namespace {thing.namespace} has {MOST} ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation",
+                f"namespace {config_map.namespace} has {MAX_CONFIG_MAPS_PER_NAMESPACE}"
+                " ConfigMaps of credentials already: set cwii.dev/gcp-delivery to annotation",
                 403,
             )
-        return names
+        return states
 
-    def _place(self, namespace: str, uid: str, picture: ClusterView) -> Place:
-        place, server = self._places.get(namespace), self._api.server
-        if place is None or (place.uid, place.server) != (uid, server):
-            self._places = {
-                name: old for name, old in self._places.items() if _there(name, picture)
-            }  # namespaces come and go, and we stay
-            place = self._places[namespace] = Place(uid, server, {})
-        return place
+    def _namespace_state(self, namespace: str, uid: str, view: ClusterView) -> NamespaceState:
+        state, server = self._namespaces.get(namespace), self._client.server
+        if state is None or (state.uid, state.server) != (uid, server):
+            # Drops deleted namespaces, so that the memory of a long-running process is bounded.
+            self._namespaces = {
+                name: old for name, old in self._namespaces.items() if _namespace_exists(name, view)
+            }
+            state = self._namespaces[namespace] = NamespaceState(uid, server, {})
+        return state
 
 
-def _there(namespace: str, picture: ClusterView) -> bool:
+def _namespace_exists(namespace: str, view: ClusterView) -> bool:
     try:
-        return picture.get(namespace_ref(namespace)) is not None
+        return view.get(namespace_ref(namespace)) is not None
     except NotCached:
         return False
 
 
-def _target(thing: ConfigMap) -> str:
-    return f"/api/v1/namespaces/{thing.namespace}/configmaps/{thing.name}"
+def _path(config_map: ConfigMap) -> str:
+    return f"/api/v1/namespaces/{config_map.namespace}/configmaps/{config_map.name}"
 
 
-def _body(thing: ConfigMap) -> bytes:
-    meta = {"name": thing.name, "namespace": thing.namespace, "labels": thing.labels}
+def _encode(config_map: ConfigMap) -> bytes:
+    metadata = {
+        "name": config_map.name,
+        "namespace": config_map.namespace,
+        "labels": config_map.labels,
+    }
     return msgspec.json.encode(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": thing.data}
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": config_map.data}
     )

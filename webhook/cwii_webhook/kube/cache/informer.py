@@ -1,4 +1,4 @@
-"""All of it: the watches, what they know, and whether that is enough to serve with."""
+"""Runs all watches and lookups of one API server, and reports readiness."""
 
 from __future__ import annotations
 
@@ -10,112 +10,124 @@ from msgspec import Struct
 
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
 from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.cache.lookups import Bounds, CachedView, Lookups
+from cwii_webhook.kube.cache.lookups import CachedView, LookupLimits, Lookups
 from cwii_webhook.kube.cache.store import Cache
-from cwii_webhook.kube.cache.watch import Tell, Watch
+from cwii_webhook.kube.cache.watch import Report, Watch
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Backoff
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
-from cwii_webhook.kube.objects import MetadataReader, Reads
-from cwii_webhook.kube.permissions import missing
-from cwii_webhook.kube.resources import Kind
-from cwii_webhook.kube.server_version import Version
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
+from cwii_webhook.kube.objects import AnnotationFilter, MetadataReader
+from cwii_webhook.kube.permissions import find_missing_permissions
+from cwii_webhook.kube.resources import ApiResource
+from cwii_webhook.kube.server_version import ServerVersion
 
 
 class CacheSettings(Struct, frozen=True):
-    """What somebody who serves wants to know, and may have to write."""
+    """What the cache must hold, and the permissions that the webhook needs."""
 
-    kinds: Collection[Kind]
-    reads: Reads
-    bounds: Bounds = Bounds()
-    writes: bool = False  # ConfigMaps
-    version: bool = False  # the API server's
+    resources: Collection[ApiResource]
+    annotation_filter: AnnotationFilter
+    lookup_limits: LookupLimits = LookupLimits()
+    writes_config_maps: bool = False
+    reads_version: bool = False  # track the API server's version
 
 
 class Informer:
-    """Nothing else here is asked by whoever serves: run it, ask why it is not ready, and take a sight for each review."""
+    """The entry point of this package: it runs the watches and returns a view for each review."""
 
-    def __init__(self, access: Access, wants: CacheSettings, tell: Tell) -> None:
-        clock, kinds = access.clock, wants.kinds
-        self._api, self._clock, self._tell = Client(access), clock, tell
-        self._memory = Cache(kinds, clock)
-        strip = MetadataReader(wants.reads)
-        self._lookups = Lookups(self._api, self._memory, strip, clock, wants.bounds)
+    def __init__(self, access: Access, settings: CacheSettings, report: Report) -> None:
+        clock, resources = access.clock, settings.resources
+        self._client, self._clock, self._report = Client(access), clock, report
+        self._cache = Cache(resources, clock)
+        reader = MetadataReader(settings.annotation_filter)
+        self._lookups = Lookups(self._client, self._cache, reader, clock, settings.lookup_limits)
         self._watches = [
-            Watch(self._api, shelf, strip, clock, tell) for shelf in self._memory.shelves()
+            Watch(self._client, resource_cache, reader, clock, report)
+            for resource_cache in self._cache.resource_caches()
         ]
-        self._version = Version(self._api, clock) if wants.version else None
-        self._writes = wants.writes
-        self._denied = ["the permissions have not been checked yet"]
+        self._version = ServerVersion(self._client, clock) if settings.reads_version else None
+        self._writes_config_maps = settings.writes_config_maps
+        self._permission_problems = ["the permissions have not been checked yet"]
 
     async def run(self) -> None:
-        """For ever."""
+        """Runs until it is cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._check())
+                tasks.create_task(self._check_permissions())
                 for watch in self._watches:
                     tasks.create_task(watch.run())
                 if self._version:
                     tasks.create_task(self._version.run())
         finally:
-            await self._lookups.end()
-            await self._api.close()
+            await self._lookups.close()
+            await self._client.close()
 
     def view(self, deadline: float) -> CachedView:
         return self._lookups.view(deadline)
 
-    def held(self, ref: ObjectRef) -> ObjectMetadata | None:
-        """What is known of it, however old, without asking anybody."""
-        return self._memory.known(ref)
+    def get_cached(self, ref: ObjectRef) -> ObjectMetadata | None:
+        """Returns the object from the cache, regardless of its age."""
+        return self._cache.get(ref)
 
-    def whose(self, ref: ObjectRef) -> Server | None:
-        """The server that said so, or that there is no such object."""
-        return self._memory.whose(ref)
+    def get_server(self, ref: ObjectRef) -> Server | None:
+        """Returns the server that the cached state of the object was read from."""
+        return self._cache.get_server(ref)
 
-    def lacks(self) -> list[str]:
-        """Why we cannot serve yet, a sentence each. Once it is empty, it stays so: an outage is no reason to stop serving."""
-        lacking = [
-            (f"{w.kind.resource} are not read yet", w.trouble)
+    def not_ready_reasons(self) -> list[str]:
+        """Returns a sentence for each reason why the webhook cannot serve yet.
+
+        Once the list is empty, it stays empty: the webhook serves through an outage.
+        """
+        reasons = [
+            (f"{w.resource.group_resource} are not read yet", w.error)
             for w in self._watches
-            if not w.synced
+            if not w.is_synced
         ]
-        if self._version and not self._version.known:
-            lacking.append(("the API server's version is not read yet", self._version.trouble))
+        if self._version and not self._version.current:
+            reasons.append(("the API server's version is not read yet", self._version.error))
         return [
-            what + (f" ({trouble})" if trouble else "") for what, trouble in lacking
-        ] + self._denied
+            reason + (f" ({error})" if error else "") for reason, error in reasons
+        ] + self._permission_problems
 
     @property
     def version(self) -> tuple[int, int] | None:
-        return self._version.known if self._version else None
+        return self._version.current if self._version else None
 
-    def troubles(self) -> list[str]:
-        """What goes wrong now, whether or not we serve."""
-        return [f"the watch of {w.kind.resource}: {w.trouble}" for w in self._watches if w.trouble]
+    def errors(self) -> list[str]:
+        """Returns the current errors of the watches. They do not affect readiness."""
+        return [
+            f"the watch of {w.resource.group_resource}: {w.error}" for w in self._watches if w.error
+        ]
 
     def ages(self) -> Mapping[str, float]:
-        return self._memory.ages()
+        return self._cache.ages()
 
     def sizes(self) -> Mapping[str, int]:
-        return {shelf.kind.resource: shelf.size for shelf in self._memory.shelves()}
+        return {
+            cache.resource.group_resource: cache.size for cache in self._cache.resource_caches()
+        }
 
-    async def _check(self) -> None:
-        """Until nothing is missing: whoever gives a permission later need not start us again."""
+    async def _check_permissions(self) -> None:
+        """Repeats the check until no permission is missing, so that a grant needs no restart."""
         backoff = Backoff(self._clock)
-        while self._denied:
-            after = None
+        while self._permission_problems:
+            retry_after = None
             try:
-                found = await missing(
-                    self._api,
-                    [shelf.kind for shelf in self._memory.shelves() if not shelf.absent],
-                    writes=self._writes,
+                problems = await find_missing_permissions(
+                    self._client,
+                    [
+                        cache.resource
+                        for cache in self._cache.resource_caches()
+                        if not cache.is_absent
+                    ],
+                    writes_config_maps=self._writes_config_maps,
                 )
-            except (Refused, Unreachable, BadAccess, msgspec.DecodeError) as e:
-                after = e.after if isinstance(e, Refused) else None
-                found = [f"the permissions could not be checked: {e}"]
-            for sentence in found:
-                if sentence not in self._denied:
-                    self._tell(sentence)
-            self._denied = found
-            if found:
-                await self._clock.sleep(backoff.failed(after))
+            except (StatusError, Unreachable, BadAccess, msgspec.DecodeError) as e:
+                retry_after = e.retry_after if isinstance(e, StatusError) else None
+                problems = [f"the permissions could not be checked: {e}"]
+            for problem in problems:
+                if problem not in self._permission_problems:
+                    self._report(problem)
+            self._permission_problems = problems
+            if problems:
+                await self._clock.sleep(backoff.next_delay(retry_after))

@@ -1,4 +1,4 @@
-"""What the picture lacks is read directly, at once and once for all who wait, within bounds that strangers cannot move."""
+"""Reads objects that the cache lacks directly from the API server, with rate limits."""
 
 from __future__ import annotations
 
@@ -14,210 +14,234 @@ from cwii_webhook.admission.cluster_view import (
     ObjectMetadata,
     ObjectRef,
 )
-from cwii_webhook.kube.cache.store import STALE, Cache
+from cwii_webhook.kube.cache.store import STALE_AFTER, Cache
 from cwii_webhook.kube.client import METADATA, Client
-from cwii_webhook.kube.clock import Clock, TimedOut, within
-from cwii_webhook.kube.errors import BadAccess, Refused, Unreachable
-from cwii_webhook.kube.objects import MetadataReader, item_of
+from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
+from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
+from cwii_webhook.kube.objects import MetadataReader, decode_item
 
 
-class Rate:
+class RateLimiter:
+    """A token bucket."""
+
     def __init__(self, clock: Clock, *, per_second: float, burst: float) -> None:
         self._clock, self._per_second, self._burst = clock, per_second, burst
-        self._left, self._since = burst, clock.now()
+        self._tokens, self._refilled_at = burst, clock.now()
 
-    def take(self) -> bool:
+    def try_accept(self) -> bool:
         now = self._clock.now()
-        self._left = min(self._burst, self._left + (now - self._since) * self._per_second)
-        self._since = now
-        if self._left < 1:
+        self._tokens = min(self._burst, self._tokens + (now - self._refilled_at) * self._per_second)
+        self._refilled_at = now
+        if self._tokens < 1:
             return False
-        self._left -= 1
+        self._tokens -= 1
         return True
 
 
-REMEMBERED = 1.0  # seconds that the answer of a direct read is believed
-PATIENCE = 3.0  # seconds that one may take
-AWAY = (
-    5.0  # seconds after an API server did not answer in which what is known is not asked for again
-)
-MOST_AT_ONCE = 32
-MOST_FOR_ONE = 16  # objects that one review may ask for: a pod's owners have owners
+RESULT_TTL = 1.0  # seconds that the result of a lookup is used
+LOOKUP_TIMEOUT = 3.0  # seconds
+# Seconds after a failed connection in which lookups use cached objects without a new request.
+OUTAGE_DURATION = 5.0
+MAX_CONCURRENT_LOOKUPS = 32
+MAX_LOOKUPS_PER_REVIEW = 16  # a pod's owners have owners, in a chain of any length
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Misses are what strangers can cause, refreshes are not: neither takes from the other."""
+class LookupLimits:
+    """Rate limits of lookups, and the delay of a second try.
 
-    grace: float = 0.2  # seconds within which what was not found is looked for a second time
+    Any user can cause misses, with forged reviews. Refreshes of known objects have a limit of
+    their own, so that misses cannot use it up.
+    """
+
+    grace: float = 0.2  # seconds within which an object that was not found is read again
     misses_per_second: float = 50.0
-    misses_at_once: float = 100.0
+    misses_burst: float = 100.0
     refreshes_per_second: float = 50.0
-    refreshes_at_once: float = 100.0
+    refreshes_burst: float = 100.0
 
 
 @dataclass(frozen=True)
-class _Answer:
-    seen: ObjectMetadata | None
-    until: float
+class _Result:
+    metadata: ObjectMetadata | None
+    expires_at: float
 
 
 class Lookups:
+    """Direct reads of objects. Concurrent lookups of one object share one request."""
+
     def __init__(
-        self, api: Client, memory: Cache, strip: MetadataReader, clock: Clock, bounds: Bounds
+        self,
+        client: Client,
+        cache: Cache,
+        reader: MetadataReader,
+        clock: Clock,
+        limits: LookupLimits,
     ) -> None:
-        self._api, self._memory, self._strip, self._clock, self._grace = (
-            api,
-            memory,
-            strip,
-            clock,
-            bounds.grace,
+        self._client, self._cache, self._reader, self._clock = client, cache, reader, clock
+        self._grace = limits.grace
+        self._miss_limiter = RateLimiter(
+            clock, per_second=limits.misses_per_second, burst=limits.misses_burst
         )
-        self._misses = Rate(clock, per_second=bounds.misses_per_second, burst=bounds.misses_at_once)
-        self._refreshes = Rate(
-            clock, per_second=bounds.refreshes_per_second, burst=bounds.refreshes_at_once
+        self._refresh_limiter = RateLimiter(
+            clock, per_second=limits.refreshes_per_second, burst=limits.refreshes_burst
         )
-        self._answers: dict[ObjectRef, _Answer] = {}  # in the order of their time
+        self._results: dict[ObjectRef, _Result] = {}  # ordered by expiry
         self._running: dict[ObjectRef, asyncio.Task[ObjectMetadata | None]] = {}
-        self._away = clock.now()  # until when the API server is taken to be away
+        self._unreachable_until = clock.now()  # end of the assumed outage of the API server
 
     def view(self, deadline: float) -> CachedView:
-        """The picture for one review, that must be decided before `deadline` by the clock."""
+        """Returns the view for one review. `deadline` is a time of the clock."""
         return CachedView(self, deadline)
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
-        """What memory holds and was heard of lately, else what was read a moment ago."""
-        shelf = self._memory.shelf(ref)
-        if shelf is None:
+        """Returns the object from a current cache, or from a recent lookup.
+
+        Returns None if there is no such object. Raises NotCached if a lookup must decide that.
+        """
+        resource_cache = self._cache.get_resource_cache(ref)
+        if resource_cache is None:
             return None
-        known = shelf.get(ref)
-        if known is not None and shelf.age < STALE:
-            return known
-        if not shelf.can_hold(ref):
+        cached = resource_cache.get(ref)
+        if cached is not None and resource_cache.age < STALE_AFTER:
+            return cached
+        if not resource_cache.can_hold(ref):
             return None
-        answer = self._answers.get(ref)
-        if answer and self._clock.now() < answer.until:
-            return answer.seen
+        result = self._results.get(ref)
+        if result and self._clock.now() < result.expires_at:
+            return result.metadata
         raise NotCached(ref)
 
-    async def look(self, ref: ObjectRef, deadline: float) -> ObjectMetadata | None:
-        """Reads it, or waits for whoever reads it already."""
-        shelf = self._memory.shelf(ref)
-        if shelf is None or not shelf.can_hold(ref):
+    async def look_up(self, ref: ObjectRef, deadline: float) -> ObjectMetadata | None:
+        """Reads the object, or waits for a lookup of it that is in progress."""
+        resource_cache = self._cache.get_resource_cache(ref)
+        if resource_cache is None or not resource_cache.can_hold(ref):
             return None
         task = self._running.get(ref) or self._start(ref)
         if task is None:
-            return self._believed(ref, f"too many objects are being looked up to look up {ref}")
-        left = deadline - self._clock.now()
+            return self._use_cached(ref, f"too many objects are being looked up to look up {ref}")
+        seconds = deadline - self._clock.now()
         try:
-            return await within(self._clock, left, _shielded(task))
+            return await with_timeout(self._clock, seconds, _shield(task))
         except TimedOut:
-            return self._believed(ref, f"{ref} could not be looked up in time")
+            return self._use_cached(ref, f"{ref} could not be looked up in time")
 
-    async def end(self) -> None:
-        """Whoever still waits is not answered any more."""
-        reading = list(self._running.values())
-        for task in reading:
+    async def close(self) -> None:
+        """Cancels all lookups in progress."""
+        tasks = list(self._running.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _start(self, ref: ObjectRef) -> asyncio.Task[ObjectMetadata | None] | None:
-        rate = self._misses if self._memory.known(ref) is None else self._refreshes
-        if len(self._running) >= MOST_AT_ONCE or not rate.take():
+        limiter = self._miss_limiter if self._cache.get(ref) is None else self._refresh_limiter
+        if len(self._running) >= MAX_CONCURRENT_LOOKUPS or not limiter.try_accept():
             return None
-        task = asyncio.ensure_future(self._read(ref))
+        task = asyncio.ensure_future(self._run(ref))
         self._running[ref] = task
-        task.add_done_callback(lambda done: self._ended(ref, done))
+        task.add_done_callback(lambda done: self._finish(ref, done))
         return task
 
-    def _ended(self, ref: ObjectRef, task: asyncio.Task[ObjectMetadata | None]) -> None:
+    def _finish(self, ref: ObjectRef, task: asyncio.Task[ObjectMetadata | None]) -> None:
         del self._running[ref]
         if not task.cancelled():
-            task.exception()  # whoever waited has it; nobody may be left
+            task.exception()  # marks it as retrieved: all callers may have timed out before
 
-    async def _read(self, ref: ObjectRef) -> ObjectMetadata | None:
-        if self._memory.known(ref) and self._clock.now() < self._away:
-            return self._believed(ref, "")
+    async def _run(self, ref: ObjectRef) -> ObjectMetadata | None:
+        if self._cache.get(ref) and self._clock.now() < self._unreachable_until:
+            return self._use_cached(ref, "")
         try:
-            seen = await within(self._clock, PATIENCE, self._twice(ref))
+            metadata = await with_timeout(self._clock, LOOKUP_TIMEOUT, self._fetch_with_retry(ref))
         except (TimedOut, Unreachable) as e:
-            self._away = self._clock.now() + AWAY
-            return self._believed(
+            self._unreachable_until = self._clock.now() + OUTAGE_DURATION
+            return self._use_cached(
                 ref, f"{ref} could not be looked up: {e or 'the API server has not answered'}"
             )
-        except (Refused, BadAccess, msgspec.DecodeError) as e:
-            lasting = isinstance(e, Refused) and not e.passes
-            return self._believed(
+        except (StatusError, BadAccess, msgspec.DecodeError) as e:
+            is_permanent = isinstance(e, StatusError) and not e.is_transient
+            return self._use_cached(
                 ref,
                 f"{ref} could not be looked up: {e}",
-                LookupRefused if lasting else LookupFailed,
+                LookupRefused if is_permanent else LookupFailed,
             )
-        self._remember(ref, seen)
-        return seen
+        self._store_result(ref, metadata)
+        return metadata
 
-    async def _twice(self, ref: ObjectRef) -> ObjectMetadata | None:
-        """The API server makes no pod whose ServiceAccount is missing: not to find it is more likely a lag than the truth."""
-        if found := await self._once(ref):
-            return found
+    async def _fetch_with_retry(self, ref: ObjectRef) -> ObjectMetadata | None:
+        """Reads the object, and once more if it is not found.
+
+        The API server rejects a pod whose ServiceAccount is missing. A 404 is therefore more
+        likely a replication lag than the truth.
+        """
+        if metadata := await self._fetch(ref):
+            return metadata
         if not self._grace:
             return None
         await self._clock.sleep(self._grace / 2)
-        return self._memory.known(ref) or await self._once(ref)
+        return self._cache.get(ref) or await self._fetch(ref)
 
-    async def _once(self, ref: ObjectRef) -> ObjectMetadata | None:
-        shelf = self._memory.shelf(ref)
-        target = shelf.kind.one(ref) if shelf else None
-        if target is None:
+    async def _fetch(self, ref: ObjectRef) -> ObjectMetadata | None:
+        resource_cache = self._cache.get_resource_cache(ref)
+        path = resource_cache.resource.object_path(ref) if resource_cache else None
+        if path is None:
             return None
         while True:
             try:
-                return self._strip.seen(item_of(await self._api.get(target, METADATA)).metadata)
-            except Refused as e:
+                return self._reader.read(
+                    decode_item(await self._client.get(path, METADATA)).metadata
+                )
+            except StatusError as e:
                 if e.status == 404:
                     return None
-                if e.status != 429 or e.after is None or e.after >= PATIENCE:
+                if e.status != 429 or e.retry_after is None or e.retry_after >= LOOKUP_TIMEOUT:
                     raise
-                await self._clock.sleep(e.after)
+                await self._clock.sleep(e.retry_after)
 
-    def _believed(
-        self, ref: ObjectRef, why: str, otherwise: type[LookupFailed | LookupRefused] = LookupFailed
+    def _use_cached(
+        self,
+        ref: ObjectRef,
+        problem: str,
+        error_type: type[LookupFailed | LookupRefused] = LookupFailed,
     ) -> ObjectMetadata | None:
-        """An API server that is away is no reason to forget what it said."""
-        known = self._memory.known(ref)
-        if known is None:
-            raise otherwise(why)
-        self._remember(ref, known)
-        return known
+        """Returns the cached object even if it is stale. Raises `error_type` if there is none."""
+        cached = self._cache.get(ref)
+        if cached is None:
+            raise error_type(problem)
+        self._store_result(ref, cached)
+        return cached
 
-    def _remember(self, ref: ObjectRef, seen: ObjectMetadata | None) -> None:
+    def _store_result(self, ref: ObjectRef, metadata: ObjectMetadata | None) -> None:
         now = self._clock.now()
-        self._answers.pop(ref, None)
-        self._answers[ref] = _Answer(seen, now + REMEMBERED)
+        self._results.pop(ref, None)
+        self._results[ref] = _Result(metadata, now + RESULT_TTL)
         while (
-            self._answers
-            and (oldest := next(iter(self._answers)))
-            and self._answers[oldest].until <= now
+            self._results
+            and (oldest := next(iter(self._results)))
+            and self._results[oldest].expires_at <= now
         ):
-            del self._answers[oldest]
+            del self._results[oldest]
 
 
 class CachedView:
-    """The picture that one review is decided on: what was read for it stays as it was read."""
+    """The view of one review: the cache, plus the results of the review's lookups.
+
+    A lookup's result stays the same for the whole review.
+    """
 
     def __init__(self, lookups: Lookups, deadline: float) -> None:
         self._lookups, self._deadline = lookups, deadline
-        self._read: dict[ObjectRef, ObjectMetadata | None] = {}
+        self._results: dict[ObjectRef, ObjectMetadata | None] = {}
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
-        return self._read[ref] if ref in self._read else self._lookups.get(ref)
+        return self._results[ref] if ref in self._results else self._lookups.get(ref)
 
     async def look_up(self, ref: ObjectRef) -> None:
-        """After it, `seen` answers; or it raises Undecided."""
-        if len(self._read) >= MOST_FOR_ONE:
+        """Reads the object, so that `get` returns it. Raises LookupFailed or LookupRefused."""
+        if len(self._results) >= MAX_LOOKUPS_PER_REVIEW:
             raise LookupFailed(f"{ref} is one object too many to look up for one review")
-        self._read[ref] = await self._lookups.look(ref, self._deadline)
+        self._results[ref] = await self._lookups.look_up(ref, self._deadline)
 
 
-async def _shielded(task: asyncio.Task[ObjectMetadata | None]) -> ObjectMetadata | None:
-    """Whoever gives up waiting leaves the reading to those who still wait."""
+async def _shield(task: asyncio.Task[ObjectMetadata | None]) -> ObjectMetadata | None:
+    """Waits for a task. A cancelled caller does not cancel the task for the others."""
     return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""The picture: of each kind that is watched, all objects, and when they were last heard of."""
+"""In-memory store of watched objects, with the age of each resource's data."""
 
 from __future__ import annotations
 
@@ -7,76 +7,89 @@ from collections.abc import Collection, Mapping
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
 from cwii_webhook.kube.access import Server
 from cwii_webhook.kube.clock import Clock
-from cwii_webhook.kube.resources import Kind
+from cwii_webhook.kube.resources import ApiResource
 
-STALE = 180.0  # seconds: what was not heard of for longer is read directly before it is believed
+# Seconds without an event of the watch, after which the webhook reads an object directly.
+STALE_AFTER = 180.0
 
-Things = dict[tuple[str, str], ObjectMetadata]
+Objects = dict[tuple[str, str], ObjectMetadata]
 
 
 class ResourceCache:
-    """All objects of one kind. Its watch alone writes it."""
+    """All objects of one resource. Only the resource's watch writes it."""
 
-    def __init__(self, kind: Kind, clock: Clock) -> None:
-        self.kind = kind
-        self.synced = False
-        self.absent = False  # the cluster does not have this kind
-        self.server: Server | None = None  # whose objects these are
+    def __init__(self, resource: ApiResource, clock: Clock) -> None:
+        self.resource = resource
+        self.is_synced = False
+        self.is_absent = False  # the cluster does not serve this resource
+        self.server: Server | None = None  # the server that the objects were read from
         self._clock = clock
-        self._heard = clock.now()
-        self._things: Things = {}
+        self._updated_at = clock.now()
+        self._objects: Objects = {}
 
     @property
     def size(self) -> int:
-        return len(self._things)
+        return len(self._objects)
 
     @property
     def age(self) -> float:
-        return self._clock.now() - self._heard
+        """Seconds since the last event of the watch."""
+        return self._clock.now() - self._updated_at
 
     def can_hold(self, ref: ObjectRef) -> bool:
-        """There is such a kind, and something can be called so."""
-        return not self.absent and self.kind.one(ref) is not None
+        """The cluster serves the resource, and the name is valid."""
+        return not self.is_absent and self.resource.object_path(ref) is not None
 
-    def hear(self) -> None:
-        self._heard = self._clock.now()
+    def touch(self) -> None:
+        self._updated_at = self._clock.now()
 
-    def replace(self, things: Things, server: Server, *, absent: bool = False) -> None:
-        self._things, self.server, self.absent, self.synced = things, server, absent, True
-        self.hear()
+    def replace(self, objects: Objects, server: Server, *, is_absent: bool = False) -> None:
+        self._objects, self.server, self.is_absent, self.is_synced = (
+            objects,
+            server,
+            is_absent,
+            True,
+        )
+        self.touch()
 
-    def put(self, key: tuple[str, str], seen: ObjectMetadata) -> None:
-        self._things[key] = seen
+    def put(self, key: tuple[str, str], metadata: ObjectMetadata) -> None:
+        self._objects[key] = metadata
 
-    def drop(self, key: tuple[str, str]) -> None:
-        self._things.pop(key, None)
+    def delete(self, key: tuple[str, str]) -> None:
+        self._objects.pop(key, None)
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
-        return self._things.get((ref.namespace, ref.name))
+        return self._objects.get((ref.namespace, ref.name))
 
 
 class Cache:
-    def __init__(self, kinds: Collection[Kind], clock: Clock) -> None:
-        self._shelves: dict[ObjectRef | tuple[str, str], ResourceCache] = {
-            kind.only or (kind.group, kind.kind): ResourceCache(kind, clock) for kind in kinds
+    """One ResourceCache for each watched resource or single object."""
+
+    def __init__(self, resources: Collection[ApiResource], clock: Clock) -> None:
+        self._resource_caches: dict[ObjectRef | tuple[str, str], ResourceCache] = {
+            resource.single_object or (resource.group, resource.kind): ResourceCache(
+                resource, clock
+            )
+            for resource in resources
         }
 
-    def shelves(self) -> Collection[ResourceCache]:
-        return self._shelves.values()
+    def resource_caches(self) -> Collection[ResourceCache]:
+        return self._resource_caches.values()
 
-    def shelf(self, ref: ObjectRef) -> ResourceCache | None:
-        """Of a kind that no dialect asks for there is none: owners may be of any."""
-        return self._shelves.get((ref.group, ref.kind)) or self._shelves.get(ref)
+    def get_resource_cache(self, ref: ObjectRef) -> ResourceCache | None:
+        """Returns None for a resource that is not watched: an owner can be of any kind."""
+        return self._resource_caches.get((ref.group, ref.kind)) or self._resource_caches.get(ref)
 
-    def known(self, ref: ObjectRef) -> ObjectMetadata | None:
-        """However old it is."""
-        shelf = self.shelf(ref)
-        return shelf.get(ref) if shelf else None
+    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+        """Returns the cached object, regardless of its age."""
+        resource_cache = self.get_resource_cache(ref)
+        return resource_cache.get(ref) if resource_cache else None
 
-    def whose(self, ref: ObjectRef) -> Server | None:
-        shelf = self.shelf(ref)
-        return shelf.server if shelf else None
+    def get_server(self, ref: ObjectRef) -> Server | None:
+        """Returns the server that the object's resource was read from."""
+        resource_cache = self.get_resource_cache(ref)
+        return resource_cache.server if resource_cache else None
 
     def ages(self) -> Mapping[str, float]:
-        """For each kind, seconds since its watch was last heard from."""
-        return {shelf.kind.resource: shelf.age for shelf in self.shelves()}
+        """Seconds since the last event of each resource's watch."""
+        return {cache.resource.group_resource: cache.age for cache in self.resource_caches()}
