@@ -119,14 +119,8 @@ def test_help_texts_equal_the_golden_files(capsys: pytest.CaptureFixture[str]) -
 def test_metric_descriptions_equal_the_golden_file() -> None:
     """Builds the program as a sidecar, because a sidecar starts without an API server."""
 
-    def services(
-        server_version: ServerVersion = (), on_bad_flag: OnBadFlag = raise_bad_flag
-    ) -> list[Service]:
-        return [
-            build_service(
-                ALL["cwii"], (), {}, server_version=server_version, on_bad_flag=on_bad_flag
-            )
-        ]
+    def services(version: ServerVersion = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
+        return [build_service(ALL["cwii"], (), {}, server_version=version, on_bad_flag=refuse)]
 
     exposition = Program(services, {}, sidecar=True).metrics.exposition().decode()
     lines = [line for line in exposition.splitlines(keepends=True) if line.startswith("# ")]

@@ -7,7 +7,7 @@ from cwii_webhook.admission.cluster_view import ObjectRef, OwnerReference, names
 from cwii_webhook.kube.cache.watch import PAGE_SIZE, SILENCE_TIMEOUT
 from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS
 
-from tests.webhook.apiserver.running import OwnerReference as AnOwner
+from tests.webhook.apiserver.running import Owner as AnOwner
 from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.fake_clock import advance_until, wait_until
 from tests.webhook.kube.running import ALL_RESOURCES, ROLE, WEB, run_informer, run_synced_informer

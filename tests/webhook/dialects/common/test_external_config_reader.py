@@ -11,7 +11,7 @@ import pytest
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
 from cwii_webhook.dialects.common.external_config import ExternalConfig, LocalFile, Name
 from cwii_webhook.dialects.common.external_config_reader import (
-    MOST,
+    MAX_FILE,
     ErrorReport,
     ExternalConfigReader,
 )
@@ -60,7 +60,7 @@ class Read:
         ]
 
     def trouble(self, name: str) -> bool:
-        return f'cwii_source_trouble{{source="{name}"}} 1' in self.metrics.exposition().decode()
+        return f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
 
 
 def mounted(folder: Path, text: str) -> Path:
@@ -104,7 +104,7 @@ def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
         (b"{", "Input data was truncated"),
         (b'{"identities": "all"}', "Expected `array | null`, got `str`"),
         (b"\xff", "is not UTF-8"),
-        (b" " * (MOST + 1), "is longer than"),
+        (b" " * (MAX_FILE + 1), "is longer than"),
         (f'{{"more": {DEEP}}}'.encode(), "recursion"),
     ],
     ids=["no json", "no list", "no text", "too long", "too deep"],
