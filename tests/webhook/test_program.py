@@ -112,7 +112,7 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
         webhook.ready()
         assert given("mapped")["AWS_ROLE_ARN"] == "arn:aws-us-gov:iam::111122223333:role/one"
         assert (
-            'cwii_source_trouble{source="identities"} 1'
+            'cwii_external_config_error{source="identities"} 1'
             in webhook.ask("/metrics", None, webhook.ports[1])[1].decode()
         )
 

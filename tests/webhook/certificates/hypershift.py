@@ -27,7 +27,9 @@ def rsa_authority() -> KeyPair:
     )
     builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now - DAY, now + 3650 * DAY)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    builder = builder.add_extension(pki.usage(signs=True, enciphers=True), critical=True)
+    builder = builder.add_extension(
+        pki.key_usage(signs_certificates=True, enciphers_keys=True), critical=True
+    )
     builder = builder.add_extension(
         x509.SubjectKeyIdentifier(bytes(range(64))), critical=False
     )  # a digest of another kind than ours

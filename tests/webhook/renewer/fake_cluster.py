@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from cwii_webhook.certificates.checks import of
-from cwii_webhook.certificates.pki import Lifetime, der, service
+from cwii_webhook.certificates.checks import is_signed_by
+from cwii_webhook.certificates.pki import Lifetime, first_der, service_spec
 from cwii_webhook.kube.errors import Refused
 from cwii_webhook.renewer.state import (
-    CA,
-    CRT,
-    HOOKS,
+    CA_CRT,
+    TLS_CRT,
+    WEBHOOK_CONFIGURATION,
     ClusterState,
+    DesiredCertificates,
     HeldSecret,
     Replica,
-    Terms,
     WebhookConfiguration,
     Write,
 )
-from cwii_webhook.renewer.steps import Action, step, writes
+from cwii_webhook.renewer.steps import Action, next_step, plan_writes
 
 DAY = timedelta(days=1)
 SETTLE = 10.0  # seconds
 LIFE, CA_LIFE = Lifetime(90 * DAY, 30 * DAY), Lifetime(3650 * DAY, 1200 * DAY)
-TERMS = Terms(service("hook", "ns", LIFE), "hook", CA_LIFE)
+TERMS = DesiredCertificates(service_spec("hook", "ns", LIFE), "hook", CA_LIFE)
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -81,11 +81,11 @@ class World:
 
     def start(self, address: str) -> None:
         """A replica has its files, and nobody knows of it."""
-        self.coming[address] = self.secrets["serving"][CRT]
+        self.coming[address] = self.secrets["serving"][TLS_CRT]
 
     def take(self, address: str) -> None:
         """A replica reads its files."""
-        if pem := self.secrets["serving"].get(CRT):
+        if pem := self.secrets["serving"].get(TLS_CRT):
             self.serves[address] = pem
 
     def read(self) -> ClusterState:
@@ -100,14 +100,14 @@ class World:
         shows = tuple(
             Replica(
                 at,
-                b"" if at in self.mute else der(pem),
+                b"" if at in self.mute else first_der(pem),
                 "does not answer" if at in self.mute else "",
             )
             for at, pem in self.serves.items()
         )
         return ClusterState(held["ca"], held["serving"], hooks, self.absent, shows)
 
-    async def found(self) -> ClusterState:
+    async def read_state(self) -> ClusterState:
         self.reading()
         return self.read()
 
@@ -116,9 +116,9 @@ class World:
         self.put(write)
 
     def put(self, write: Write) -> None:
-        if write.version != self._version(write.name):
+        if write.resource_version != self._version(write.name):
             raise Refused(409, "the object has been modified")
-        home = self.hooks if write.kind == HOOKS else self.secrets
+        home = self.hooks if write.kind == WEBHOOK_CONFIGURATION else self.secrets
         there = {**home[write.name], **write.content}
         home[write.name] = {key: value for key, value in there.items() if value is not None}
         self.touch(write.name)
@@ -138,19 +138,19 @@ class World:
             for where, hooks in (("heard", self.heard), ("written", self.hooks))
             for name, bundles in hooks.items()
             for at, pem in {**self.serves, **self.coming}.items()
-            if not all(of(pem, bundle) for bundle in bundles.values())
+            if not all(is_signed_by(pem, bundle) for bundle in bundles.values())
         ]
 
     def whole(self) -> bool:
         """All is as it should be, and nothing more is there."""
-        signer = self.secrets["ca"].get(CRT, b"")
+        signer = self.secrets["ca"].get(TLS_CRT, b"")
         bundles = [bundle for each in self.hooks.values() for bundle in each.values()]
         pair = self.secrets["serving"]
         return (
             set(self.secrets["ca"]) == {"tls.crt", "tls.key"}
             and bundles == [signer] * 3
-            and pair.get(CA) == signer
-            and of(pair[CRT], signer)
+            and pair.get(CA_CRT) == signer
+            and is_signed_by(pair[TLS_CRT], signer)
         )
 
 
@@ -166,17 +166,17 @@ class Mind:
 
     def look(self) -> Action:
         self.seen = self.world.read()
-        if self.seen.versions != self._versions:
-            self._versions, self._since = self.seen.versions, self.world.time
-        self.next = step(
-            self.seen, TERMS, self.world.today(), calm=self.world.time - self._since >= SETTLE
-        ).what
+        if self.seen.resource_versions != self._versions:
+            self._versions, self._since = self.seen.resource_versions, self.world.time
+        self.next = next_step(
+            self.seen, TERMS, self.world.today(), is_settled=self.world.time - self._since >= SETTLE
+        ).action
         return self.next
 
     def act(self) -> Iterator[Write]:
         """One write after the other."""
         if self.seen:
-            for write in writes(self.next, self.seen, TERMS, self.world.today()):
+            for write in plan_writes(self.next, self.seen, TERMS, self.world.today()):
                 self.world.put(write)
                 yield write
 

@@ -11,8 +11,8 @@ from datetime import timedelta
 import pytest
 from cwii_webhook.kube.errors import Refused, Unreachable
 from cwii_webhook.renewer.outcome import Outcome
-from cwii_webhook.renewer.run import MOST, Renewer
-from cwii_webhook.renewer.state import CRT
+from cwii_webhook.renewer.run import MAX_REPEATS, Renewer
+from cwii_webhook.renewer.state import TLS_CRT
 from cwii_webhook.telemetry.log import Log
 
 from tests.webhook.renewer.fake_cluster import (
@@ -44,7 +44,7 @@ def taking(world: World, *addresses: str) -> Callable[[], None]:
 
 
 def due(world: World) -> None:
-    world.passes((CA_LIFE.lasts - CA_LIFE.early).total_seconds())
+    world.passes((CA_LIFE.duration - CA_LIFE.renew_before).total_seconds())
 
 
 def test_the_first_certificate_is_there_without_a_wait_but_for_the_replicas() -> None:
@@ -53,17 +53,17 @@ def test_the_first_certificate_is_there_without_a_wait_but_for_the_replicas() ->
 
     outcome = renewed(world)
 
-    assert (outcome.code, outcome.what) == (0, "renewed")
+    assert (outcome.exit_code, outcome.result) == (0, "renewed")
     assert world.whole()
     assert world.time < SETTLE
-    assert outcome.ends
-    assert abs(outcome.ends - (BEGIN + LIFE.lasts)) < timedelta(minutes=6)
+    assert outcome.certificate_expiry
+    assert abs(outcome.certificate_expiry - (BEGIN + LIFE.duration)) < timedelta(minutes=6)
 
 
 def test_what_is_well_is_left_alone_and_nobody_is_told() -> None:
     outcome = renewed(established())
 
-    assert (outcome.code, outcome.what, outcome.event) == (0, "unchanged", None)
+    assert (outcome.exit_code, outcome.result, outcome.event) == (0, "unchanged", None)
 
 
 def test_an_authority_is_followed_by_the_next_and_what_was_done_is_told_in_order() -> None:
@@ -74,7 +74,7 @@ def test_an_authority_is_followed_by_the_next_and_what_was_done_is_told_in_order
     outcome = renewed(world)
 
     assert world.whole()
-    assert outcome.done == (
+    assert outcome.completed == (
         "the next authority was made",
         "an authority was added to caBundle",
         "the next authority signs from now on",
@@ -83,27 +83,27 @@ def test_an_authority_is_followed_by_the_next_and_what_was_done_is_told_in_order
     )
     assert outcome.event
     assert outcome.event[:2] == ("Normal", "CertificateRenewed")
-    assert json.loads(outcome.line)["outcome"] == "renewed"
+    assert json.loads(outcome.termination_message)["outcome"] == "renewed"
 
 
 def test_a_replica_that_never_comes_is_told_and_the_old_authority_stays() -> None:
     world = established()
-    old = world.secrets["ca"][CRT]
+    old = world.secrets["ca"][TLS_CRT]
     due(world)
     world.each = taking(world, "a")
 
     outcome = renewed(world)
 
-    assert outcome.code == 1
+    assert outcome.exit_code == 1
     assert (
-        outcome.hindrance
+        outcome.problem
         == "not all serve the new certificate: b serves another; that has not changed for 300 s"
     )
     assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
     assert outcome.event
     assert outcome.event[:2] == ("Warning", "CertificateNotRenewed")
     world.each = taking(world)
-    assert renewed(world).code == 0
+    assert renewed(world).exit_code == 0
     assert world.whole()
 
 
@@ -121,7 +121,7 @@ def test_a_replica_that_takes_its_time_is_waited_for_as_long_as_the_last_write_i
 
     world.each = each
 
-    assert renewed(world).code == 0
+    assert renewed(world).exit_code == 0
     assert waited[-1] - waited[0] > 280
 
 
@@ -137,7 +137,7 @@ def test_what_another_wrote_in_between_is_looked_at_anew() -> None:
 
     world.before = before
 
-    assert renewed(world).code == 0
+    assert renewed(world).exit_code == 0
     assert world.whole()
 
 
@@ -153,8 +153,8 @@ def test_what_somebody_undoes_again_and_again_is_told() -> None:
     outcome = renewed(world)
 
     assert (
-        outcome.hindrance
-        == f"an authority was added to caBundle, {MOST} times, and somebody undoes it: let nobody else write there"
+        outcome.problem
+        == f"an authority was added to caBundle, {MAX_REPEATS} times, and somebody undoes it: let nobody else write there"
     )
 
 
@@ -164,7 +164,7 @@ def test_a_configuration_that_is_not_there_hinders_no_replica_and_is_told() -> N
 
     outcome = renewed(world)
 
-    assert outcome.hindrance.startswith("there is no MutatingWebhookConfiguration gone")
+    assert outcome.problem.startswith("there is no MutatingWebhookConfiguration gone")
     assert world.whole()
 
 
@@ -183,7 +183,7 @@ def test_what_passes_by_itself_is_waited_for(trouble: Exception) -> None:
 
     world.before = before
 
-    assert renewed(world).code == 0
+    assert renewed(world).exit_code == 0
     assert world.whole()
 
 
@@ -198,8 +198,8 @@ def test_but_not_for_ever() -> None:
 
     outcome = renewed(world)
 
-    assert outcome.hindrance == "it is away; that has not changed for 300 s"
-    assert world.time - (CA_LIFE.lasts - CA_LIFE.early).total_seconds() < PATIENCE + 60
+    assert outcome.problem == "it is away; that has not changed for 300 s"
+    assert world.time - (CA_LIFE.duration - CA_LIFE.renew_before).total_seconds() < PATIENCE + 60
 
 
 def test_what_is_refused_for_good_is_told_at_once() -> None:
@@ -212,5 +212,5 @@ def test_what_is_refused_for_good_is_told_at_once() -> None:
 
     world.before = before
 
-    assert renewed(world).hindrance == "the API server answered 422: it is invalid"
+    assert renewed(world).problem == "the API server answered 422: it is invalid"
     assert world.time == begun

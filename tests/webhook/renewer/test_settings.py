@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cwii_webhook.__main__ import run
-from cwii_webhook.renewer.settings import FLAGS, Settings, settings
+from cwii_webhook.renewer.settings import FLAGS, Settings, build_renewer_settings
 from cwii_webhook.settings.flags import BadFlag, parse
 
 NEEDED = (
@@ -17,7 +17,7 @@ NEEDED = (
 
 
 def told(*more: str) -> Settings:
-    return settings(parse(FLAGS, [*NEEDED, *more], {}))
+    return build_renewer_settings(parse(FLAGS, [*NEEDED, *more], {}))
 
 
 def test_several_configurations_may_be_named_in_one_breath_or_one_after_the_other() -> None:
@@ -32,20 +32,22 @@ def test_several_configurations_may_be_named_in_one_breath_or_one_after_the_othe
 def test_a_pair_is_due_after_two_thirds_of_its_life_and_an_authority_before_a_pair_would_outlive_it() -> (
     None
 ):
-    assert told("--validity=90h", "--renew-at=0.5").early == 45 * 3600
-    assert told("--validity=90h", "--ca-validity=200h", "--renew-at=0.8").ca_early == 90 * 3600
+    assert told("--validity=90h", "--renew-at=0.5").renew_before == 45 * 3600
+    assert (
+        told("--validity=90h", "--ca-validity=200h", "--renew-at=0.8").ca_renew_before == 90 * 3600
+    )
     assert told("--validity=2m", "--ca-validity=4m").validity == 120
 
 
 def test_a_pair_is_made_anew_while_it_still_lasts_until_the_next_run() -> None:
-    assert told("--validity=2m", "--every=1m").early == 90
-    assert told("--validity=90h", "--every=6h").early == pytest.approx(90 * 3600 * 0.33)
+    assert told("--validity=2m", "--every=1m").renew_before == 90
+    assert told("--validity=90h", "--every=6h").renew_before == pytest.approx(90 * 3600 * 0.33)
 
 
 @pytest.mark.parametrize("missing", NEEDED)
 def test_without_any_of_the_first_five_nothing_is_begun(missing: str) -> None:
     with pytest.raises(BadFlag, match=f"^{missing.partition('=')[0]} is not said: "):
-        settings(parse(FLAGS, [word for word in NEEDED if word != missing], {}))
+        build_renewer_settings(parse(FLAGS, [word for word in NEEDED if word != missing], {}))
 
 
 @pytest.mark.parametrize(

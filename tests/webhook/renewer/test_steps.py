@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from cwii_webhook.certificates.checks import worthless
-from cwii_webhook.certificates.pki import authority, certificates, signed
+from cwii_webhook.certificates.checks import serving_problem
+from cwii_webhook.certificates.pki import create_authority, parse_certificates, sign
 from cwii_webhook.kube.errors import Refused
-from cwii_webhook.renewer.state import CA, CRT, KEY, NEXT_CRT
-from cwii_webhook.renewer.steps import Action, step
+from cwii_webhook.renewer.state import CA_CRT, NEXT_CRT, TLS_CRT, TLS_KEY
+from cwii_webhook.renewer.steps import Action, next_step
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -28,7 +28,7 @@ from tests.webhook.renewer.fake_cluster import (
 )
 
 ONE = st.integers(0, 1)
-LEAF, AUTHORITY = LIFE.lasts - LIFE.early, CA_LIFE.lasts - CA_LIFE.early
+LEAF, AUTHORITY = LIFE.duration - LIFE.renew_before, CA_LIFE.duration - CA_LIFE.renew_before
 
 
 def nothing_is_there(world: World) -> None:
@@ -115,7 +115,7 @@ def test_wherever_it_is_cut_another_comes_to_the_same_end_and_nobody_is_refused_
 def test_an_authority_signs_only_when_every_api_server_has_heard_of_it() -> None:
     world = established()
     the_authority_is_due(world)
-    old = world.secrets["serving"][CRT]
+    old = world.secrets["serving"][TLS_CRT]
     mind = Mind(world)
     for _ in range(3):
         mind.look()
@@ -124,15 +124,15 @@ def test_an_authority_signs_only_when_every_api_server_has_heard_of_it() -> None
     assert mind.next is Action.WAIT
     world.passes(SETTLE - 1)
     assert mind.look() is Action.WAIT
-    assert world.secrets["serving"][CRT] == old
+    assert world.secrets["serving"][TLS_CRT] == old
     world.passes(1)
-    assert mind.look() is Action.PROMOTE
+    assert mind.look() is Action.PROMOTE_NEXT_AUTHORITY
 
 
 def test_whoever_still_serves_the_old_certificate_is_named_and_its_authority_stays() -> None:
     world = established()
     the_authority_is_due(world)
-    old = world.secrets["ca"][CRT]
+    old = world.secrets["ca"][TLS_CRT]
     mind = Mind(world)
     for _ in range(12):
         mind.look()
@@ -141,10 +141,10 @@ def test_whoever_still_serves_the_old_certificate_is_named_and_its_authority_sta
         world.take("a")
     world.mute.add("a")
 
-    told = step(world.read(), TERMS, world.today(), calm=True)
+    told = next_step(world.read(), TERMS, world.today(), is_settled=True)
 
-    assert told.what is Action.WAIT
-    assert told.why == "not all serve the new certificate: a does not answer; b serves another"
+    assert told.action is Action.WAIT
+    assert told.reason == "not all serve the new certificate: a does not answer; b serves another"
     assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
 
 
@@ -154,7 +154,7 @@ def test_a_replica_that_comes_with_the_old_certificate_and_that_nobody_knows_of_
     world = established()
     the_authority_is_due(world)
     mind = Mind(world)
-    while mind.look() is not Action.PAIR:
+    while mind.look() is not Action.SIGN_PAIR:
         list(mind.act())
         if mind.next is Action.WAIT:
             world.passes(SETTLE)
@@ -168,24 +168,26 @@ def test_a_replica_that_comes_with_the_old_certificate_and_that_nobody_knows_of_
     assert mind.look() is Action.WAIT
     assert not world.torn()
     world.take("new")
-    assert mind.look() is Action.FORGET
+    assert mind.look() is Action.PRUNE_BUNDLES
 
 
 def test_what_serves_nobody_is_replaced_without_a_wait() -> None:
     world = established()
-    world.passes(LIFE.lasts.total_seconds())
+    world.passes(LIFE.duration.total_seconds())
 
-    assert step(world.read(), TERMS, world.today(), calm=False).what is Action.PAIR
+    assert (
+        next_step(world.read(), TERMS, world.today(), is_settled=False).action is Action.SIGN_PAIR
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "key", "value", "then"),
     [
-        ("ca", KEY, b"", Action.AUTHORITY),
-        ("ca", CRT, b"nonsense", Action.AUTHORITY),
-        ("ca", NEXT_CRT, b"nonsense", Action.NEXT),
-        ("serving", KEY, b"", Action.PAIR),
-        ("serving", CA, b"", Action.PAIR),
+        ("ca", TLS_KEY, b"", Action.CREATE_AUTHORITY),
+        ("ca", TLS_CRT, b"nonsense", Action.CREATE_AUTHORITY),
+        ("ca", NEXT_CRT, b"nonsense", Action.CREATE_NEXT_AUTHORITY),
+        ("serving", TLS_KEY, b"", Action.SIGN_PAIR),
+        ("serving", CA_CRT, b"", Action.SIGN_PAIR),
     ],
 )
 def test_what_somebody_has_spoilt_is_made_anew(
@@ -195,34 +197,37 @@ def test_what_somebody_has_spoilt_is_made_anew(
     world.secrets[name][key] = value
     world.touch(name)
 
-    assert step(world.read(), TERMS, world.today(), calm=True).what is then
+    assert next_step(world.read(), TERMS, world.today(), is_settled=True).action is then
     settled(world)
     assert world.whole()
 
 
 def test_a_successor_takes_the_place_of_an_authority_that_has_ended() -> None:
     world = established()
-    world.passes(CA_LIFE.lasts.total_seconds())
-    following = authority("hook", CA_LIFE, world.today())
+    world.passes(CA_LIFE.duration.total_seconds())
+    following = create_authority("hook", CA_LIFE, world.today())
     world.secrets["ca"] |= {NEXT_CRT: following.certificate, "next.key": following.key}
 
-    assert step(world.read(), TERMS, world.today(), calm=False).what is Action.PROMOTE
+    assert (
+        next_step(world.read(), TERMS, world.today(), is_settled=False).action
+        is Action.PROMOTE_NEXT_AUTHORITY
+    )
 
 
 def test_other_authorities_in_a_bundle_stay_until_all_serve_what_ours_has_signed_and_nonsense_does_not() -> (
     None
 ):
     world = established()
-    foreign = authority("foreign", CA_LIFE, world.today())
+    foreign = create_authority("foreign", CA_LIFE, world.today())
     for address in world.serves:
-        world.serves[address] = signed(TERMS.wish, foreign, world.today()).certificate
+        world.serves[address] = sign(TERMS.serving, foreign, world.today()).certificate
     world.hooks["two"]["pods"] = foreign.certificate + b"nonsense"
     world.touch("two")
     mind = Mind(world)
 
     mind.look()
     list(mind.act())
-    assert len(certificates(world.hooks["two"]["pods"])) == 2
+    assert len(parse_certificates(world.hooks["two"]["pods"])) == 2
     settled(world)
     assert world.whole()
 
@@ -231,14 +236,18 @@ def test_another_validity_is_heeded_at_once() -> None:
     world = established()
     terms = replace(
         TERMS,
-        wish=replace(
-            TERMS.wish, life=replace(LIFE, lasts=timedelta(days=30), early=timedelta(days=10))
+        serving=replace(
+            TERMS.serving,
+            lifetime=replace(LIFE, duration=timedelta(days=30), renew_before=timedelta(days=10)),
         ),
     )
 
-    told = step(world.read(), terms, world.today(), calm=True)
+    told = next_step(world.read(), terms, world.today(), is_settled=True)
 
-    assert (told.what, told.why) == (Action.PAIR, "it was made for another time than 720h")
+    assert (told.action, told.reason) == (
+        Action.SIGN_PAIR,
+        "it was made for another time than 720h",
+    )
 
 
 class Anything(RuleBasedStateMachine):
@@ -299,7 +308,7 @@ class Anything(RuleBasedStateMachine):
     @precondition(
         lambda self: (
             self.world.whole()
-            and not worthless(self.world.read().serving.pair(), self.world.today())
+            and not serving_problem(self.world.read().serving.key_pair(), self.world.today())
         )
     )
     @rule()
@@ -315,8 +324,10 @@ class Anything(RuleBasedStateMachine):
     @precondition(lambda self: self.world.whole())
     @rule()
     def the_authority_is_due(self) -> None:
-        ends = certificates(self.world.secrets["ca"][CRT])[0].not_valid_after_utc
-        self.world.passes(max(0.0, (ends - CA_LIFE.early - self.world.today()).total_seconds()))
+        ends = parse_certificates(self.world.secrets["ca"][TLS_CRT])[0].not_valid_after_utc
+        self.world.passes(
+            max(0.0, (ends - CA_LIFE.renew_before - self.world.today()).total_seconds())
+        )
 
     @invariant()
     def every_replica_is_believed(self) -> None:

@@ -281,7 +281,7 @@ def test_the_end_of_a_certificate_is_what_cryptography_reads(
 ) -> None:
     end = datetime(year, 11, 19, 12, 34, 56, tzinfo=UTC)
     files = authority.files(tmp_path, ends=end)
-    assert x509.ends(files.certificate.read_bytes() + authority.pem) == [
+    assert x509.expiry_times(files.certificate.read_bytes() + authority.pem) == [
         end.timestamp(),
         authority.certificate.not_valid_after_utc.timestamp(),
     ]
@@ -298,9 +298,9 @@ def test_a_certificate_that_has_ended_is_told(authority: Authority, tmp_path: Pa
 @pytest.mark.parametrize("der", [b"", b"\x30", b"\x30\x82", b"\x30\x03\x02\x01\x01", b"\xff" * 50])
 def test_what_is_no_certificate_is_told(der: bytes) -> None:
     with pytest.raises(ValueError, match="no certificate"):
-        x509.ends(ssl.DER_cert_to_PEM_cert(der).encode())
+        x509.expiry_times(ssl.DER_cert_to_PEM_cert(der).encode())
     with pytest.raises(ValueError, match="no certificate"):
-        x509.ends(der)
+        x509.expiry_times(der)
 
 
 def test_the_handler_hears_nobody_s_name_where_none_was_asked_for(

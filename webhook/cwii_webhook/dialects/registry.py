@@ -33,8 +33,8 @@ from cwii_webhook.settings.flags import (
     OnBadFlag,
     ParsedFlags,
     build_settings,
-    level,
     parse,
+    parse_log_level,
     raise_bad_flag,
 )
 from cwii_webhook.settings.serving import ServingSettings, serving_settings
@@ -202,7 +202,7 @@ def service(  # noqa: PLR0913 - most of it by name, and seldom
 def _leveled(told: ParsedFlags, dialect: Dialect) -> ParsedFlags:
     text = told.values.get(dialect.level)
     return (
-        ParsedFlags({**told.values, "serving.log_level": level(str(text))})
+        ParsedFlags({**told.values, "serving.log_level": parse_log_level(str(text))})
         if text in azwi.LOG_LEVELS[1:]
         else told
     )

@@ -133,7 +133,7 @@ class Certificates:
         try:
             context, ends = (
                 context_of(self._files, self._terms),
-                min(x509.ends(self._files.certificate.read_bytes())),
+                min(x509.expiry_times(self._files.certificate.read_bytes())),
             )
         except (OSError, ValueError) as error:
             self._fail(error)
