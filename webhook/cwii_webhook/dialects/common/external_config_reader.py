@@ -35,7 +35,7 @@ class ErrorReport:
 
     def __init__(self, metrics: Metrics, log: Log) -> None:
         self.gauge = metrics.gauge(
-            "cwii_source_trouble",
+            "cwii_external_config_error",
             "1 if what is heeded besides annotations cannot be read.",
             max,
             source=NAMES,
