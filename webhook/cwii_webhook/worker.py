@@ -124,7 +124,7 @@ class WorkerSetup:
 
     services: Sequence[Service]
     build_services: BuildServices
-    faults: Sequence[str]  # errors of the configuration, because of which no review is decided
+    faults: Sequence[str]  # configuration errors that prevent all decisions
     metadata: InstanceMetadataLoader
     access_source: Way
     access: Access | None

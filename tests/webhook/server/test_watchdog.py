@@ -16,7 +16,15 @@ from pathlib import Path
 import pytest
 
 from tests.webhook.apiserver.running import Ground
-from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
+from tests.webhook.webhook_process import (
+    EKS,
+    POD,
+    RunningWebhook,
+    run_shop_apiserver,
+    run_webhook,
+    tls_flags,
+    write_program,
+)
 
 WORDS = (*EKS, "--shutdown-delay=0s")
 TOLD = """import os, re, signal, threading, time
@@ -43,19 +51,21 @@ NO_THREAD = "pulse.HANGS = 3; threading.stack_size(1 << 50)"
 
 @pytest.fixture
 def apiserver() -> Generator[Ground]:
-    with a_shop() as ground:
+    with run_shop_apiserver() as ground:
         yield ground
 
 
-def decides(webhook: Running) -> None:
-    webhook.ready()
+def decides(webhook: RunningWebhook) -> None:
+    webhook.wait_until_ready()
     assert "patch" in webhook.review("/mutate", POD)
 
 
 def ended(apiserver: Ground, folder: Path, does: str) -> tuple[Path, str]:
     """Who does that when it is told to, and its last words."""
-    called = program(folder, TOLD.format(does))
-    with running(apiserver, folder, *WORDS, *pair(folder), called=called, ends=1) as webhook:
+    called = write_program(folder, TOLD.format(does))
+    with run_webhook(
+        apiserver, folder, *WORDS, *tls_flags(folder), program=called, exit_code=1
+    ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         return called, webhook.process.communicate(timeout=60)[1]
@@ -83,16 +93,22 @@ def test_it_ends_though_it_lets_no_other_thread_run_and_says_where(
 
 @pytest.mark.parametrize("hangs", [HANGS, HOLDS], ids=["hangs", "holds"])
 def test_it_ends_though_nobody_reads_its_log(apiserver: Ground, tmp_path: Path, hangs: str) -> None:
-    called = program(tmp_path, TOLD.format(FULL + hangs))
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called, ends=1) as webhook:
+    called = write_program(tmp_path, TOLD.format(FULL + hangs))
+    with run_webhook(
+        apiserver, tmp_path, *WORDS, *tls_flags(tmp_path), program=called, exit_code=1
+    ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         assert webhook.process.wait(60) == 1
 
 
 def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Path) -> None:
-    with running(
-        apiserver, tmp_path, *WORDS, *pair(tmp_path), called=program(tmp_path, TOLD.format(WORKS))
+    with run_webhook(
+        apiserver,
+        tmp_path,
+        *WORDS,
+        *tls_flags(tmp_path),
+        program=write_program(tmp_path, TOLD.format(WORKS)),
     ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
@@ -106,12 +122,12 @@ def test_one_that_was_stopped_for_longer_goes_on(apiserver: Ground, tmp_path: Pa
 
 
 def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_path: Path) -> None:
-    with running(
+    with run_webhook(
         apiserver,
         tmp_path,
         *WORDS,
-        *pair(tmp_path),
-        called=program(tmp_path, TOLD.format(NO_THREAD)),
+        *tls_flags(tmp_path),
+        program=write_program(tmp_path, TOLD.format(NO_THREAD)),
     ) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
@@ -123,8 +139,8 @@ def test_where_no_more_threads_can_be_started_it_goes_on(apiserver: Ground, tmp_
 def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(
     apiserver: Ground, tmp_path: Path
 ) -> None:
-    called = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
-    with running(apiserver, tmp_path, *WORDS, *pair(tmp_path), called=called) as webhook:
+    called = write_program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
+    with run_webhook(apiserver, tmp_path, *WORDS, *tls_flags(tmp_path), program=called) as webhook:
         decides(webhook)
         webhook.process.send_signal(signal.SIGTERM)
         assert webhook.process.stderr is not None
@@ -135,8 +151,8 @@ def test_where_no_thread_can_be_started_at_all_it_says_so_and_serves(
 
 def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "kubeconfig")  # which nobody writes
-    called = program(tmp_path, "from cwii_webhook import pulse\npulse.HANGS = 8\n")
-    words = [str(called), *EKS, "--sidecar", *pair(tmp_path)]
+    called = write_program(tmp_path, "from cwii_webhook import pulse\npulse.HANGS = 8\n")
+    words = [str(called), *EKS, "--sidecar", *tls_flags(tmp_path)]
     ended = subprocess.run(
         words,
         env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")},
@@ -155,9 +171,9 @@ def test_one_that_hangs_at_its_start_ends(tmp_path: Path) -> None:
 def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(
     apiserver: Ground, tmp_path: Path
 ) -> None:
-    called = program(tmp_path, TOLD.format(HANGS))
-    with running(
-        apiserver, tmp_path, *WORDS, *pair(tmp_path), "--workers=2", called=called
+    called = write_program(tmp_path, TOLD.format(HANGS))
+    with run_webhook(
+        apiserver, tmp_path, *WORDS, *tls_flags(tmp_path), "--workers=2", program=called
     ) as webhook:
         decides(webhook)
         before = children(webhook, 2)
@@ -172,7 +188,7 @@ def test_of_several_workers_only_the_one_that_hangs_ends_and_is_started_again(
         decides(webhook)
 
 
-def children(webhook: Running, count: int) -> list[int]:
+def children(webhook: RunningWebhook, count: int) -> list[int]:
     """Who was just forked may not be seen yet."""
     file = Path(f"/proc/{webhook.process.pid}/task/{webhook.process.pid}/children")
     until = time.monotonic() + 60

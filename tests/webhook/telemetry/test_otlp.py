@@ -18,7 +18,7 @@ from cwii_webhook.telemetry.otlp import LEAVING, push
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from tests.webhook.apiserver.running import an_apiserver
-from tests.webhook.webhook_process import EKS, POD, ROLE, pair, running
+from tests.webhook.webhook_process import EKS, POD, ROLE, run_webhook, tls_flags
 
 Told = dict[str, dict[frozenset[tuple[str, str]], float]]  # by name and labels
 
@@ -74,9 +74,9 @@ def test_what_was_decided_is_pushed(
         apiserver.hands.put(
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE}
         )
-        words = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)
-        with running(apiserver, tmp_path, *words, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
-            webhook.ready()
+        words = (*EKS, *tls_flags(tmp_path), "--otlp-endpoint", endpoint)
+        with run_webhook(apiserver, tmp_path, *words, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
+            webhook.wait_until_ready()
             webhook.review("/mutate", POD)
             decided = frozenset(
                 {("dialect", "eks"), ("provider", "aws"), ("outcome", "injected"), ("reason", "")}

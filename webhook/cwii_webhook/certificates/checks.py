@@ -132,7 +132,7 @@ def _extension(certificate: x509.Certificate, kind: type[E]) -> E | None:
 def _name_attributes(name: x509.Name) -> list[tuple[str, str | bytes]]:
     """Sorts the attributes of a name.
 
-    Some issuers put all groups in one set, others put each group in a set of its own.
+    Some issuers put all groups in one set, others make one set per group.
     """
     return sorted((attribute.oid.dotted_string, attribute.value) for attribute in name)
 
