@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cwii_webhook.certificates import pki
-from cwii_webhook.certificates.checks import fault, unfit
+from cwii_webhook.certificates.checks import authority_problem, renewal_reason
 from cwii_webhook.certificates.pem import KeyPair
 
 from cwiictl import files
@@ -55,7 +55,7 @@ def signer(source: Source, place: Place | None, namespace: str) -> KeyPair:
             if held.keys() >= {"ca.crt", "ca.key"}
             else pair(held)
         )
-    if why := unfit(found, datetime.now(UTC)):
+    if why := authority_problem(found, datetime.now(UTC)):
         raise BadInput(
             f"with {source} nothing can be signed: {why}",
             remedy="give a CA with its key, in PEM, and not encrypted",
@@ -68,22 +68,24 @@ def certified(
 ) -> tuple[Certified, tuple[str, ...]]:
     """With what there is to tell of it. `lying`: what is there of either, by the name of its Secret."""
     now, (user, groups) = datetime.now(UTC), sidecar.user
-    serving = _kept(lying.get(sidecar.serving, {}), pki.sidecar(LIFE), root, now)
-    asking = _kept(lying.get(sidecar.kubeconfig, {}), pki.user(user, groups, LIFE), client, now)
+    serving = _kept(lying.get(sidecar.serving, {}), pki.sidecar_spec(LIFE), root, now)
+    asking = _kept(
+        lying.get(sidecar.kubeconfig, {}), pki.client_spec(user, groups, LIFE), client, now
+    )
     why = {
         "the certificate that it shows": serving[1],
         "the certificate that it asks with": asking[1],
     }
     told = tuple(f"{what} is made anew: {reason}" for what, reason in why.items() if reason)
-    return Certified(serving[0], asking[0], pki.bundle(root.certificate)), told
+    return Certified(serving[0], asking[0], pki.merge_bundles(root.certificate)), told
 
 
 def _kept(
     there: Files, wish: pki.CertificateSpec, by: KeyPair, now: datetime
 ) -> tuple[KeyPair, str]:
     """The pair that is there while nothing is wrong with it; else another, and why. It would not last longer than its CA."""
-    old, last = pair(there), pki.ends(by.certificate)
-    if last and last - now <= LIFE.early:
-        wish = replace(wish, life=replace(wish.life, early=timedelta()))
-    why = fault(old, wish, by.certificate, now)
-    return (pki.signed(wish, by, now), why if any(there.values()) else "") if why else (old, "")
+    old, last = pair(there), pki.earliest_expiry(by.certificate)
+    if last and last - now <= LIFE.renew_before:
+        wish = replace(wish, lifetime=replace(wish.lifetime, renew_before=timedelta()))
+    why = renewal_reason(old, wish, by.certificate, now)
+    return (pki.sign(wish, by, now), why if any(there.values()) else "") if why else (old, "")

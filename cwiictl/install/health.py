@@ -14,7 +14,7 @@ Body = Mapping[str, Any]
 Word = Literal["as wanted", "drifted", "missing", "failed"]
 
 AGE, BUILD, LET_THROUGH = (
-    "cwii_picture_age_seconds",
+    "cwii_cache_age_seconds",
     "cwii_build_info",
     "apiserver_admission_webhook_fail_open_count",
 )

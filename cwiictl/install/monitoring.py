@@ -107,7 +107,7 @@ def dashboard() -> str:
             f"histogram_quantile(0.99, sum by (le) (rate(cwii_http_request_duration_seconds_bucket{{{chosen}}}[$__rate_interval])))"
         ),
         "Days until the certificate ends": f"min(cwii_certificate_expiry_timestamp_seconds{{{chosen}}} - time()) / 86400",
-        "Seconds since the cluster was heard from": f"max by (kind) (cwii_picture_age_seconds{{{chosen}}})",
+        "Seconds since the cluster was heard from": f"max by (kind) (cwii_cache_age_seconds{{{chosen}}})",
     }
     shown = {
         "title": "cwii-webhook",

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from cwii_webhook.settings.flags import duration
+from cwii_webhook.settings.flags import parse_duration
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WEEK, MONTH, YEAR = 7 * DAY, 31 * DAY, 366 * DAY
@@ -42,7 +42,7 @@ def gap(schedule: str) -> int:
     if schedule in _NAMED:
         return _NAMED[schedule]
     if schedule.startswith(_EVERY):
-        return max(1, math.ceil(duration(schedule.removeprefix(_EVERY))))
+        return max(1, math.ceil(parse_duration(schedule.removeprefix(_EVERY))))
     fields = _numbered(schedule).split()
     if len(fields) != len(_BOUNDS):
         raise _no_schedule()

@@ -9,7 +9,7 @@ import re
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
-from cwii_webhook.settings.flags import duration
+from cwii_webhook.settings.flags import parse_duration
 from cwii_webhook.settings.formats import IMAGE
 from msgspec import Meta
 
@@ -453,7 +453,7 @@ def _between(schedule: str) -> int:
 
 def _seconds(field: str, text: str) -> float:
     try:
-        return duration(text)
+        return parse_duration(text)
     except ValueError as error:
         raise BadInput(
             f"certificates.{field} is {text!r}, which is no time", remedy=f"{error}"

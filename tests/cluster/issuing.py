@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from cwii_webhook.certificates import pki
 from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.certificates.pki import Lifetime
-from cwii_webhook.settings.flags import duration
+from cwii_webhook.settings.flags import parse_duration
 
 from tests.cluster.kube.client import Client, Object, Refused
 
@@ -78,8 +78,8 @@ def service_ca(authority: KeyPair) -> Look:
             if called := about.get("annotations", {}).get(SERVED):
                 place = f"/api/v1/namespaces/{about['namespace']}/secrets"
                 if not admin.exists(f"{place}/{called}"):
-                    pair = pki.signed(
-                        pki.service(about["name"], about["namespace"], LIFE),
+                    pair = pki.sign(
+                        pki.service_spec(about["name"], about["namespace"], LIFE),
                         authority,
                         datetime.now(UTC),
                     )
@@ -117,21 +117,21 @@ def _issued(admin: Client, certificate: Object, place: str) -> None:
     )["spec"]
     life, now = (
         Lifetime(
-            timedelta(seconds=duration(spec["duration"])),
-            timedelta(seconds=duration(spec["duration"]) / 3),
+            timedelta(seconds=parse_duration(spec["duration"])),
+            timedelta(seconds=parse_duration(spec["duration"]) / 3),
         ),
         datetime.now(UTC),
     )
     if "selfSigned" in issuer:
-        made = signer = pki.authority(spec["commonName"], life, now)
+        made = signer = pki.create_authority(spec["commonName"], life, now)
     else:
         data = admin.get(
             f"/api/v1/namespaces/{about['namespace']}/secrets/{issuer['ca']['secretName']}"
         )["data"]
         signer = KeyPair(*(base64.b64decode(data[key]) for key in ("tls.crt", "tls.key")))
-        made = pki.signed(
+        made = pki.sign(
             pki.CertificateSpec(
-                spec["dnsNames"][0], life, dns=tuple(spec["dnsNames"]), serves=True
+                spec["dnsNames"][0], life, dns_names=tuple(spec["dnsNames"]), server_auth=True
             ),
             signer,
             now,

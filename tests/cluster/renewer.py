@@ -242,13 +242,13 @@ class Installed:
     def with_an_old_authority(self) -> KeyPair:
         """As if it had been made long ago: valid, served and trusted by all, and due."""
         now = datetime.now(UTC)
-        old = pki.authority(
+        old = pki.create_authority(
             self.name,
             pki.Lifetime(timedelta(days=100), timedelta(days=30)),
             now - timedelta(days=99),
         )
-        pair = pki.signed(
-            pki.service(
+        pair = pki.sign(
+            pki.service_spec(
                 self.name, self.space.name, pki.Lifetime(timedelta(days=90), timedelta(days=30))
             ),
             old,
@@ -278,7 +278,7 @@ class Installed:
         self.admin.patch(f"{CONFIGURATIONS}/{self.name}", {"webhooks": webhooks}, "strategic")
         self.processes.until(
             lambda: all(
-                served(replica.port) == pki.der(pair.certificate) for replica in self.replicas
+                served(replica.port) == pki.first_der(pair.certificate) for replica in self.replicas
             ),
             "it to be served",
         )
@@ -410,7 +410,7 @@ def installed(reach: Reach, folder: Path, lags: tuple[float, ...] = ()) -> Gener
 def served(port: int) -> bytes:
     """What is shown there; nothing, where nobody shows anything."""
     try:
-        return pki.der(ssl.get_server_certificate(("127.0.0.1", port)).encode())
+        return pki.first_der(ssl.get_server_certificate(("127.0.0.1", port)).encode())
     except OSError:
         return b""
 

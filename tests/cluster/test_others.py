@@ -28,7 +28,7 @@ pytestmark = pytest.mark.timeout(300)
 FOREIGN = ("cert-manager.io/", "monitoring.coreos.com/")
 WAYS = {
     "cert-manager": cert_manager,
-    "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC))),
+    "service-ca": service_ca(pki.create_authority("service-ca", LIFE, datetime.now(UTC))),
 }
 
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 import pytest
-from cwii_webhook.certificates.pki import certificates
+from cwii_webhook.certificates.pki import parse_certificates
 
 from tests.cluster.kube.client import Object
 from tests.cluster.kube.cluster import free_port
@@ -196,7 +196,8 @@ def test_a_replica_that_never_comes_is_named_and_what_it_may_serve_stays_trusted
         )
         assert run.last_words["outcome"] == "hindered"
         assert all(
-            len(certificates(bundle)) == 2 and old.certificate in bundle for bundle in there.bundles
+            len(parse_certificates(bundle)) == 2 and old.certificate in bundle
+            for bundle in there.bundles
         )
         assert [each[:2] for each in there.events()] == [("Warning", "CertificateNotRenewed")]
 

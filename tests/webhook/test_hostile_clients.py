@@ -1,4 +1,7 @@
-"""Strangers at the door of the whole program: garbage, sloth, half of a conversation, and forged reviews without an end. Pods get what is theirs meanwhile."""
+"""Hostile clients do not affect reviews of the API server.
+
+They send garbage, slow requests, incomplete handshakes and forged reviews.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,29 @@ from cwii_webhook.kube.cache.lookups import LookupLimits
 from tests.webhook.apiserver.fake import ADMIN
 from tests.webhook.apiserver.running import RunningApiServer
 from tests.webhook.server.local_server import Client, build_post
-from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, running
+from tests.webhook.webhook_process import (
+    EKS,
+    POD,
+    RunningWebhook,
+    run_shop_apiserver,
+    run_webhook,
+    tls_flags,
+)
 
-GARBAGE = 10_000_000  # bytes
-MEMORY = 128 << 20  # that it may have at the most, whoever comes
-EVERY = 0.05  # seconds between two pods
-LONGEST = 30.0  # seconds until anybody comes anew
+GARBAGE_BYTES = 10_000_000  # bytes
+MAX_MEMORY = 128 << 20  # bytes
+POD_INTERVAL = 0.05  # seconds between two reviews
+MAX_ATTEMPT = 30.0  # seconds until a client connects again
 
 
 @dataclass
-class Siege:
-    webhook: Running
+class Attack:
+    """Hostile clients, and one API server that sends reviews meanwhile."""
+
+    webhook: RunningWebhook
     until: float
-    pods: list[bool] = field(default_factory=list[bool])  # whether each got what is its own
-    asked: int = 0  # for how many
+    injected: list[bool] = field(default_factory=list[bool])  # one entry per answered review
+    reviews: int = 0
     forged: int = 0
 
     @property
@@ -50,18 +62,19 @@ class Siege:
         try:
             yield client
         finally:
-            client.writer.transport.abort()  # whose farewell is not waited for: the loop may end first
+            # Does not wait for the end of the TLS session, because the event loop may end first.
+            client.writer.transport.abort()
 
-    async def again(self, doing: Callable[[], Awaitable[None]]) -> None:
-        """Who is cut off comes back."""
+    async def repeat(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Repeats the action until the end, also after the webhook closes the connection."""
         while not self.over:
             with contextlib.suppress(
                 OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError
             ):
-                await asyncio.wait_for(doing(), LONGEST)
+                await asyncio.wait_for(action(), MAX_ATTEMPT)
             await asyncio.sleep(0.05)
 
-    async def forge(self) -> None:
+    async def send_forged_reviews(self) -> None:
         async with self.connected() as client:
             while not self.over:
                 pod = {
@@ -71,11 +84,11 @@ class Siege:
                         "serviceAccountName": f"random-{random.getrandbits(64):x}",
                     },
                 }
-                client.send(build_post(self.webhook.asked(pod)))
+                client.send(build_post(self.webhook.encode_review(pod)))
                 await client.read_response()
                 self.forged += 1
 
-    async def dawdle(self) -> None:
+    async def send_slowly(self) -> None:
         async with self.connected() as client:
             for byte in build_post(b"x" * 1000):
                 client.send(bytes([byte]))
@@ -84,92 +97,96 @@ class Siege:
                 if self.over:
                     return
 
-    async def stop_half_way(self) -> None:
+    async def stop_in_handshake(self) -> None:
         async with self.connected(tls=False) as client:
             client.send(b"\x16\x03\x01\x00\xf4\x01")
             await client.reader.read()
 
-    async def babble(self, size: int, *, tls: bool) -> None:
+    async def send_garbage(self, size: int, *, tls: bool) -> None:
         with contextlib.suppress(OSError, ssl.SSLError):
             async with self.connected(tls=tls) as client:
                 for _ in range(size // 10_000):
                     client.send(random.randbytes(10_000))
                     await client.writer.drain()
 
-    async def live(self) -> None:
-        """As an API server does: one connection that is kept, and another where that one is gone."""
+    async def send_reviews(self) -> None:
+        """Sends reviews like an API server, over one connection that is replaced when it closes."""
         async with self.connected() as client:
             while not self.over:
-                self.asked += 1
-                client.send(build_post(self.webhook.asked(POD)))
+                self.reviews += 1
+                client.send(build_post(self.webhook.encode_review(POD)))
                 answer = await client.read_response()
-                self.pods.append(
+                self.injected.append(
                     answer.status == 200 and "patch" in json.loads(answer.body)["response"]
                 )
-                await asyncio.sleep(EVERY)
+                await asyncio.sleep(POD_INTERVAL)
 
 
-def besieged(webhook: Running, seconds: float, hostile: int) -> Siege:
-    siege = Siege(webhook, time.monotonic() + seconds)
+def run_attack(webhook: RunningWebhook, seconds: float, hostile: int) -> Attack:
+    attack = Attack(webhook, time.monotonic() + seconds)
 
-    async def story() -> None:
-        babbling = [siege.babble(GARBAGE // 20, tls=number % 2 == 0) for number in range(20)]
-        strangers = [
-            siege.again(doing)
-            for doing in [siege.forge] * (hostile * 8 // 10)
-            + [siege.dawdle, siege.stop_half_way] * (hostile // 10)
+    async def run_clients() -> None:
+        garbage = [
+            attack.send_garbage(GARBAGE_BYTES // 20, tls=number % 2 == 0) for number in range(20)
         ]
-        await asyncio.gather(*babbling, *strangers)
-        await asyncio.sleep(0.5)  # until who was hung up on is gone
+        clients = [
+            attack.repeat(action)
+            for action in [attack.send_forged_reviews] * (hostile * 8 // 10)
+            + [attack.send_slowly, attack.stop_in_handshake] * (hostile // 10)
+        ]
+        await asyncio.gather(*garbage, *clients)
+        await asyncio.sleep(0.5)  # until the connections are closed
 
-    living = threading.Thread(
-        target=lambda: asyncio.run(siege.again(siege.live))
-    )  # in a loop that strangers do not fill
-    living.start()
-    asyncio.run(story())
-    living.join()
-    return siege
+    # A separate event loop, which the hostile clients do not load.
+    api_server = threading.Thread(target=lambda: asyncio.run(attack.repeat(attack.send_reviews)))
+    api_server.start()
+    asyncio.run(run_clients())
+    api_server.join()
+    return attack
 
 
 @pytest.fixture
 def apiserver() -> Generator[RunningApiServer]:
-    with a_shop() as ground:
+    with run_shop_apiserver() as ground:
         yield ground
 
 
 @pytest.mark.parametrize(
     ("seconds", "hostile"), [(4.0, 60), pytest.param(60.0, 1000, marks=pytest.mark.soak)]
 )
-def test_strangers_cost_little_and_pods_get_what_is_theirs(
+def test_hostile_clients_use_bounded_resources_and_pods_are_injected(
     apiserver: RunningApiServer,
     tmp_path: Path,
     seconds: float,
     hostile: int,
     record_property: Callable[[str, object], None],
 ) -> None:
-    with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
-        webhook.ready()
-        began = time.monotonic()
-        siege = besieged(webhook, seconds, hostile)
-        took = time.monotonic() - began
-        used = int(Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]) * os.sysconf(
-            "SC_PAGE_SIZE"
-        )
+    with run_webhook(apiserver, tmp_path, *EKS, *tls_flags(tmp_path)) as webhook:
+        webhook.wait_until_ready()
+        start = time.monotonic()
+        attack = run_attack(webhook, seconds, hostile)
+        duration = time.monotonic() - start
+        used_memory = int(
+            Path(f"/proc/{webhook.process.pid}/statm").read_text().split()[1]
+        ) * os.sysconf("SC_PAGE_SIZE")
         reads = apiserver.run_in_loop(lambda: apiserver.fake.count_requests("get", token=ADMIN))[
             "serviceaccounts"
-        ]  # who it is here
+        ]  # the webhook connects as admin
 
     record_property(
         "told",
-        f"{siege.forged} forged, {len(siege.pods)} pods, {reads} reads in {took:.0f} s, {used >> 20} MiB",
+        (
+            f"{attack.forged} forged, {len(attack.injected)} pods, {reads} reads in "
+            f"{duration:.0f} s, {used_memory >> 20} MiB"
+        ),
     )
-    assert siege.forged >= hostile
-    assert all(siege.pods)
-    assert len(siege.pods) >= seconds / 2
+    assert attack.forged >= hostile
+    assert all(attack.injected)
+    assert len(attack.injected) >= seconds / 2
     assert (
-        siege.asked - len(siege.pods) <= 1 + seconds / LONGEST
-    )  # none is cut off but by ourselves
-    assert used < MEMORY
+        attack.reviews - len(attack.injected) <= 1 + seconds / MAX_ATTEMPT
+    )  # the webhook closes none of these connections
+    assert used_memory < MAX_MEMORY
     assert (
-        0 < reads <= 2 * (LookupLimits().misses_burst + LookupLimits().misses_per_second * took)
-    )  # each is looked for a second time
+        0 < reads <= 2 * (LookupLimits().misses_burst + LookupLimits().misses_per_second * duration)
+    )  # the webhook looks up each account twice

@@ -1,4 +1,4 @@
-"""The whole program as a cluster runs it: a command line of a peer's, a kubeconfig, TLS, and a review posted to it."""
+"""The webhook runs as a process with a peer's command line, a kubeconfig and TLS."""
 
 from __future__ import annotations
 
@@ -22,37 +22,44 @@ from cwii_webhook.settings.flags import parse
 
 from tests.webhook.apiserver.running import CONFIG_MAPS, RunningApiServer, run_apiserver
 from tests.webhook.dialects.eks.metadata_service import metadata
-from tests.webhook.webhook_process import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
-
-WORDS = {
-    "eks.amazonaws.com/role-arn": ROLE,
-    "cwii.dev/aws-inject": "true",
-    "cwii.dev/aws-role-arn": ROLE,
-}
+from tests.webhook.webhook_process import (
+    AZWI,
+    EKS,
+    POD,
+    ROLE,
+    RunningWebhook,
+    run_shop_apiserver,
+    run_webhook,
+    tls_flags,
+)
 
 
 @pytest.fixture
 def apiserver() -> Generator[RunningApiServer]:
-    with a_shop(**{"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}) as ground:
+    with run_shop_apiserver(
+        **{"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
+    ) as ground:
         yield ground
 
 
-def paths(response: dict[str, Any]) -> list[str]:
+def patch_paths(response: dict[str, Any]) -> list[str]:
     return [op["path"] for op in json.loads(base64.b64decode(response["patch"]))]
 
 
-def test_ekss_own_command_line_starts_it_and_pods_get_their_role(
+def test_command_line_of_eks_starts_it_and_injects_the_role(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
-        webhook.ready()
+    with run_webhook(apiserver, tmp_path, *EKS, *tls_flags(tmp_path)) as webhook:
+        webhook.wait_until_ready()
         response = webhook.review("/mutate", POD)
-        metrics = webhook.ask("/metrics", None, webhook.ports[1])[1].decode()
-        again = webhook.review("/eks/mutate", POD)
+        metrics = webhook.request("/metrics", None, webhook.ports[1])[1].decode()
+        second_response = webhook.review("/eks/mutate", POD)
 
     assert response["allowed"]
-    assert paths(again) == paths(response), "it is also where it would be behind another dialect"
-    assert paths(response) == [
+    assert patch_paths(second_response) == patch_paths(response), (
+        "the dialect has the same path as if it were not the first"
+    )
+    assert patch_paths(response) == [
         "/spec/volumes",
         "/spec/containers/0/volumeMounts",
         "/spec/containers/0/env",
@@ -65,23 +72,23 @@ def test_ekss_own_command_line_starts_it_and_pods_get_their_role(
     assert f'cwii_build_info{{version="{metadata_of.version("cwii-webhook")}"}} 1\n' in metrics
 
 
-def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_change(
+def test_external_configs_of_eks_are_applied_when_they_change(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "identities.json"
 
-    def give(**by: str) -> None:
+    def write_config_map(**roles: str) -> None:
         apiserver.user.apply_config_map(
             "eks",
             "pod-identity-webhook",
             {
                 "config": json.dumps(
-                    {f"shop/{name}": {"RoleARN": role} for name, role in by.items()}
+                    {f"shop/{name}": {"RoleARN": role} for name, role in roles.items()}
                 )
             },
         )
 
-    def given(name: str) -> dict[str, str]:
+    def injected_env(name: str) -> dict[str, str]:
         response = webhook.review(
             "/mutate", {**POD, "spec": {**POD["spec"], "serviceAccountName": name}}
         )
@@ -90,9 +97,9 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
             v["name"]: v["value"] for op in ops if op["path"].endswith("/env") for v in op["value"]
         }
 
-    give(mapped="one")
+    write_config_map(mapped="one")
     file.write_text("broken")
-    words = (
+    arguments = (
         "--watch-config-map",
         "--compose-role-arn",
         "--watch-container-credentials-config",
@@ -100,31 +107,31 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
     )
     with (
         metadata() as (address, _),
-        running(
+        run_webhook(
             apiserver,
             tmp_path,
             *EKS,
-            *words,
-            *pair(tmp_path),
+            *arguments,
+            *tls_flags(tmp_path),
             AWS_EC2_METADATA_SERVICE_ENDPOINT=address,
         ) as webhook,
     ):
-        webhook.ready()
-        assert given("mapped")["AWS_ROLE_ARN"] == "arn:aws-us-gov:iam::111122223333:role/one"
+        webhook.wait_until_ready()
+        assert injected_env("mapped")["AWS_ROLE_ARN"] == "arn:aws-us-gov:iam::111122223333:role/one"
         assert (
-            'cwii_source_trouble{source="identities"} 1'
-            in webhook.ask("/metrics", None, webhook.ports[1])[1].decode()
+            'cwii_external_config_error{source="identities"} 1'
+            in webhook.request("/metrics", None, webhook.ports[1])[1].decode()
         )
 
-        give(mapped="two")
+        write_config_map(mapped="two")
         file.write_text('{"identities": [{"namespace": "shop", "serviceAccount": "agent"}]}')
-        until = time.monotonic() + 60
-        while "role/two" not in given("mapped")["AWS_ROLE_ARN"] or not given("agent"):
-            assert time.monotonic() < until
+        deadline = time.monotonic() + 60
+        while "role/two" not in injected_env("mapped")["AWS_ROLE_ARN"] or not injected_env("agent"):
+            assert time.monotonic() < deadline
             time.sleep(0.05)
 
         assert (
-            given("agent")["AWS_CONTAINER_CREDENTIALS_FULL_URI"]
+            injected_env("agent")["AWS_CONTAINER_CREDENTIALS_FULL_URI"]
             == "http://169.254.170.23/v1/credentials"
         )
         reads = apiserver.run_in_loop(lambda: apiserver.fake.requests)
@@ -135,25 +142,23 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
         ]
 
 
-def test_two_dialects_are_served_by_one_process(
-    apiserver: RunningApiServer, tmp_path: Path
-) -> None:
-    with running(
-        apiserver, tmp_path, "cwii", "--addr", "127.0.0.1:0", *pair(tmp_path), "+", "eks"
+def test_one_process_serves_two_dialects(apiserver: RunningApiServer, tmp_path: Path) -> None:
+    with run_webhook(
+        apiserver, tmp_path, "cwii", "--addr", "127.0.0.1:0", *tls_flags(tmp_path), "+", "eks"
     ) as webhook:
-        webhook.ready()
+        webhook.wait_until_ready()
 
-        assert "/metadata/annotations" in paths(webhook.review("/mutate", POD))
-        assert "/metadata/annotations" not in paths(webhook.review("/eks/mutate", POD))
-        assert "/metadata/annotations" in paths(
-            webhook.review("/cwii/mutate", POD)
-        )  # where it is found whoever comes first
+        assert "/metadata/annotations" in patch_paths(webhook.review("/mutate", POD))
+        assert "/metadata/annotations" not in patch_paths(webhook.review("/eks/mutate", POD))
+        assert "/metadata/annotations" in patch_paths(webhook.review("/cwii/mutate", POD)), (
+            "the path does not depend on the order of the dialects"
+        )
 
 
-def test_azures_own_command_line_and_environment_start_it(
+def test_command_line_and_environment_of_azwi_start_it(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    with running(
+    with run_webhook(
         apiserver,
         tmp_path,
         *AZWI,
@@ -162,15 +167,15 @@ def test_azures_own_command_line_and_environment_start_it(
         AZURE_TENANT_ID="t",
         AZURE_ENVIRONMENT="AzurePublicCloud",
     ) as webhook:
-        webhook.ready()
+        webhook.wait_until_ready()
         response = webhook.review("/mutate-v1-pod", POD)
 
         assert response["allowed"]
-        assert webhook.ask("/readyz", None, webhook.ports[1]) == (200, b"ok\n")
+        assert webhook.request("/readyz", None, webhook.ports[1]) == (200, b"ok\n")
 
 
-def test_googles_own_command_line_starts_it(apiserver: RunningApiServer, tmp_path: Path) -> None:
-    words = (
+def test_command_line_of_gcpwif_starts_it(apiserver: RunningApiServer, tmp_path: Path) -> None:
+    arguments = (
         "gcpwif",
         "--port",
         "0",
@@ -180,17 +185,19 @@ def test_googles_own_command_line_starts_it(apiserver: RunningApiServer, tmp_pat
         "127.0.0.1:0",
         "--zap-devel",
     )
-    with running(apiserver, tmp_path, *words, "--webhook-cert-dir", str(tmp_path)) as webhook:
-        webhook.ready()
+    with run_webhook(
+        apiserver, tmp_path, *arguments, "--webhook-cert-dir", str(tmp_path)
+    ) as webhook:
+        webhook.wait_until_ready()
 
         assert webhook.review("/mutate-v1-pod", POD)["allowed"]
 
 
-def test_an_account_that_came_a_moment_ago_is_read_at_once(
+def test_new_service_account_is_read_before_the_watch_reports_it(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    with running(apiserver, tmp_path, *EKS, *pair(tmp_path)) as webhook:
-        webhook.ready()
+    with run_webhook(apiserver, tmp_path, *EKS, *tls_flags(tmp_path)) as webhook:
+        webhook.wait_until_ready()
         apiserver.run_in_loop(apiserver.network.freeze)
         apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "new", {"eks.amazonaws.com/role-arn": ROLE})
 
@@ -212,14 +219,14 @@ def test_an_account_that_came_a_moment_ago_is_read_at_once(
         ("/healthz", None, "application/json", 200),
     ],
 )
-def test_what_is_no_review_is_answered_in_http(
-    shared: Running, path: str, body: bytes | None, kind: str, code: int
+def test_invalid_request_gets_an_http_status(
+    shared_webhook: RunningWebhook, path: str, body: bytes | None, kind: str, code: int
 ) -> None:
-    assert shared.ask(path, body, kind=kind)[0] == code
+    assert shared_webhook.request(path, body, kind=kind)[0] == code
 
 
-def test_a_pod_of_nobody_is_left_alone(shared: Running) -> None:
-    response = shared.review(
+def test_pod_with_unknown_service_account_stays_unchanged(shared_webhook: RunningWebhook) -> None:
+    response = shared_webhook.review(
         "/mutate", {**POD, "spec": {**POD["spec"], "serviceAccountName": "nobody"}}
     )
 
@@ -227,15 +234,18 @@ def test_a_pod_of_nobody_is_left_alone(shared: Running) -> None:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
+def shared_webhook(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningWebhook]:
     folder = tmp_path_factory.mktemp("webhook")
-    with run_apiserver() as ground, running(ground, folder, *EKS, *pair(folder)) as webhook:
-        webhook.ready()
+    with (
+        run_apiserver() as ground,
+        run_webhook(ground, folder, *EKS, *tls_flags(folder)) as webhook,
+    ):
+        webhook.wait_until_ready()
         yield webhook
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "output"),
     [
         ((), "it is not said whose words are spoken"),
         (("eka",), "'eka' is no dialect"),
@@ -252,15 +262,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
         (("cwii", "--kubeconfig", "/nowhere/kubeconfig"), "/nowhere/kubeconfig"),
     ],
 )
-def test_what_cannot_be_meant_is_one_line_and_exit_code_2(
-    words: tuple[str, ...], told: str
+def test_invalid_command_line_prints_one_line_and_exits_with_2(
+    arguments: tuple[str, ...], output: str
 ) -> None:
     environ = {
         "PATH": os.environ["PATH"],
         "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "cwii_webhook", *words],
+        [sys.executable, "-m", "cwii_webhook", *arguments],
         capture_output=True,
         text=True,
         timeout=60,
@@ -269,10 +279,10 @@ def test_what_cannot_be_meant_is_one_line_and_exit_code_2(
     )
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert told in done.stderr
+    assert output in done.stderr
 
 
-def test_help_says_how_it_is_called_and_what_holds_by_default() -> None:
+def test_help_prints_usage_and_defaults() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cwii_webhook", "azwi", "--help"],
         capture_output=True,
@@ -283,26 +293,26 @@ def test_help_says_how_it_is_called_and_what_holds_by_default() -> None:
 
     assert done.stdout.startswith("Usage: cwii-webhook azwi [FLAG ...] [+ DIALECT [FLAG ...]]\n")
     assert (
-        "  --tenant-id TEXT\n        Tenant of pods whose ServiceAccount names none. ($AZURE_TENANT_ID)\n"
-        in done.stdout
+        "  --tenant-id TEXT\n        Tenant of pods whose ServiceAccount names none. "
+        "($AZURE_TENANT_ID)\n" in done.stdout
     )
     assert (
         "  --health-addr HOST:PORT\n        Where health is asked for, without TLS. [:9440]\n"
         in done.stdout
     )
     assert (
-        "  --shutdown-delay DURATION\n        How long it goes on serving after it was told to end. [10s]\n"
-        in done.stdout
+        "  --shutdown-delay DURATION\n        How long it goes on serving after it was told "
+        "to end. [10s]\n" in done.stdout
     )
     assert "--metrics-backend" in done.stdout.rpartition("Taken, with a warning")[2]
 
 
 @pytest.mark.parametrize(
-    "words", [["--version"], ["eks", "--version"], ["azwi", "-version"]], ids=" ".join
+    "arguments", [["--version"], ["eks", "--version"], ["azwi", "-version"]], ids=" ".join
 )
-def test_it_says_which_version_it_is(words: list[str]) -> None:
+def test_version_flag_prints_the_version(arguments: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "cwii_webhook", *words],
+        [sys.executable, "-m", "cwii_webhook", *arguments],
         capture_output=True,
         text=True,
         timeout=60,
@@ -313,7 +323,7 @@ def test_it_says_which_version_it_is(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["-v4"],
         ["-v", "4"],
@@ -324,70 +334,77 @@ def test_it_says_which_version_it_is(words: list[str]) -> None:
     ],
     ids=" ".join,
 )
-def test_what_is_told_to_gos_log_is_taken_as_go_takes_it(words: list[str]) -> None:
-    told = parse(ALL["eks"].flags, [*words, "--port=1"], {})
+def test_log_flags_of_go_are_accepted_in_the_syntax_of_go(arguments: list[str]) -> None:
+    flags = parse(ALL["eks"].flags, [*arguments, "--port=1"], {})
 
-    assert told.values == {"serving.port": 1}
-    assert all("has no meaning here" in warning for warning in told.warnings)
+    assert flags.values == {"serving.port": 1}
+    assert all("has no meaning here" in warning for warning in flags.warnings)
 
 
-def test_who_is_told_to_end_before_it_serves_ends_well(tmp_path: Path) -> None:
+def test_sigterm_during_the_start_exits_with_0(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "kubeconfig")
     with subprocess.Popen(
         [sys.executable, "-m", "cwii_webhook", "eks", "--kubeconfig", tmp_path / "kubeconfig"]
     ) as process:
-        held = os.open(
-            tmp_path / "kubeconfig", os.O_WRONLY
-        )  # as soon as it reads, and it reads for as long as this is open
+        # Returns when the webhook opens the file. The webhook reads until the writer closes it.
+        writer = os.open(tmp_path / "kubeconfig", os.O_WRONLY)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
-        os.close(held)
+        os.close(writer)
 
 
-def test_only_who_bears_the_name_of_an_api_server_may_ask(
+def test_client_certificate_needs_the_name_of_an_api_server(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     signed = apiserver.authority.issue_client_certificate("kube-apiserver")
     (tmp_path / "client.pem").write_bytes(signed.key + signed.certificate)
-    words = (*EKS, *pair(tmp_path), "--client-ca", str(tmp_path / "ca.crt"), "--client-names")
+    arguments = (
+        *EKS,
+        *tls_flags(tmp_path),
+        "--client-ca",
+        str(tmp_path / "ca.crt"),
+        "--client-names",
+    )
     for names, code in (("front-proxy,kube-apiserver", 200), ("somebody-else", 403)):
-        with running(apiserver, tmp_path, *words, names) as webhook:
+        with run_webhook(apiserver, tmp_path, *arguments, names) as webhook:
             webhook.trust.load_cert_chain(tmp_path / "client.pem")
-            webhook.ready()
+            webhook.wait_until_ready()
 
-            assert webhook.ask("/mutate", webhook.asked(POD))[0] == code
+            assert webhook.request("/mutate", webhook.encode_review(POD))[0] == code
 
 
-def test_what_only_operators_may_ask_is_told_on_the_loopback_alone(
-    apiserver: RunningApiServer, tmp_path: Path
-) -> None:
-    with running(apiserver, tmp_path, *EKS, *pair(tmp_path), "--debug-port", "0") as webhook:
-        webhook.ready()
+def test_debug_pages_are_only_on_the_loopback(apiserver: RunningApiServer, tmp_path: Path) -> None:
+    with run_webhook(
+        apiserver, tmp_path, *EKS, *tls_flags(tmp_path), "--debug-port", "0"
+    ) as webhook:
+        webhook.wait_until_ready()
         plain, debugging = webhook.ports[1:]
 
-        assert b"serviceaccounts: 1 objects" in webhook.ask("/debug/picture", None, debugging)[1]
-        assert b"in run" in webhook.ask("/debug/tasks", None, debugging)[1]
-        assert b" builtins.function\n" in webhook.ask("/debug/memory", None, debugging)[1]
-        assert {webhook.ask("/debug/picture", None, port)[0] for port in (0, plain)} == {404}
-        assert listening(debugging) == {"127.0.0.1"}
+        assert (
+            b"serviceaccounts: 1 objects" in webhook.request("/debug/picture", None, debugging)[1]
+        )
+        assert b"in run" in webhook.request("/debug/tasks", None, debugging)[1]
+        assert b" builtins.function\n" in webhook.request("/debug/memory", None, debugging)[1]
+        assert {webhook.request("/debug/picture", None, port)[0] for port in (0, plain)} == {404}
+        assert listening_addresses(debugging) == {"127.0.0.1"}
 
 
-def listening(port: int) -> set[str]:
-    """The addresses at which anybody listens at this port."""
+def listening_addresses(port: int) -> set[str]:
+    """Returns the local addresses of all sockets that listen at the port."""
     rows = [
         line.split()
         for file in ("tcp", "tcp6")
         for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]
     ]
-    places = [place.split(":") for _, place, _, state, *_ in rows if state == "0A"]
+    listening = [address.split(":") for _, address, _, state, *_ in rows if state == "0A"]
     return {
         str(ipaddress.ip_address(bytes.fromhex(address)[::-1]))
-        for address, at in places
-        if int(at, 16) == port
+        for address, hex_port in listening
+        if int(hex_port, 16) == port
     }
 
 
-def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(
+def test_proxy_of_azwi_is_a_native_sidecar_if_the_api_server_supports_it(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     apiserver.user.apply(
@@ -399,23 +416,23 @@ def test_azures_proxy_is_a_sidecar_of_the_kind_that_the_api_server_knows(
             "annotations": {"azure.workload.identity/inject-proxy-sidecar": "true"},
         }
     }
-    found: list[bool] = []
+    native: list[bool] = []
     for minor in ("31+", "32"):
         apiserver.fake.behavior.version = ("1", minor)
-        with running(
+        with run_webhook(
             apiserver, tmp_path, *AZWI, "--webhook-cert-dir", str(tmp_path), AZURE_TENANT_ID="t"
         ) as webhook:
-            webhook.ready()
+            webhook.wait_until_ready()
             response = webhook.review(
                 "/mutate-v1-pod", {**POD, "metadata": {**POD["metadata"], **pod["metadata"]}}
             )
-            found.append(b'"restartPolicy":"Always"' in base64.b64decode(response["patch"]))
+            native.append(b'"restartPolicy":"Always"' in base64.b64decode(response["patch"]))
 
-    assert found == [False, True]
+    assert native == [False, True]
 
 
-def azures_kind(webhook: Running) -> bool:
-    """Whether its proxy is a sidecar as newer API servers know them."""
+def is_native_sidecar(webhook: RunningWebhook) -> bool:
+    """Whether azwi injects its proxy as a native sidecar (restartPolicy: Always)."""
     metadata = {
         "labels": {"azure.workload.identity/use": "true"},
         "annotations": {"azure.workload.identity/inject-proxy-sidecar": "true"},
@@ -426,7 +443,7 @@ def azures_kind(webhook: Running) -> bool:
     return b'"restartPolicy":"Always"' in base64.b64decode(response["patch"])
 
 
-def test_another_version_of_the_api_server_takes_no_roles_away(
+def test_new_version_of_the_api_server_keeps_external_configs(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
     apiserver.user.apply(
@@ -436,73 +453,82 @@ def test_another_version_of_the_api_server_takes_no_roles_away(
         "eks", "pod-identity-webhook", {"config": json.dumps({"shop/billing": {"RoleARN": ROLE}})}
     )
     apiserver.fake.behavior.version = ("1", "31")
-    with running(
+    with run_webhook(
         apiserver,
         tmp_path,
         *EKS,
         "--watch-config-map",
-        *pair(tmp_path),
+        *tls_flags(tmp_path),
         "+",
         "azwi",
         AZURE_TENANT_ID="t",
     ) as webhook:
-        webhook.ready()
-        assert ("patch" in webhook.review("/mutate", POD), azures_kind(webhook)) == (True, False)
+        webhook.wait_until_ready()
+        assert ("patch" in webhook.review("/mutate", POD), is_native_sidecar(webhook)) == (
+            True,
+            False,
+        )
 
         apiserver.user.delete(CONFIG_MAPS, "eks", "pod-identity-webhook")
         apiserver.fake.behavior.version = ("1", "32")
         apiserver.run_in_loop(apiserver.network.cut)
-        until = time.monotonic() + 60
-        while not azures_kind(webhook):
-            assert time.monotonic() < until
+        deadline = time.monotonic() + 60
+        while not is_native_sidecar(webhook):
+            assert time.monotonic() < deadline
             time.sleep(0.05)
 
         assert "patch" in webhook.review("/mutate", POD)
 
 
-BLIND = """#!{python}
+FAILING_PROGRAM = """#!{python}
 import os, sys
 from cwii_webhook.dialects.registry import ALL, service
 from cwii_webhook.program import serve
 
-def offered(version=(), refuse=None):
+def build_services(version=(), refuse=None):
     if version:
-        raise LookupError("nobody thought of it")
+        raise LookupError("unexpected")
     return [service(ALL["azwi"], sys.argv[1:], os.environ)]
 
-sys.exit(serve(offered, os.environ))
+sys.exit(serve(build_services, os.environ))
 """
 
 
-def test_who_has_lost_its_look_at_the_cluster_ends_and_not_well(
-    apiserver: RunningApiServer, tmp_path: Path
-) -> None:
-    (tmp_path / "blind").write_text(BLIND.format(python=sys.executable))
-    (tmp_path / "blind").chmod(0o755)
-    words = (*AZWI[1:], "--webhook-cert-dir", str(tmp_path), "--shutdown-delay=0s")
-    with running(
-        apiserver, tmp_path, *words, called=tmp_path / "blind", ends=1, AZURE_TENANT_ID="t"
+def test_failed_background_task_exits_with_1(apiserver: RunningApiServer, tmp_path: Path) -> None:
+    (tmp_path / "failing").write_text(FAILING_PROGRAM.format(python=sys.executable))
+    (tmp_path / "failing").chmod(0o755)
+    arguments = (*AZWI[1:], "--webhook-cert-dir", str(tmp_path), "--shutdown-delay=0s")
+    with run_webhook(
+        apiserver,
+        tmp_path,
+        *arguments,
+        program=tmp_path / "failing",
+        exit_code=1,
+        AZURE_TENANT_ID="t",
     ) as webhook:
         assert webhook.process.wait(60) == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("arguments", "code", "output"),
     [
         (["--help"], 0, "cwii-webhook"),
         (["eks", "--help"], 0, "--tls-cert"),
         (["cwii"], 2, "webhook[server]"),
     ],
 )
-def test_without_what_serves_it_tells_that_in_a_sentence(
-    words: list[str], code: int, told: str
+def test_missing_server_extra_is_reported_in_one_sentence(
+    arguments: list[str], code: int, output: str
 ) -> None:
-    without = "import sys; sys.modules['httptools'] = None; from cwii_webhook.__main__ import main; main()"
+    program = (
+        "import sys; sys.modules['httptools'] = None; "
+        "from cwii_webhook.__main__ import main; main()"
+    )
 
     done = subprocess.run(
-        [sys.executable, "-c", without, *words], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
     )
 
     assert done.returncode == code
-    assert told in (done.stdout + done.stderr).lower()
+    assert output in (done.stdout + done.stderr).lower()
     assert "Traceback" not in done.stderr

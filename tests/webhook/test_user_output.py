@@ -16,12 +16,11 @@ import pytest
 from cwii_webhook.__main__ import run
 from cwii_webhook.admission.admit import Decision, Route
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.dialects.dialect import Dialect, ServerVersion, Service, build_service
+from cwii_webhook.dialects.dialect import Dialect, build_service
 from cwii_webhook.dialects.registry import ALL
-from cwii_webhook.program import Program
-from cwii_webhook.settings.flags import OnBadFlag, raise_bad_flag
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
+from cwii_webhook.worker import Instruments
 
 from tests.journeys.goldens import compared
 from tests.webhook.dialects.cwii.pods import said
@@ -117,12 +116,8 @@ def test_help_texts_equal_the_golden_files(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_metric_descriptions_equal_the_golden_file() -> None:
-    """Builds the program as a sidecar, because a sidecar starts without an API server."""
-
-    def services(version: ServerVersion = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
-        return [build_service(ALL["cwii"], (), {}, server_version=version, on_bad_flag=refuse)]
-
-    exposition = Program(services, {}, sidecar=True).metrics.exposition().decode()
+    metrics = Instruments("info", ["serviceaccounts"]).metrics
+    exposition = metrics.exposition().decode()
     lines = [line for line in exposition.splitlines(keepends=True) if line.startswith("# ")]
     descriptions = sorted(lines, key=lambda line: line.split()[2])
 

@@ -1,4 +1,4 @@
-"""The whole program as a process, as a cluster runs it: it says its ports when it listens."""
+"""Starts the webhook as a process, and sends requests to it. Its log names its ports."""
 
 from __future__ import annotations
 
@@ -48,117 +48,123 @@ AZWI = (
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningWebhook:
+    """A webhook process, and how to connect to it."""
+
     process: subprocess.Popen[str]
     ports: Sequence[int]
     trust: ssl.SSLContext
 
-    def ask(
+    def request(
         self, path: str, body: bytes | None, port: int = 0, kind: str = "application/json"
     ) -> tuple[int, bytes]:
-        place = ("127.0.0.1", port or self.ports[0])
+        address = ("127.0.0.1", port or self.ports[0])
         connection = (
-            http.client.HTTPConnection(*place, timeout=30)
+            http.client.HTTPConnection(*address, timeout=30)
             if port
-            else http.client.HTTPSConnection(*place, timeout=30, context=self.trust)
+            else http.client.HTTPSConnection(*address, timeout=30, context=self.trust)
         )
         with closing(connection):
             connection.request(
                 "GET" if body is None else "POST", path, body, {"Content-Type": kind}
             )
-            answer = connection.getresponse()
-            return answer.status, answer.read()
+            response = connection.getresponse()
+            return response.status, response.read()
 
     @staticmethod
-    def asked(pod: dict[str, Any], **more: object) -> bytes:
-        asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
+    def encode_review(pod: dict[str, Any], **fields: object) -> bytes:
+        request = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **fields}
         return json.dumps(
-            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
         ).encode()
 
-    def review(self, path: str, pod: dict[str, Any], **more: object) -> dict[str, Any]:
-        code, told = self.ask(path, self.asked(pod, **more))
-        assert code == 200, told
-        return json.loads(told)["response"]
+    def review(self, path: str, pod: dict[str, Any], **fields: object) -> dict[str, Any]:
+        code, body = self.request(path, self.encode_review(pod, **fields))
+        assert code == 200, body
+        return json.loads(body)["response"]
 
-    def ready(self) -> None:
-        until = time.monotonic() + 60
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + 60
         while not self._is_ready():
-            assert time.monotonic() < until, self.ask("/readyz", None)
+            assert time.monotonic() < deadline, self.request("/readyz", None)
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
-        with suppress(
-            ConnectionError, ssl.SSLError
-        ):  # before there is a certificate, nobody is let in
-            return self.ask("/readyz", None)[0] == 200
+        # The webhook closes connections until it has a certificate.
+        with suppress(ConnectionError, ssl.SSLError):
+            return self.request("/readyz", None)[0] == 200
         return False
 
 
 @contextmanager
-def running(
+def run_webhook(
     apiserver: RunningApiServer,
-    folder: Path,
-    *words: str,
-    before: Callable[[], object] = lambda: None,
-    called: Path | None = None,
-    ends: int = 0,
+    directory: Path,
+    *arguments: str,
+    before_start: Callable[[], object] = lambda: None,
+    program: Path | None = None,
+    exit_code: int = 0,
     **environ: str,
-) -> Generator[Running]:
-    """`before` is done when all files are there; `called` is a name of the program's; `ends` is what it ends with."""
+) -> Generator[RunningWebhook]:
+    """Runs the webhook until the end of the context.
+
+    `before_start` runs after all files are written. `program` replaces `python -m cwii_webhook`.
+    """
     signed = apiserver.authority.issue_server_certificate("127.0.0.1")
-    (folder / "tls.crt").write_bytes(signed.certificate)
-    (folder / "tls.key").write_bytes(signed.key)
-    (folder / "ca.crt").write_bytes(apiserver.ca)
+    (directory / "tls.crt").write_bytes(signed.certificate)
+    (directory / "tls.key").write_bytes(signed.key)
+    (directory / "ca.crt").write_bytes(apiserver.ca)
     cluster = {"name": "c", "cluster": {"server": apiserver.url, "certificate-authority": "ca.crt"}}
     user = {"name": "u", "user": {"token": ADMIN}}
     context = {"name": "k", "context": {"cluster": "c", "user": "u"}}
-    (folder / "kubeconfig").write_text(
+    (directory / "kubeconfig").write_text(
         json.dumps(
             {"current-context": "k", "clusters": [cluster], "users": [user], "contexts": [context]}
         )
     )
-    before()
-    environment = {**os.environ, "KUBECONFIG": str(folder / "kubeconfig"), **environ}
-    command = [str(called)] if called else [sys.executable, "-m", "cwii_webhook"]
+    before_start()
+    environment = {**os.environ, "KUBECONFIG": str(directory / "kubeconfig"), **environ}
+    command = [str(program)] if program else [sys.executable, "-m", "cwii_webhook"]
     process = subprocess.Popen(
-        [*command, *words], stderr=subprocess.PIPE, text=True, env=environment
+        [*command, *arguments], stderr=subprocess.PIPE, text=True, env=environment
     )
     assert process.stderr is not None
     with process:
         try:
             lines = (json.loads(line) for line in process.stderr)
             listening = next(line for line in lines if line["what"] == "listening")
-            yield Running(
+            yield RunningWebhook(
                 process,
                 [int(port) for port in listening["ports"]],
                 ssl.create_default_context(cadata=apiserver.ca.decode()),
             )
         finally:
             process.send_signal(signal.SIGTERM)
-            process.send_signal(signal.SIGTERM)  # a second one hurries it
+            process.send_signal(signal.SIGTERM)  # a second signal skips the shutdown delay
             process.communicate(timeout=60)
-    assert process.returncode == ends
+    assert process.returncode == exit_code
 
 
-def program(folder: Path, before: str) -> Path:
-    """The program, after something that is done first."""
-    file = folder / "changed"
-    file.write_text(f"#!{sys.executable}\n{before}from cwii_webhook.__main__ import main\nmain()\n")
+def write_program(directory: Path, prelude: str) -> Path:
+    """Writes a program that runs the prelude, then the webhook."""
+    file = directory / "changed"
+    file.write_text(
+        f"#!{sys.executable}\n{prelude}from cwii_webhook.__main__ import main\nmain()\n"
+    )
     file.chmod(0o755)
     return file
 
 
-def pair(folder: Path) -> tuple[str, ...]:
-    return ("--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key"))
+def tls_flags(directory: Path) -> tuple[str, ...]:
+    return ("--tls-cert", str(directory / "tls.crt"), "--tls-key", str(directory / "tls.key"))
 
 
 @contextmanager
-def a_shop(**more: str) -> Generator[RunningApiServer]:
-    """A namespace, and in it an account that EKS's dialect has a role for."""
+def run_shop_apiserver(**annotations: str) -> Generator[RunningApiServer]:
+    """Runs an API server with a ServiceAccount that has a role in the dialect eks."""
     with run_apiserver() as ground:
         ground.user.apply(NAMESPACES, "", "shop")
         ground.user.apply(
-            SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **more}
+            SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE, **annotations}
         )
         yield ground

@@ -1,7 +1,4 @@
-"""cwii-webhook: a command line in the words of the webhook that it stands in for, and then a server until it is told to end.
-
-Or, once and for a moment, whoever looks after its certificates.
-"""
+"""Entry point of cwii-webhook: a server with the command line of a dialect, or the renewer."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ from cwii_webhook.server.tls import InvalidTlsConfig
 from cwii_webhook.settings.flags import BadFlag, OnBadFlag, parse, raise_bad_flag
 
 if TYPE_CHECKING:
-    from cwii_webhook.program import Offered
+    from cwii_webhook.worker import BuildServices
 
 PROGRAMS = {program: dialect for dialect in ALL.values() for program in dialect.program_names}
-# As OpenShift starts them beside a hosted kube-apiserver, with flags that nobody can add to.
-BESIDE = frozenset({"aws-pod-identity-webhook", "azure-workload-identity-webhook"})
-HELP = (["--help"], ["-h"], ["-help"])
-VERSION = frozenset({"--version", "-version"})
+# OpenShift starts these beside a hosted kube-apiserver, with flags that users cannot extend.
+SIDECAR_PROGRAMS = frozenset({"aws-pod-identity-webhook", "azure-workload-identity-webhook"})
+HELP_FLAGS = frozenset({"--help", "-h", "-help"})
+VERSION_FLAGS = frozenset({"--version", "-version"})
 
 
 def main() -> None:
@@ -41,83 +38,102 @@ def main() -> None:
 
 
 def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    program, words = Path(argv[0]).name, list(argv[1:])
-    if not VERSION.isdisjoint(words):
+    """Runs one command, and returns the exit code."""
+    program, arguments = Path(argv[0]).name, list(argv[1:])
+    command = "" if program in PROGRAMS or not arguments else arguments[0]
+    if not VERSION_FLAGS.isdisjoint(arguments):
         print(f"cwii-webhook {package_version()}")
         return 0
-    if words[:1] in HELP and program not in PROGRAMS:
+    if command in HELP_FLAGS:
         print(USAGE)
         return 0
-    if words[:1] == ["renew"] and program not in PROGRAMS:
-        return _renew(words[1:], environ)
-    first = PROGRAMS.get(program) or _named(words)
-    if any([word] in HELP for word in words):
-        print(dialect_help(first))
+    if command == "renew":
+        return _renew(arguments[1:], environ)
+    dialect = PROGRAMS.get(program) or _take_dialect(arguments)
+    if not HELP_FLAGS.isdisjoint(arguments):
+        print(dialect_help(dialect))
         return 0
-    own, *others = split_command_line(words)
-
-    def offered(version: ServerVersion = (), refuse: OnBadFlag = raise_bad_flag) -> list[Service]:
-        made = [
-            build_service(
-                first, own, environ, program=program, on_bad_flag=refuse, server_version=version
-            )
-        ]
-        further = [(dialect, more[1:]) for more in others if (dialect := _further(more, refuse))]
-        return made + [
-            build_service(
-                more,
-                said,
-                environ,
-                path=f"/{more.name}{more.path}",
-                on_bad_flag=refuse,
-                server_version=version,
-            )
-            for more, said in further
-        ]
-
-    return _serve(offered, environ, sidecar=_sidecar(first, own, environ, program))
+    return _serve(program, dialect, arguments, environ)
 
 
-def _serve(offered: Offered, environ: Mapping[str, str], *, sidecar: bool) -> int:
-    """Help is told, and mistakes are, where nothing is installed that serves."""
+def _serve(
+    program: str, dialect: Dialect, arguments: Sequence[str], environ: Mapping[str, str]
+) -> int:
+    """Imports the server late: without the extra, help and error messages still work."""
+    build_services = _services_builder(program, dialect, arguments, environ)
+    sidecar = _is_sidecar(program, dialect, arguments, environ)
     try:
-        from cwii_webhook.program import serve  # noqa: PLC0415 - it needs the extra
+        from cwii_webhook.program import serve  # noqa: PLC0415
     except ModuleNotFoundError as e:
         raise BadFlag(
             f"what serves is not installed: there is no module {e.name}",
             "install it with the extra server, as in pip install './webhook[server]'",
         ) from e
-    return serve(offered, environ, sidecar=sidecar)
+    return serve(build_services, environ, sidecar=sidecar)
 
 
-def _renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    if any([word] in HELP for word in words):
+def _services_builder(
+    program: str, dialect: Dialect, arguments: Sequence[str], environ: Mapping[str, str]
+) -> BuildServices:
+    """Returns a function that builds the services of the first dialect and of further ones."""
+    first, *further = split_command_line(arguments)
+
+    def build_services(
+        server_version: ServerVersion = (), on_bad_flag: OnBadFlag = raise_bad_flag
+    ) -> list[Service]:
+        services = [
+            build_service(
+                dialect,
+                first,
+                environ,
+                program=program,
+                on_bad_flag=on_bad_flag,
+                server_version=server_version,
+            )
+        ]
+        named = [(_find_dialect(part, on_bad_flag), part[1:]) for part in further]
+        return services + [
+            build_service(
+                each,
+                part,
+                environ,
+                path=f"/{each.name}{each.path}",
+                on_bad_flag=on_bad_flag,
+                server_version=server_version,
+            )
+            for each, part in named
+            if each
+        ]
+
+    return build_services
+
+
+def _renew(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    if not HELP_FLAGS.isdisjoint(arguments):
         print(renewer_settings.help_text())
         return 0
     try:
-        from cwii_webhook.renewer.program import renew  # noqa: PLC0415 - it needs the extra
+        from cwii_webhook.renewer.program import renew  # noqa: PLC0415 - needs both extras
     except ModuleNotFoundError as e:
         raise BadFlag(
             f"what renews is not installed: there is no module {e.name}",
             "install it with both extras, as in pip install './webhook[certificates,server]'",
         ) from e
-    return renew(words, environ)
+    return renew(arguments, environ)
 
 
-def _sidecar(
-    dialect: Dialect, words: Sequence[str], environ: Mapping[str, str], program: str
+def _is_sidecar(
+    program: str, dialect: Dialect, arguments: Sequence[str], environ: Mapping[str, str]
 ) -> bool:
-    """Known before anything else: whether what cannot be meant ends us depends on it."""
-    return bool(
-        parse(dialect.flags, words, environ, lambda _: None).values.get(
-            "serving.sidecar", program in BESIDE
-        )
-    )
+    """Reads one flag before all others, because it decides how errors in others are handled."""
+    first = split_command_line(arguments)[0]
+    values = parse(dialect.flags, first, environ, lambda _: None).values
+    return bool(values.get("serving.sidecar", program in SIDECAR_PROGRAMS))
 
 
-def _named(words: list[str]) -> Dialect:
-    """Takes the name away."""
-    name = words.pop(0) if words else ""
+def _take_dialect(arguments: list[str]) -> Dialect:
+    """Removes the name of the dialect from the arguments, and returns the dialect."""
+    name = arguments.pop(0) if arguments else ""
     if name not in ALL:
         raise BadFlag(
             f"{name!r} is no dialect" if name else "it is not said whose words are spoken", USAGE
@@ -125,11 +141,11 @@ def _named(words: list[str]) -> Dialect:
     return ALL[name]
 
 
-def _further(words: Sequence[str], refuse: OnBadFlag) -> Dialect | None:
+def _find_dialect(arguments: Sequence[str], on_bad_flag: OnBadFlag) -> Dialect | None:
     try:
-        return _named(list(words))
+        return _take_dialect(list(arguments))
     except BadFlag as e:
-        refuse(e)
+        on_bad_flag(e)
         return None
 
 

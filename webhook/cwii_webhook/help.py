@@ -1,4 +1,4 @@
-"""The texts of `cwii-webhook --help` and `cwii-webhook DIALECT --help`."""
+"""Formats the texts of `cwii-webhook --help` and `cwii-webhook DIALECT --help`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ USAGE = (
 
 def dialect_help(dialect: Dialect) -> str:
     """Returns the help text of one dialect."""
-    own = dialect.defaults
-    fields = {name: getattr(own, name) for name in own.__struct_fields__} if own else {}
+    settings = dialect.defaults
+    names = settings.__struct_fields__ if settings else ()
+    fields = {name: getattr(settings, name) for name in names}
     lines = [
         f"Usage: cwii-webhook {dialect.name} [FLAG ...] [+ DIALECT [FLAG ...]]",
         "",

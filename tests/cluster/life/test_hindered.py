@@ -91,8 +91,8 @@ def stale(user: User) -> Iterator[Path]:
         Lifetime(timedelta(hours=1), timedelta(minutes=1)),
         datetime.now(UTC) - timedelta(days=1),
     )
-    authority = pki.authority(SECOND, Lifetime(timedelta(days=9), timedelta(days=1)), then)
-    pair = pki.signed(pki.service(SECOND, SECOND, life), authority, then)
+    authority = pki.create_authority(SECOND, Lifetime(timedelta(days=9), timedelta(days=1)), then)
+    pair = pki.sign(pki.service_spec(SECOND, SECOND, life), authority, then)
     data = {"tls.crt": pair.certificate, "tls.key": pair.key}
     user.admin.create(
         f"/api/v1/namespaces/{SECOND}/secrets",

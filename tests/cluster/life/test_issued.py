@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 DEFINED = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WAYS = {
     "cert-manager": cert_manager,
-    "service-ca": service_ca(pki.authority("service-ca", LIFE, datetime.now(UTC))),
+    "service-ca": service_ca(pki.create_authority("service-ca", LIFE, datetime.now(UTC))),
 }
 
 

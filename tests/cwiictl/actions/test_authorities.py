@@ -22,7 +22,7 @@ ROOT, CLIENT = rsa_authority(), rsa_authority()
 AZURE = sidecar(
     Sidecar(some(dialects=["azwi"], azure={"tenantId": "t"}), flavour("azure"), "clusters-shop")
 )
-SERVES, ASKS = pki.sidecar(LIFE), pki.user(*AZURE.user, LIFE)
+SERVES, ASKS = pki.sidecar_spec(LIFE), pki.client_spec(*AZURE.user, LIFE)
 
 
 def after(pair: KeyPair, name: str) -> tuple[KeyPair, tuple[str, ...]]:
@@ -33,7 +33,7 @@ def after(pair: KeyPair, name: str) -> tuple[KeyPair, tuple[str, ...]]:
 
 def aged(wish: pki.CertificateSpec, by: KeyPair, left: int) -> KeyPair:
     """With so many days left of its year."""
-    return pki.signed(wish, by, NOW - (365 - left) * DAY)
+    return pki.sign(wish, by, NOW - (365 - left) * DAY)
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,18 @@ def test_it_is_made_anew_from_thirty_days_before_its_end(
 @pytest.mark.parametrize(
     ("pair", "why"),
     [
-        (pki.signed(SERVES, rsa_authority(), NOW), "it is of another authority"),
-        (pki.signed(replace(SERVES, calls=False), ROOT, NOW), "it is for other usages"),
-        (pki.signed(replace(SERVES, addresses=("127.0.0.2",)), ROOT, NOW), "it is for other names"),
-        (pki.signed(replace(SERVES, name="other"), ROOT, NOW), "it is of somebody else"),
+        (pki.sign(SERVES, rsa_authority(), NOW), "it is of another authority"),
+        (pki.sign(replace(SERVES, client_auth=False), ROOT, NOW), "it is for other usages"),
         (
-            pki.signed(replace(SERVES, life=replace(LIFE, lasts=90 * DAY)), ROOT, NOW),
+            pki.sign(replace(SERVES, ip_addresses=("127.0.0.2",)), ROOT, NOW),
+            "it is for other names",
+        ),
+        (pki.sign(replace(SERVES, name="other"), ROOT, NOW), "it is of somebody else"),
+        (
+            pki.sign(replace(SERVES, lifetime=replace(LIFE, duration=90 * DAY)), ROOT, NOW),
             "it was made for another time",
         ),
-        (replace(pki.signed(SERVES, ROOT, NOW), key=CLIENT.key), "do not belong together"),
+        (replace(pki.sign(SERVES, ROOT, NOW), key=CLIENT.key), "do not belong together"),
     ],
 )
 def test_what_is_not_as_it_should_be_is_made_anew_and_it_is_said_why(
@@ -79,7 +82,7 @@ def test_what_is_not_as_it_should_be_is_made_anew_and_it_is_said_why(
 def test_whatever_is_of_a_ca_that_ends_soon_ends_with_it_and_is_not_made_anew_at_every_run() -> (
     None
 ):
-    ends = pki.authority("short", replace(LIFE, lasts=20 * DAY), NOW)
+    ends = pki.create_authority("short", replace(LIFE, duration=20 * DAY), NOW)
     first, _ = certified(AZURE, ends, CLIENT, {})
 
     again, told = certified(
@@ -90,7 +93,7 @@ def test_whatever_is_of_a_ca_that_ends_soon_ends_with_it_and_is_not_made_anew_at
     )
 
     assert (again.serving, told) == (first.serving, ())
-    assert pki.ends(first.serving.certificate) == pki.ends(ends.certificate)
+    assert pki.earliest_expiry(first.serving.certificate) == pki.earliest_expiry(ends.certificate)
 
 
 def test_the_first_ones_are_worth_no_word() -> None:
@@ -99,9 +102,9 @@ def test_the_first_ones_are_worth_no_word() -> None:
 
 def test_its_user_has_a_name_of_more_than_sixty_four_letters() -> None:
     made, _ = certified(AZURE, ROOT, CLIENT, {})
-    (certificate,) = pki.certificates(made.client.certificate)
+    (certificate,) = pki.parse_certificates(made.client.certificate)
 
-    user = [str(each.value) for each in pki.subject(certificate)][-1]
+    user = [str(each.value) for each in pki.subject_name(certificate)][-1]
 
     assert user == "system:serviceaccount:openshift-authentication:azure-workload-identity-webhook"
     assert len(user) == 78
@@ -119,9 +122,9 @@ def test_a_ca_in_files_has_its_key_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pair", "why"),
     [
-        (pki.signed(SERVES, ROOT, NOW), "its certificate is no authority's"),
+        (pki.sign(SERVES, ROOT, NOW), "its certificate is no authority's"),
         (replace(ROOT, key=CLIENT.key), "certificate and key do not belong together"),
-        (pki.authority("old", replace(LIFE, lasts=DAY), NOW - 9 * DAY), "it ended at"),
+        (pki.create_authority("old", replace(LIFE, duration=DAY), NOW - 9 * DAY), "it ended at"),
     ],
 )
 def test_what_cannot_sign_is_said_before_anything_is_written(

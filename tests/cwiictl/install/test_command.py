@@ -154,7 +154,7 @@ def test_the_renewer_understands_what_it_is_told() -> None:
         some(certificates={"validity": "720h", "caValidity": "8760h"})
     )
 
-    told = renewing.settings(parse(renewing.FLAGS, words, {}))
+    told = renewing.build_renewer_settings(parse(renewing.FLAGS, words, {}))
 
     assert program == "renew"
     assert (told.namespace, told.service, told.configurations) == (

@@ -94,11 +94,11 @@ def test_one_that_is_scaled_to_nothing_is_not_whole() -> None:
     assert running(away, [], []).problem == "nobody answers: it is scaled to no replicas"
 
 
-PICTURE = """# HELP cwii_picture_age_seconds Since a watch was last heard from.
-# TYPE cwii_picture_age_seconds gauge
-cwii_picture_age_seconds{kind="namespaces"} 12.5
-cwii_picture_age_seconds{kind="serviceaccounts"} %s
-cwii_picture_age_seconds_of_another 9000
+PICTURE = """# HELP cwii_cache_age_seconds Since a watch was last heard from.
+# TYPE cwii_cache_age_seconds gauge
+cwii_cache_age_seconds{kind="namespaces"} 12.5
+cwii_cache_age_seconds{kind="serviceaccounts"} %s
+cwii_cache_age_seconds_of_another 9000
 """
 
 

@@ -1,4 +1,4 @@
-"""An authority of the tests' own, and the certificates that it signs, as files."""
+"""A certificate authority for tests. It writes the certificates that it signs to files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 class Authority:
     def __init__(self, name: str = "tests") -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named(name)
+        self._name = _subject(name)
         builder = _builder(
             self._name, self._name, self._key.public_key(), datetime.now(UTC) + 365 * DAY
         )
@@ -33,10 +33,10 @@ class Authority:
         return self.certificate.public_bytes(PEM)
 
     def sign(self, name: str, ends: datetime | None = None) -> tuple[bytes, bytes]:
-        """A certificate for the loopback, and its key."""
+        """Makes a certificate for the loopback. Returns it with its key, as PEM."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(
-            _named(name), self._name, key.public_key(), ends or datetime.now(UTC) + DAY
+            _subject(name), self._name, key.public_key(), ends or datetime.now(UTC) + DAY
         )
         addresses = [x509.IPAddress(ipaddress.ip_address(each)) for each in ("127.0.0.1", "::1")]
         builder = builder.add_extension(
@@ -57,21 +57,21 @@ class Authority:
     def write(
         self, files: CertificateFiles, name: str = "server", ends: datetime | None = None
     ) -> None:
-        """One file after the other, as nobody should."""
+        """Overwrites one file after the other, not atomically."""
         certificate, key = self.sign(name, ends)
         files.certificate.write_bytes(certificate)
         files.key.write_bytes(key)
 
-    def trusted(self, shown: CertificateFiles | None = None) -> ssl.SSLContext:
-        """What a client needs to believe us, and `shown` for us to believe it."""
+    def trusted(self, client: CertificateFiles | None = None) -> ssl.SSLContext:
+        """Makes a client's TLS context that trusts the authority and presents `client`."""
         context = ssl.create_default_context(cadata=self.pem.decode())
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        if shown:
-            context.load_cert_chain(shown.certificate, shown.key)
+        if client:
+            context.load_cert_chain(client.certificate, client.key)
         return context
 
 
-def _named(name: str) -> x509.Name:
+def _subject(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 

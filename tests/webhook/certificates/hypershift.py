@@ -1,4 +1,4 @@
-"""The CAs of a hosted control plane, as HyperShift makes them."""
+"""Makes certificate authorities as HyperShift does for hosted control planes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = timedelta(days=1)
 
 
 def rsa_authority() -> KeyPair:
-    """As HyperShift's root-ca and cluster-signer-ca are: RSA, its key in PKCS#1."""
+    """Makes an authority like root-ca and cluster-signer-ca: RSA, with its key in PKCS#1."""
     now = datetime.now(UTC).replace(microsecond=0)
     key = rsa.generate_private_key(65537, 2048)
     name = x509.Name(
@@ -27,10 +27,11 @@ def rsa_authority() -> KeyPair:
     )
     builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now - DAY, now + 3650 * DAY)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    builder = builder.add_extension(pki.usage(signs=True, enciphers=True), critical=True)
     builder = builder.add_extension(
-        x509.SubjectKeyIdentifier(bytes(range(64))), critical=False
-    )  # a digest of another kind than ours
+        pki.key_usage(signs_certificates=True, enciphers_keys=True), critical=True
+    )
+    # HyperShift uses another digest than `pki.create_authority`.
+    builder = builder.add_extension(x509.SubjectKeyIdentifier(bytes(range(64))), critical=False)
     return KeyPair(builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM), pkcs1(key))
 
 

@@ -1,4 +1,7 @@
-"""A cluster in memory, as renewers see it: what is written is there for those that read next, and replicas and API servers hear of it later."""
+"""A cluster in memory for tests of the renewer.
+
+A write is visible to the next read. Replicas and API servers receive it later.
+"""
 
 from __future__ import annotations
 
@@ -6,55 +9,54 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from cwii_webhook.certificates.checks import of
-from cwii_webhook.certificates.pki import Lifetime, der, service
+from cwii_webhook.certificates.checks import is_signed_by
+from cwii_webhook.certificates.pki import Lifetime, first_der, service_spec
 from cwii_webhook.kube.errors import StatusError
 from cwii_webhook.renewer.state import (
-    CA,
-    CRT,
-    HOOKS,
+    CA_CRT,
+    TLS_CRT,
+    WEBHOOK_CONFIGURATION,
     ClusterState,
+    DesiredCertificates,
     HeldSecret,
     Replica,
-    Terms,
     WebhookConfiguration,
     Write,
 )
-from cwii_webhook.renewer.steps import Action, step, writes
+from cwii_webhook.renewer.steps import Action, next_step, plan_writes
 
 DAY = timedelta(days=1)
 SETTLE = 10.0  # seconds
-LIFE, CA_LIFE = Lifetime(90 * DAY, 30 * DAY), Lifetime(3650 * DAY, 1200 * DAY)
-TERMS = Terms(service("hook", "ns", LIFE), "hook", CA_LIFE)
-BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
-
-
-class Cut(Exception):
-    """The renewer is gone, in the middle of it."""
+LIFETIME, CA_LIFETIME = Lifetime(90 * DAY, 30 * DAY), Lifetime(3650 * DAY, 1200 * DAY)
+DESIRED = DesiredCertificates(service_spec("hook", "ns", LIFETIME), "hook", CA_LIFETIME)
+START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class World:
-    """`serves`: by its address, what a replica has taken up. `heard`: what API servers go by. Everybody hears of everything within SETTLE."""
+class FakeCluster:
+    """A cluster with a clock. API servers receive each write within SETTLE.
 
-    serves: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    coming: dict[str, bytes] = field(
-        default_factory=dict[str, bytes]
-    )  # have what they will serve, and are in no EndpointSlice yet
-    mute: set[str] = field(default_factory=set[str])
-    hooks: dict[str, dict[str, bytes]] = field(
+    `served`: the certificate of each replica, by address.
+    `starting`: replicas that have read their certificate, but are in no EndpointSlice yet.
+    `propagated`: the caBundles that the API servers use.
+    """
+
+    served: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    starting: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    unreachable: set[str] = field(default_factory=set[str])
+    configurations: dict[str, dict[str, bytes]] = field(
         default_factory=lambda: {"one": {"pods": b"", "late": b""}, "two": {"pods": b""}}
     )
     secrets: dict[str, dict[str, bytes]] = field(default_factory=lambda: {"serving": {}, "ca": {}})
-    heard: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
+    propagated: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     time: float = 0.0
-    written: list[str] = field(default_factory=list[str])
-    each: Callable[[], None] = lambda: None  # while somebody sleeps
-    before: Callable[[], None] = lambda: None  # a write
-    reading: Callable[[], None] = lambda: None
-    absent: tuple[str, ...] = ()
+    written_objects: list[str] = field(default_factory=list[str])
+    on_sleep: Callable[[], None] = lambda: None
+    before_write: Callable[[], None] = lambda: None
+    before_read: Callable[[], None] = lambda: None
+    missing_configurations: tuple[str, ...] = ()
     _versions: dict[str, int] = field(default_factory=dict[str, int])
-    _since: float = 0.0
+    _last_write: float = 0.0
 
     def now(self) -> float:
         return self.time
@@ -63,145 +65,157 @@ class World:
         return high
 
     async def sleep(self, seconds: float, /) -> None:
-        self.passes(seconds)
-        self.each()
+        self.advance(seconds)
+        self.on_sleep()
 
-    def today(self) -> datetime:
-        return BEGIN + timedelta(seconds=self.time)
+    def utc_now(self) -> datetime:
+        return START + timedelta(seconds=self.time)
 
-    def passes(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self.time += seconds
-        if self.time - self._since >= SETTLE:
-            self.hear()
+        if self.time - self._last_write >= SETTLE:
+            self.propagate()
 
-    def hear(self) -> None:
-        self.heard = {name: dict(bundles) for name, bundles in self.hooks.items()}
-        self.serves |= self.coming
-        self.coming.clear()
+    def propagate(self) -> None:
+        self.propagated = {name: dict(bundles) for name, bundles in self.configurations.items()}
+        self.served |= self.starting
+        self.starting.clear()
 
-    def start(self, address: str) -> None:
-        """A replica has its files, and nobody knows of it."""
-        self.coming[address] = self.secrets["serving"][CRT]
+    def start_replica(self, address: str) -> None:
+        """Starts a replica with the current files. No EndpointSlice contains it yet."""
+        self.starting[address] = self.secrets["serving"][TLS_CRT]
 
-    def take(self, address: str) -> None:
-        """A replica reads its files."""
-        if pem := self.secrets["serving"].get(CRT):
-            self.serves[address] = pem
+    def reload_replica(self, address: str) -> None:
+        """Makes a replica read its files."""
+        if pem := self.secrets["serving"].get(TLS_CRT):
+            self.served[address] = pem
 
-    def read(self) -> ClusterState:
-        hooks = tuple(
+    def snapshot(self) -> ClusterState:
+        configurations = tuple(
             WebhookConfiguration(name, self._version(name), dict(bundles))
-            for name, bundles in self.hooks.items()
+            for name, bundles in self.configurations.items()
         )
-        held = {
+        secrets = {
             name: HeldSecret(name, self._version(name), dict(data))
             for name, data in self.secrets.items()
         }
-        shows = tuple(
+        replicas = tuple(
             Replica(
-                at,
-                b"" if at in self.mute else der(pem),
-                "does not answer" if at in self.mute else "",
+                address,
+                b"" if address in self.unreachable else first_der(pem),
+                "does not answer" if address in self.unreachable else "",
             )
-            for at, pem in self.serves.items()
+            for address, pem in self.served.items()
         )
-        return ClusterState(held["ca"], held["serving"], hooks, self.absent, shows)
+        return ClusterState(
+            secrets["ca"],
+            secrets["serving"],
+            configurations,
+            self.missing_configurations,
+            replicas,
+        )
 
-    async def found(self) -> ClusterState:
-        self.reading()
-        return self.read()
+    async def read_state(self) -> ClusterState:
+        self.before_read()
+        return self.snapshot()
 
     async def write(self, write: Write, /) -> None:
-        self.before()
-        self.put(write)
+        self.before_write()
+        self.apply(write)
 
-    def put(self, write: Write) -> None:
-        if write.version != self._version(write.name):
+    def apply(self, write: Write) -> None:
+        if write.resource_version != self._version(write.name):
             raise StatusError(409, "the object has been modified")
-        home = self.hooks if write.kind == HOOKS else self.secrets
-        there = {**home[write.name], **write.content}
-        home[write.name] = {key: value for key, value in there.items() if value is not None}
+        objects = self.configurations if write.kind == WEBHOOK_CONFIGURATION else self.secrets
+        content = {**objects[write.name], **write.content}
+        objects[write.name] = {key: value for key, value in content.items() if value is not None}
         self.touch(write.name)
-        self.written.append(write.name)
+        self.written_objects.append(write.name)
 
     def touch(self, name: str) -> None:
         self._versions[name] = int(self._version(name)) + 1
-        self._since = self.time
+        self._last_write = self.time
 
     def _version(self, name: str) -> str:
         return str(self._versions.get(name, 1))
 
-    def torn(self) -> list[str]:
-        """Whom an API server would not believe, by what it has heard and by what stands there."""
+    def trust_errors(self) -> list[str]:
+        """Lists the replicas that an API server rejects, with the old or the new caBundles."""
         return [
-            f"{at} is not believed by {name} ({where})"
-            for where, hooks in (("heard", self.heard), ("written", self.hooks))
-            for name, bundles in hooks.items()
-            for at, pem in {**self.serves, **self.coming}.items()
-            if not all(of(pem, bundle) for bundle in bundles.values())
+            f"{name} does not trust {address} ({source})"
+            for source, configurations in (
+                ("propagated", self.propagated),
+                ("written", self.configurations),
+            )
+            for name, bundles in configurations.items()
+            for address, pem in {**self.served, **self.starting}.items()
+            if not all(is_signed_by(pem, bundle) for bundle in bundles.values())
         ]
 
-    def whole(self) -> bool:
-        """All is as it should be, and nothing more is there."""
-        signer = self.secrets["ca"].get(CRT, b"")
-        bundles = [bundle for each in self.hooks.values() for bundle in each.values()]
+    def is_complete(self) -> bool:
+        """Whether all objects have the desired content, and nothing else."""
+        signer = self.secrets["ca"].get(TLS_CRT, b"")
+        bundles = [bundle for each in self.configurations.values() for bundle in each.values()]
         pair = self.secrets["serving"]
         return (
             set(self.secrets["ca"]) == {"tls.crt", "tls.key"}
             and bundles == [signer] * 3
-            and pair.get(CA) == signer
-            and of(pair[CRT], signer)
+            and pair.get(CA_CRT) == signer
+            and is_signed_by(pair[TLS_CRT], signer)
         )
 
 
 @dataclass
-class Mind:
-    """A renewer that looks at one moment, and acts at another."""
+class StepRenewer:
+    """A renewer that decides at one moment, and writes at another."""
 
-    world: World
-    seen: ClusterState | None = None
-    next: Action = Action.WAIT
+    cluster: FakeCluster
+    state: ClusterState | None = None
+    action: Action = Action.WAIT
     _versions: object = None
-    _since: float = 0.0
+    _last_write: float = 0.0
 
-    def look(self) -> Action:
-        self.seen = self.world.read()
-        if self.seen.versions != self._versions:
-            self._versions, self._since = self.seen.versions, self.world.time
-        self.next = step(
-            self.seen, TERMS, self.world.today(), calm=self.world.time - self._since >= SETTLE
-        ).what
-        return self.next
+    def decide(self) -> Action:
+        self.state = self.cluster.snapshot()
+        if self.state.resource_versions != self._versions:
+            self._versions, self._last_write = self.state.resource_versions, self.cluster.time
+        self.action = next_step(
+            self.state,
+            DESIRED,
+            self.cluster.utc_now(),
+            is_settled=self.cluster.time - self._last_write >= SETTLE,
+        ).action
+        return self.action
 
-    def act(self) -> Iterator[Write]:
-        """One write after the other."""
-        if self.seen:
-            for write in writes(self.next, self.seen, TERMS, self.world.today()):
-                self.world.put(write)
+    def write(self) -> Iterator[Write]:
+        """Applies the writes one after the other, and yields each."""
+        if self.state:
+            for write in plan_writes(self.action, self.state, DESIRED, self.cluster.utc_now()):
+                self.cluster.apply(write)
                 yield write
 
 
-def settled(world: World) -> None:
-    """A renewer comes, and replicas take up what they are given, until nothing is left to do."""
-    mind = Mind(world)
+def run_to_completion(cluster: FakeCluster) -> None:
+    """Runs a renewer and reloads the replicas until the renewer is done."""
+    renewer = StepRenewer(cluster)
     for _ in range(60):
-        if mind.look() is Action.DONE:
+        if renewer.decide() is Action.DONE:
             return
-        for _ in mind.act():
+        for _ in renewer.write():
             pass
-        if mind.next is Action.WAIT:
-            world.passes(SETTLE)
-            for address in world.serves:
-                world.take(address)
-    raise AssertionError("it never came to its end")
+        if renewer.action is Action.WAIT:
+            cluster.advance(SETTLE)
+            for address in cluster.served:
+                cluster.reload_replica(address)
+    raise AssertionError("the renewer did not finish")
 
 
-def established() -> World:
-    """It has all begun well."""
-    world = World()
-    settled(world)
+def make_installed_cluster() -> FakeCluster:
+    """Makes a cluster with valid certificates and two replicas that serve them."""
+    cluster = FakeCluster()
+    run_to_completion(cluster)
     for address in ("a", "b"):
-        world.take(address)
-    world.hear()
-    world.written.clear()
-    return world
+        cluster.reload_replica(address)
+    cluster.propagate()
+    cluster.written_objects.clear()
+    return cluster

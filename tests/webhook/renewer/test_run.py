@@ -1,4 +1,4 @@
-"""The renewer at work: looks, does, looks again, and what it tells when it cannot come to its end."""
+"""The renewer repeats its steps until it is done, and reports why if it cannot finish."""
 
 from __future__ import annotations
 
@@ -11,70 +11,72 @@ from datetime import timedelta
 import pytest
 from cwii_webhook.kube.errors import StatusError, Unreachable
 from cwii_webhook.renewer.outcome import Outcome
-from cwii_webhook.renewer.run import MOST, Renewer
-from cwii_webhook.renewer.state import CRT
+from cwii_webhook.renewer.run import MAX_REPEATS, Renewer
+from cwii_webhook.renewer.state import TLS_CRT
 from cwii_webhook.telemetry.log import Log
 
 from tests.webhook.renewer.fake_cluster import (
-    BEGIN,
-    CA_LIFE,
-    LIFE,
+    CA_LIFETIME,
+    DESIRED,
+    LIFETIME,
     SETTLE,
-    TERMS,
-    World,
-    established,
+    START,
+    FakeCluster,
+    make_installed_cluster,
 )
 
 PATIENCE = 300.0
 
 
-def renewed(world: World) -> Outcome:
+def run_renewer(cluster: FakeCluster) -> Outcome:
     log = Log(os.open(os.devnull, os.O_WRONLY))
-    return asyncio.run(Renewer(world, TERMS, world, world.today, log).run(SETTLE, PATIENCE))
+    return asyncio.run(
+        Renewer(cluster, DESIRED, cluster, cluster.utc_now, log).run(SETTLE, PATIENCE)
+    )
 
 
-def taking(world: World, *addresses: str) -> Callable[[], None]:
-    """Whatever is waited for, these replicas take up what there is."""
+def reload_on_sleep(cluster: FakeCluster, *addresses: str) -> Callable[[], None]:
+    """Returns a callback that makes these replicas, or all, read their files."""
 
-    def each() -> None:
-        for address in addresses or tuple(world.serves):
-            world.take(address)
+    def reload() -> None:
+        for address in addresses or tuple(cluster.served):
+            cluster.reload_replica(address)
 
-    return each
-
-
-def due(world: World) -> None:
-    world.passes((CA_LIFE.lasts - CA_LIFE.early).total_seconds())
+    return reload
 
 
-def test_the_first_certificate_is_there_without_a_wait_but_for_the_replicas() -> None:
-    world = World(serves={"a": b""})
-    world.each = taking(world)
-
-    outcome = renewed(world)
-
-    assert (outcome.code, outcome.what) == (0, "renewed")
-    assert world.whole()
-    assert world.time < SETTLE
-    assert outcome.ends
-    assert abs(outcome.ends - (BEGIN + LIFE.lasts)) < timedelta(minutes=6)
+def make_authority_due(cluster: FakeCluster) -> None:
+    cluster.advance((CA_LIFETIME.duration - CA_LIFETIME.renew_before).total_seconds())
 
 
-def test_what_is_well_is_left_alone_and_nobody_is_told() -> None:
-    outcome = renewed(established())
+def test_first_certificate_waits_only_for_replicas() -> None:
+    cluster = FakeCluster(served={"a": b""})
+    cluster.on_sleep = reload_on_sleep(cluster)
 
-    assert (outcome.code, outcome.what, outcome.event) == (0, "unchanged", None)
+    outcome = run_renewer(cluster)
+
+    assert (outcome.exit_code, outcome.result) == (0, "renewed")
+    assert cluster.is_complete()
+    assert cluster.time < SETTLE
+    assert outcome.certificate_expiry
+    assert abs(outcome.certificate_expiry - (START + LIFETIME.duration)) < timedelta(minutes=6)
 
 
-def test_an_authority_is_followed_by_the_next_and_what_was_done_is_told_in_order() -> None:
-    world = established()
-    due(world)
-    world.each = taking(world)
+def test_valid_certificates_stay_unchanged_without_an_event() -> None:
+    outcome = run_renewer(make_installed_cluster())
 
-    outcome = renewed(world)
+    assert (outcome.exit_code, outcome.result, outcome.event) == (0, "unchanged", None)
 
-    assert world.whole()
-    assert outcome.done == (
+
+def test_authority_is_replaced_and_the_actions_are_reported_in_order() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    cluster.on_sleep = reload_on_sleep(cluster)
+
+    outcome = run_renewer(cluster)
+
+    assert cluster.is_complete()
+    assert outcome.completed == (
         "the next authority was made",
         "an authority was added to caBundle",
         "the next authority signs from now on",
@@ -83,135 +85,138 @@ def test_an_authority_is_followed_by_the_next_and_what_was_done_is_told_in_order
     )
     assert outcome.event
     assert outcome.event[:2] == ("Normal", "CertificateRenewed")
-    assert json.loads(outcome.line)["outcome"] == "renewed"
+    assert json.loads(outcome.termination_message)["outcome"] == "renewed"
 
 
-def test_a_replica_that_never_comes_is_told_and_the_old_authority_stays() -> None:
-    world = established()
-    old = world.secrets["ca"][CRT]
-    due(world)
-    world.each = taking(world, "a")
+def test_outdated_replica_is_reported_and_the_old_authority_stays_trusted() -> None:
+    cluster = make_installed_cluster()
+    old = cluster.secrets["ca"][TLS_CRT]
+    make_authority_due(cluster)
+    cluster.on_sleep = reload_on_sleep(cluster, "a")
 
-    outcome = renewed(world)
+    outcome = run_renewer(cluster)
 
-    assert outcome.code == 1
+    assert outcome.exit_code == 1
     assert (
-        outcome.hindrance
+        outcome.problem
         == "not all serve the new certificate: b serves another; that has not changed for 300 s"
     )
-    assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
+    assert all(
+        old in bundle for bundles in cluster.configurations.values() for bundle in bundles.values()
+    )
     assert outcome.event
     assert outcome.event[:2] == ("Warning", "CertificateNotRenewed")
-    world.each = taking(world)
-    assert renewed(world).code == 0
-    assert world.whole()
+    cluster.on_sleep = reload_on_sleep(cluster)
+    assert run_renewer(cluster).exit_code == 0
+    assert cluster.is_complete()
 
 
-def test_a_replica_that_takes_its_time_is_waited_for_as_long_as_the_last_write_is_no_older_than_that() -> (
-    None
-):
-    world = established()
-    due(world)
+def test_slow_replica_is_waited_for_until_the_patience_ends() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
     waited: list[float] = []
 
-    def each() -> None:
-        waited.append(world.time)
+    def reload_late() -> None:
+        waited.append(cluster.time)
         if len(waited) > 580:
-            taking(world)()
+            reload_on_sleep(cluster)()
 
-    world.each = each
+    cluster.on_sleep = reload_late
 
-    assert renewed(world).code == 0
+    assert run_renewer(cluster).exit_code == 0
     assert waited[-1] - waited[0] > 280
 
 
-def test_what_another_wrote_in_between_is_looked_at_anew() -> None:
-    world = established()
-    due(world)
-    world.each = taking(world)
-    others = iter(["ca", "one", "two", "serving"])
+def test_write_conflict_makes_the_renewer_read_again() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    cluster.on_sleep = reload_on_sleep(cluster)
+    names = iter(["ca", "one", "two", "serving"])
 
-    def before() -> None:
-        if name := next(others, ""):
-            world.touch(name)
+    def before_write() -> None:
+        if name := next(names, ""):
+            cluster.touch(name)
 
-    world.before = before
+    cluster.before_write = before_write
 
-    assert renewed(world).code == 0
-    assert world.whole()
+    assert run_renewer(cluster).exit_code == 0
+    assert cluster.is_complete()
 
 
-def test_what_somebody_undoes_again_and_again_is_told() -> None:
-    world = established()
+def test_action_that_another_writer_undoes_is_reported() -> None:
+    cluster = make_installed_cluster()
 
-    def undone() -> None:
-        world.hooks["one"]["pods"] = b""
-        world.touch("one")
+    def undo() -> None:
+        cluster.configurations["one"]["pods"] = b""
+        cluster.touch("one")
 
-    world.reading = undone
+    cluster.before_read = undo
 
-    outcome = renewed(world)
+    outcome = run_renewer(cluster)
 
-    assert (
-        outcome.hindrance
-        == f"an authority was added to caBundle, {MOST} times, and somebody undoes it: let nobody else write there"
+    assert outcome.problem == (
+        f"an authority was added to caBundle, {MAX_REPEATS} times, "
+        "and somebody undoes it: let nobody else write there"
     )
 
 
-def test_a_configuration_that_is_not_there_hinders_no_replica_and_is_told() -> None:
-    world = World(serves={"a": b""}, absent=("gone",))
-    world.each = taking(world)
+def test_missing_configuration_is_reported_after_all_other_steps() -> None:
+    cluster = FakeCluster(served={"a": b""}, missing_configurations=("gone",))
+    cluster.on_sleep = reload_on_sleep(cluster)
 
-    outcome = renewed(world)
+    outcome = run_renewer(cluster)
 
-    assert outcome.hindrance.startswith("there is no MutatingWebhookConfiguration gone")
-    assert world.whole()
+    assert outcome.problem.startswith("there is no MutatingWebhookConfiguration gone")
+    assert cluster.is_complete()
 
 
 @pytest.mark.parametrize(
-    "trouble",
+    "error",
     [Unreachable("it is away"), StatusError(503, "later"), StatusError(429, "slow down", 2.0)],
 )
-def test_what_passes_by_itself_is_waited_for(trouble: Exception) -> None:
-    world = established()
-    due(world)
-    world.each = taking(world)
-    times = iter(range(4))
+def test_temporary_errors_are_retried(error: Exception) -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    cluster.on_sleep = reload_on_sleep(cluster)
+    attempts = iter(range(4))
 
-    def before() -> None:
-        if next(times, None) is not None:
-            raise trouble
+    def before_write() -> None:
+        if next(attempts, None) is not None:
+            raise error
 
-    world.before = before
+    cluster.before_write = before_write
 
-    assert renewed(world).code == 0
-    assert world.whole()
+    assert run_renewer(cluster).exit_code == 0
+    assert cluster.is_complete()
 
 
-def test_but_not_for_ever() -> None:
-    world = established()
-    due(world)
+def test_retries_end_with_the_patience() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
 
-    def before() -> None:
+    def before_write() -> None:
         raise Unreachable("it is away")
 
-    world.before = before
+    cluster.before_write = before_write
 
-    outcome = renewed(world)
+    outcome = run_renewer(cluster)
 
-    assert outcome.hindrance == "it is away; that has not changed for 300 s"
-    assert world.time - (CA_LIFE.lasts - CA_LIFE.early).total_seconds() < PATIENCE + 60
+    assert outcome.problem == "it is away; that has not changed for 300 s"
+    assert (
+        cluster.time - (CA_LIFETIME.duration - CA_LIFETIME.renew_before).total_seconds()
+        < PATIENCE + 60
+    )
 
 
-def test_what_is_refused_for_good_is_told_at_once() -> None:
-    world = established()
-    due(world)
-    begun = world.time
+def test_permanent_error_ends_the_run_at_once() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    start = cluster.time
 
-    def before() -> None:
+    def before_write() -> None:
         raise StatusError(422, "it is invalid")
 
-    world.before = before
+    cluster.before_write = before_write
 
-    assert renewed(world).hindrance == "the API server answered 422: it is invalid"
-    assert world.time == begun
+    assert run_renewer(cluster).problem == "the API server answered 422: it is invalid"
+    assert cluster.time == start

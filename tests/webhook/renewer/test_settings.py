@@ -1,13 +1,13 @@
-"""What a renewer is told, and what cannot be meant."""
+"""The flags of the renewer: their effect, their limits and their help."""
 
 from __future__ import annotations
 
 import pytest
 from cwii_webhook.__main__ import run
-from cwii_webhook.renewer.settings import FLAGS, Settings, settings
+from cwii_webhook.renewer.settings import FLAGS, Settings, build_renewer_settings
 from cwii_webhook.settings.flags import BadFlag, parse
 
-NEEDED = (
+REQUIRED = (
     "--namespace=ns",
     "--service=hook",
     "--serving-secret=hook-serving",
@@ -16,12 +16,14 @@ NEEDED = (
 )
 
 
-def told(*more: str) -> Settings:
-    return settings(parse(FLAGS, [*NEEDED, *more], {}))
+def parse_settings(*arguments: str) -> Settings:
+    return build_renewer_settings(parse(FLAGS, [*REQUIRED, *arguments], {}))
 
 
-def test_several_configurations_may_be_named_in_one_breath_or_one_after_the_other() -> None:
-    assert told("--configuration", "two,three", "--configuration=four").configurations == (
+def test_configuration_flag_takes_a_list_and_is_repeatable() -> None:
+    assert parse_settings(
+        "--configuration", "two,three", "--configuration=four"
+    ).configurations == (
         "hook",
         "two",
         "three",
@@ -29,27 +31,30 @@ def test_several_configurations_may_be_named_in_one_breath_or_one_after_the_othe
     )
 
 
-def test_a_pair_is_due_after_two_thirds_of_its_life_and_an_authority_before_a_pair_would_outlive_it() -> (
-    None
-):
-    assert told("--validity=90h", "--renew-at=0.5").early == 45 * 3600
-    assert told("--validity=90h", "--ca-validity=200h", "--renew-at=0.8").ca_early == 90 * 3600
-    assert told("--validity=2m", "--ca-validity=4m").validity == 120
+def test_renewal_times_follow_the_validity_and_the_share() -> None:
+    assert parse_settings("--validity=90h", "--renew-at=0.5").renew_before == 45 * 3600
+    assert (
+        parse_settings("--validity=90h", "--ca-validity=200h", "--renew-at=0.8").ca_renew_before
+        == 90 * 3600
+    )
+    assert parse_settings("--validity=2m", "--ca-validity=4m").validity == 120
 
 
-def test_a_pair_is_made_anew_while_it_still_lasts_until_the_next_run() -> None:
-    assert told("--validity=2m", "--every=1m").early == 90
-    assert told("--validity=90h", "--every=6h").early == pytest.approx(90 * 3600 * 0.33)
+def test_pair_is_renewed_before_it_would_end_between_two_runs() -> None:
+    assert parse_settings("--validity=2m", "--every=1m").renew_before == 90
+    assert parse_settings("--validity=90h", "--every=6h").renew_before == pytest.approx(
+        90 * 3600 * 0.33
+    )
 
 
-@pytest.mark.parametrize("missing", NEEDED)
-def test_without_any_of_the_first_five_nothing_is_begun(missing: str) -> None:
+@pytest.mark.parametrize("missing", REQUIRED)
+def test_missing_required_flag_is_an_error(missing: str) -> None:
     with pytest.raises(BadFlag, match=f"^{missing.partition('=')[0]} is not said: "):
-        settings(parse(FLAGS, [word for word in NEEDED if word != missing], {}))
+        build_renewer_settings(parse(FLAGS, [word for word in REQUIRED if word != missing], {}))
 
 
 @pytest.mark.parametrize(
-    ("flag", "why"),
+    ("flag", "reason"),
     [
         ("--renew-at=0.1", "--renew-at is 0.1: "),
         ("--renew-at=67%", "--renew-at is '67%', which is no share: say a part of one"),
@@ -60,26 +65,26 @@ def test_without_any_of_the_first_five_nothing_is_begun(missing: str) -> None:
         ("--log-level=loud", "--log-level is 'loud': "),
     ],
 )
-def test_what_cannot_be_meant_is_told(flag: str, why: str) -> None:
+def test_invalid_value_is_an_error(flag: str, reason: str) -> None:
     with pytest.raises(BadFlag) as raised:
-        told(flag)
-    assert str(raised.value).startswith(why)
+        parse_settings(flag)
+    assert str(raised.value).startswith(reason)
 
 
-def test_help_tells_of_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cwii-webhook", "renew", "--help"], {}) == 0
-    said = capsys.readouterr().out
-    assert [flag.name for flag in FLAGS if f"  --{flag.name} " not in said] == []
-    assert "How long a certificate lasts. [2160h]" in said
+    output = capsys.readouterr().out
+    assert [flag.name for flag in FLAGS if f"  --{flag.name} " not in output] == []
+    assert "How long a certificate lasts. [2160h]" in output
 
 
-def test_the_program_s_own_help_says_that_there_is_such_a_thing(
+def test_help_of_the_program_lists_renew(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run(["cwii-webhook", "--help"], {})
     assert "cwii-webhook renew" in capsys.readouterr().out
 
 
-def test_a_peer_s_program_knows_nothing_of_it() -> None:
+def test_program_name_of_another_webhook_has_no_renew_command() -> None:
     with pytest.raises(BadFlag, match="'renew' is no flag"):
         run(["amazon-eks-pod-identity-webhook", "renew"], {})

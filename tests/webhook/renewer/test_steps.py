@@ -1,4 +1,8 @@
-"""What is there → what is next: wherever a renewer is cut, whoever else does the same, and however late replicas and API servers hear of it."""
+"""Each state of the cluster has one next step.
+
+Renewers reach the desired state although they are interrupted, run concurrently, and although
+replicas and API servers receive changes late.
+"""
 
 from __future__ import annotations
 
@@ -7,329 +11,352 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from cwii_webhook.certificates.checks import worthless
-from cwii_webhook.certificates.pki import authority, certificates, signed
+from cwii_webhook.certificates.checks import serving_problem
+from cwii_webhook.certificates.pki import create_authority, parse_certificates, sign
 from cwii_webhook.kube.errors import StatusError
-from cwii_webhook.renewer.state import CA, CRT, KEY, NEXT_CRT
-from cwii_webhook.renewer.steps import Action, step
+from cwii_webhook.renewer.state import CA_CRT, NEXT_CRT, TLS_CRT, TLS_KEY
+from cwii_webhook.renewer.steps import Action, next_step
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.webhook.renewer.fake_cluster import (
-    CA_LIFE,
-    LIFE,
+    CA_LIFETIME,
+    DESIRED,
+    LIFETIME,
     SETTLE,
-    TERMS,
-    Mind,
-    World,
-    established,
-    settled,
+    FakeCluster,
+    StepRenewer,
+    make_installed_cluster,
+    run_to_completion,
 )
 
-ONE = st.integers(0, 1)
-LEAF, AUTHORITY = LIFE.lasts - LIFE.early, CA_LIFE.lasts - CA_LIFE.early
+INDEX = st.integers(0, 1)
+SERVING_AGE, AUTHORITY_AGE = (
+    LIFETIME.duration - LIFETIME.renew_before,
+    CA_LIFETIME.duration - CA_LIFETIME.renew_before,
+)
 
 
-def nothing_is_there(world: World) -> None:
-    world.secrets = {"serving": {}, "ca": {}}
-    world.hooks = {name: dict.fromkeys(bundles, b"") for name, bundles in world.hooks.items()}
-    world.serves.clear()
+def empty_the_cluster(cluster: FakeCluster) -> None:
+    cluster.secrets = {"serving": {}, "ca": {}}
+    cluster.configurations = {
+        name: dict.fromkeys(bundles, b"") for name, bundles in cluster.configurations.items()
+    }
+    cluster.served.clear()
 
 
-def the_pair_is_due(world: World) -> None:
-    world.passes(LEAF.total_seconds())
+def make_serving_pair_due(cluster: FakeCluster) -> None:
+    cluster.advance(SERVING_AGE.total_seconds())
 
 
-def the_authority_is_due(world: World) -> None:
-    """The pair that is served was made lately."""
-    world.passes(AUTHORITY.total_seconds() - 10 * 86400)
-    settled(world)
-    world.passes(10 * 86400)
-    world.written.clear()
+def make_authority_due(cluster: FakeCluster) -> None:
+    """Makes only the authority due. The serving pair is new."""
+    cluster.advance(AUTHORITY_AGE.total_seconds() - 10 * 86400)
+    run_to_completion(cluster)
+    cluster.advance(10 * 86400)
+    cluster.written_objects.clear()
 
 
-def the_authority_is_lost(world: World) -> None:
-    world.secrets["ca"] = {}
-    world.touch("ca")
+def lose_authority(cluster: FakeCluster) -> None:
+    cluster.secrets["ca"] = {}
+    cluster.touch("ca")
 
 
-def a_bundle_is_lost(world: World) -> None:
-    world.hooks["one"]["pods"] = b""
-    world.touch("one")
+def lose_bundle(cluster: FakeCluster) -> None:
+    cluster.configurations["one"]["pods"] = b""
+    cluster.touch("one")
 
 
-SCENES: dict[Callable[[World], None], list[str]] = {
-    nothing_is_there: ["ca", "one", "two", "serving"],
-    the_pair_is_due: ["serving"],
-    the_authority_is_due: ["ca", "one", "two", "ca", "serving", "one", "two"],
-    the_authority_is_lost: ["ca", "one", "two", "serving", "one", "two"],
-    a_bundle_is_lost: ["one"],
+SCENARIOS: dict[Callable[[FakeCluster], None], list[str]] = {
+    empty_the_cluster: ["ca", "one", "two", "serving"],
+    make_serving_pair_due: ["serving"],
+    make_authority_due: ["ca", "one", "two", "ca", "serving", "one", "two"],
+    lose_authority: ["ca", "one", "two", "serving", "one", "two"],
+    lose_bundle: ["one"],
 }
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_it_comes_to_its_end_in_as_few_writes_as_there_can_be_and_then_writes_nothing(
-    scene: Callable[[World], None],
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_renewal_makes_the_fewest_writes_and_a_second_run_makes_none(
+    scenario: Callable[[FakeCluster], None],
 ) -> None:
-    world = established()
-    scene(world)
+    cluster = make_installed_cluster()
+    scenario(cluster)
 
-    settled(world)
-    assert world.written == SCENES[scene]
-    assert world.whole()
+    run_to_completion(cluster)
+    assert cluster.written_objects == SCENARIOS[scenario]
+    assert cluster.is_complete()
 
-    settled(world)
-    assert world.written == SCENES[scene]
+    run_to_completion(cluster)
+    assert cluster.written_objects == SCENARIOS[scenario]
 
 
 @pytest.mark.parametrize(
-    ("scene", "cut"), [(scene, cut) for scene, order in SCENES.items() for cut in range(len(order))]
+    ("scenario", "cut"),
+    [(scenario, cut) for scenario, order in SCENARIOS.items() for cut in range(len(order))],
 )
-def test_wherever_it_is_cut_another_comes_to_the_same_end_and_nobody_is_refused_meanwhile(
-    scene: Callable[[World], None], cut: int
+def test_interrupted_renewal_is_completed_by_another_and_no_replica_is_rejected_meanwhile(
+    scenario: Callable[[FakeCluster], None], cut: int
 ) -> None:
-    world = established()
-    scene(world)
-    broken = set(world.torn())
+    cluster = make_installed_cluster()
+    scenario(cluster)
+    errors_at_start = set(cluster.trust_errors())
 
-    one, left = Mind(world), cut + 1
-    while left:
-        one.look()
-        for _ in one.act():
-            assert set(world.torn()) <= broken
-            left -= 1
-            if not left:
+    renewer, remaining = StepRenewer(cluster), cut + 1
+    while remaining:
+        renewer.decide()
+        for _ in renewer.write():
+            assert set(cluster.trust_errors()) <= errors_at_start
+            remaining -= 1
+            if not remaining:
                 break
-        if one.next is Action.WAIT:
-            world.passes(SETTLE)
-            for address in world.serves:
-                world.take(address)
-    assert len(world.written) == cut + 1
+        if renewer.action is Action.WAIT:
+            cluster.advance(SETTLE)
+            for address in cluster.served:
+                cluster.reload_replica(address)
+    assert len(cluster.written_objects) == cut + 1
 
-    settled(world)
-    assert world.whole()
-    assert not world.torn()
+    run_to_completion(cluster)
+    assert cluster.is_complete()
+    assert not cluster.trust_errors()
 
 
-def test_an_authority_signs_only_when_every_api_server_has_heard_of_it() -> None:
-    world = established()
-    the_authority_is_due(world)
-    old = world.secrets["serving"][CRT]
-    mind = Mind(world)
+def test_next_authority_signs_only_after_all_api_servers_trust_it() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    old = cluster.secrets["serving"][TLS_CRT]
+    renewer = StepRenewer(cluster)
     for _ in range(3):
-        mind.look()
-        list(mind.act())
+        renewer.decide()
+        list(renewer.write())
 
-    assert mind.next is Action.WAIT
-    world.passes(SETTLE - 1)
-    assert mind.look() is Action.WAIT
-    assert world.secrets["serving"][CRT] == old
-    world.passes(1)
-    assert mind.look() is Action.PROMOTE
+    assert renewer.action is Action.WAIT
+    cluster.advance(SETTLE - 1)
+    assert renewer.decide() is Action.WAIT
+    assert cluster.secrets["serving"][TLS_CRT] == old
+    cluster.advance(1)
+    assert renewer.decide() is Action.PROMOTE_NEXT_AUTHORITY
 
 
-def test_whoever_still_serves_the_old_certificate_is_named_and_its_authority_stays() -> None:
-    world = established()
-    the_authority_is_due(world)
-    old = world.secrets["ca"][CRT]
-    mind = Mind(world)
+def test_outdated_replicas_are_named_and_their_authority_stays_trusted() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    old = cluster.secrets["ca"][TLS_CRT]
+    renewer = StepRenewer(cluster)
     for _ in range(12):
-        mind.look()
-        list(mind.act())
-        world.passes(SETTLE)
-        world.take("a")
-    world.mute.add("a")
+        renewer.decide()
+        list(renewer.write())
+        cluster.advance(SETTLE)
+        cluster.reload_replica("a")
+    cluster.unreachable.add("a")
 
-    told = step(world.read(), TERMS, world.today(), calm=True)
+    step = next_step(cluster.snapshot(), DESIRED, cluster.utc_now(), is_settled=True)
 
-    assert told.what is Action.WAIT
-    assert told.why == "not all serve the new certificate: a does not answer; b serves another"
-    assert all(old in bundle for bundles in world.hooks.values() for bundle in bundles.values())
-
-
-def test_a_replica_that_comes_with_the_old_certificate_and_that_nobody_knows_of_yet_is_waited_for() -> (
-    None
-):
-    world = established()
-    the_authority_is_due(world)
-    mind = Mind(world)
-    while mind.look() is not Action.PAIR:
-        list(mind.act())
-        if mind.next is Action.WAIT:
-            world.passes(SETTLE)
-    world.start("new")
-    list(mind.act())
-    for address in world.serves:
-        world.take(address)
-
-    assert mind.look() is Action.WAIT
-    world.passes(SETTLE)
-    assert mind.look() is Action.WAIT
-    assert not world.torn()
-    world.take("new")
-    assert mind.look() is Action.FORGET
+    assert step.action is Action.WAIT
+    assert step.reason == "not all serve the new certificate: a does not answer; b serves another"
+    assert all(
+        old in bundle for bundles in cluster.configurations.values() for bundle in bundles.values()
+    )
 
 
-def test_what_serves_nobody_is_replaced_without_a_wait() -> None:
-    world = established()
-    world.passes(LIFE.lasts.total_seconds())
+def test_old_authority_stays_for_a_starting_replica_without_endpoint() -> None:
+    cluster = make_installed_cluster()
+    make_authority_due(cluster)
+    renewer = StepRenewer(cluster)
+    while renewer.decide() is not Action.SIGN_PAIR:
+        list(renewer.write())
+        if renewer.action is Action.WAIT:
+            cluster.advance(SETTLE)
+    cluster.start_replica("new")
+    list(renewer.write())
+    for address in cluster.served:
+        cluster.reload_replica(address)
 
-    assert step(world.read(), TERMS, world.today(), calm=False).what is Action.PAIR
+    assert renewer.decide() is Action.WAIT
+    cluster.advance(SETTLE)
+    assert renewer.decide() is Action.WAIT
+    assert not cluster.trust_errors()
+    cluster.reload_replica("new")
+    assert renewer.decide() is Action.PRUNE_BUNDLES
+
+
+def test_expired_pair_is_replaced_without_a_wait() -> None:
+    cluster = make_installed_cluster()
+    cluster.advance(LIFETIME.duration.total_seconds())
+
+    assert (
+        next_step(cluster.snapshot(), DESIRED, cluster.utc_now(), is_settled=False).action
+        is Action.SIGN_PAIR
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "value", "then"),
+    ("name", "key", "value", "action"),
     [
-        ("ca", KEY, b"", Action.AUTHORITY),
-        ("ca", CRT, b"nonsense", Action.AUTHORITY),
-        ("ca", NEXT_CRT, b"nonsense", Action.NEXT),
-        ("serving", KEY, b"", Action.PAIR),
-        ("serving", CA, b"", Action.PAIR),
+        ("ca", TLS_KEY, b"", Action.CREATE_AUTHORITY),
+        ("ca", TLS_CRT, b"nonsense", Action.CREATE_AUTHORITY),
+        ("ca", NEXT_CRT, b"nonsense", Action.CREATE_NEXT_AUTHORITY),
+        ("serving", TLS_KEY, b"", Action.SIGN_PAIR),
+        ("serving", CA_CRT, b"", Action.SIGN_PAIR),
     ],
 )
-def test_what_somebody_has_spoilt_is_made_anew(
-    name: str, key: str, value: bytes, then: Action
-) -> None:
-    world = established()
-    world.secrets[name][key] = value
-    world.touch(name)
+def test_invalid_data_is_replaced(name: str, key: str, value: bytes, action: Action) -> None:
+    cluster = make_installed_cluster()
+    cluster.secrets[name][key] = value
+    cluster.touch(name)
 
-    assert step(world.read(), TERMS, world.today(), calm=True).what is then
-    settled(world)
-    assert world.whole()
-
-
-def test_a_successor_takes_the_place_of_an_authority_that_has_ended() -> None:
-    world = established()
-    world.passes(CA_LIFE.lasts.total_seconds())
-    following = authority("hook", CA_LIFE, world.today())
-    world.secrets["ca"] |= {NEXT_CRT: following.certificate, "next.key": following.key}
-
-    assert step(world.read(), TERMS, world.today(), calm=False).what is Action.PROMOTE
+    assert (
+        next_step(cluster.snapshot(), DESIRED, cluster.utc_now(), is_settled=True).action is action
+    )
+    run_to_completion(cluster)
+    assert cluster.is_complete()
 
 
-def test_other_authorities_in_a_bundle_stay_until_all_serve_what_ours_has_signed_and_nonsense_does_not() -> (
-    None
-):
-    world = established()
-    foreign = authority("foreign", CA_LIFE, world.today())
-    for address in world.serves:
-        world.serves[address] = signed(TERMS.wish, foreign, world.today()).certificate
-    world.hooks["two"]["pods"] = foreign.certificate + b"nonsense"
-    world.touch("two")
-    mind = Mind(world)
+def test_next_authority_replaces_an_expired_one() -> None:
+    cluster = make_installed_cluster()
+    cluster.advance(CA_LIFETIME.duration.total_seconds())
+    next_authority = create_authority("hook", CA_LIFETIME, cluster.utc_now())
+    cluster.secrets["ca"] |= {NEXT_CRT: next_authority.certificate, "next.key": next_authority.key}
 
-    mind.look()
-    list(mind.act())
-    assert len(certificates(world.hooks["two"]["pods"])) == 2
-    settled(world)
-    assert world.whole()
+    assert (
+        next_step(cluster.snapshot(), DESIRED, cluster.utc_now(), is_settled=False).action
+        is Action.PROMOTE_NEXT_AUTHORITY
+    )
 
 
-def test_another_validity_is_heeded_at_once() -> None:
-    world = established()
-    terms = replace(
-        TERMS,
-        wish=replace(
-            TERMS.wish, life=replace(LIFE, lasts=timedelta(days=30), early=timedelta(days=10))
+def test_foreign_authority_is_removed_after_all_replicas_serve_the_new_pair() -> None:
+    cluster = make_installed_cluster()
+    foreign = create_authority("foreign", CA_LIFETIME, cluster.utc_now())
+    for address in cluster.served:
+        cluster.served[address] = sign(DESIRED.serving, foreign, cluster.utc_now()).certificate
+    cluster.configurations["two"]["pods"] = foreign.certificate + b"nonsense"
+    cluster.touch("two")
+    renewer = StepRenewer(cluster)
+
+    renewer.decide()
+    list(renewer.write())
+    assert len(parse_certificates(cluster.configurations["two"]["pods"])) == 2
+    run_to_completion(cluster)
+    assert cluster.is_complete()
+
+
+def test_changed_validity_renews_the_pair() -> None:
+    cluster = make_installed_cluster()
+    desired = replace(
+        DESIRED,
+        serving=replace(
+            DESIRED.serving,
+            lifetime=replace(
+                LIFETIME, duration=timedelta(days=30), renew_before=timedelta(days=10)
+            ),
         ),
     )
 
-    told = step(world.read(), terms, world.today(), calm=True)
+    step = next_step(cluster.snapshot(), desired, cluster.utc_now(), is_settled=True)
 
-    assert (told.what, told.why) == (Action.PAIR, "it was made for another time than 720h")
+    assert (step.action, step.reason) == (
+        Action.SIGN_PAIR,
+        "it was made for another time than 720h",
+    )
 
 
-class Anything(RuleBasedStateMachine):
-    """Two renewers that look and act at any moment, one write at a time; replicas that come, go and hear late; and certificates that are due."""
+class RenewerMachine(RuleBasedStateMachine):
+    """Two concurrent renewers with interruptions at any write.
+
+    Meanwhile replicas start, stop and reload late, and certificates become due.
+    """
 
     @initialize()
     def begin(self) -> None:
-        self.world = established()
-        self.minds = [Mind(self.world), Mind(self.world)]
+        self.cluster = make_installed_cluster()
+        self.renewers = [StepRenewer(self.cluster), StepRenewer(self.cluster)]
         self.count = 0
 
-    def _act(self, number: int, *, whole: bool) -> None:
-        mind = self.minds[number]
+    def _write(self, number: int, *, complete: bool) -> None:
+        renewer = self.renewers[number]
         try:
-            for _ in mind.act():
-                assert not self.world.torn()
-                if not whole:
+            for _ in renewer.write():
+                assert not self.cluster.trust_errors()
+                if not complete:
                     break
         except StatusError:
             pass
-        mind.seen = None
+        renewer.state = None
 
-    @rule(number=ONE)
-    def one_looks(self, number: int) -> None:
-        self.minds[number].look()
+    @rule(number=INDEX)
+    def renewer_decides(self, number: int) -> None:
+        self.renewers[number].decide()
 
-    @rule(number=ONE)
-    def one_acts(self, number: int) -> None:
-        self._act(number, whole=True)
+    @rule(number=INDEX)
+    def renewer_writes(self, number: int) -> None:
+        self._write(number, complete=True)
 
-    @rule(number=ONE)
-    def one_is_cut_and_begins_again(self, number: int) -> None:
-        self._act(number, whole=False)
-        self.minds[number] = Mind(self.world)
+    @rule(number=INDEX)
+    def renewer_is_interrupted_and_restarts(self, number: int) -> None:
+        self._write(number, complete=False)
+        self.renewers[number] = StepRenewer(self.cluster)
 
-    @rule(number=ONE, times=st.integers(1, 8))
-    def one_goes_on_for_a_while(self, number: int, times: int) -> None:
+    @rule(number=INDEX, times=st.integers(1, 8))
+    def renewer_runs_several_steps(self, number: int, times: int) -> None:
         for _ in range(times):
-            if self.minds[number].look() is Action.WAIT:
-                self.world.passes(SETTLE)
-            self._act(number, whole=True)
+            if self.renewers[number].decide() is Action.WAIT:
+                self.cluster.advance(SETTLE)
+            self._write(number, complete=True)
 
     @rule()
     def time_passes(self) -> None:
-        self.world.passes(SETTLE)
+        self.cluster.advance(SETTLE)
 
-    @rule(which=ONE)
-    def a_replica_hears(self, which: int) -> None:
-        self.world.take(list(self.world.serves)[which])
+    @rule(index=INDEX)
+    def replica_reloads(self, index: int) -> None:
+        self.cluster.reload_replica(list(self.cluster.served)[index])
 
     @rule()
-    def a_replica_comes_and_another_goes(self) -> None:
+    def replica_is_replaced(self) -> None:
         self.count += 1
-        if len(self.world.serves) > 2:
-            self.world.serves.pop(next(iter(self.world.serves)))
-        self.world.start(f"new-{self.count}")
+        if len(self.cluster.served) > 2:
+            self.cluster.served.pop(next(iter(self.cluster.served)))
+        self.cluster.start_replica(f"new-{self.count}")
 
     @precondition(
         lambda self: (
-            self.world.whole()
-            and not worthless(self.world.read().serving.pair(), self.world.today())
+            self.cluster.is_complete()
+            and not serving_problem(
+                self.cluster.snapshot().serving.key_pair(), self.cluster.utc_now()
+            )
         )
     )
     @rule()
     def the_authority_is_lost(self) -> None:
-        """Where the pair has ended too, nobody is believed anyway, and nobody waits."""
-        the_authority_is_lost(self.world)
+        """Requires a valid pair. With an expired one, API servers reject all replicas anyway."""
+        lose_authority(self.cluster)
 
-    @precondition(lambda self: self.world.whole())
+    @precondition(lambda self: self.cluster.is_complete())
     @rule()
     def the_pair_is_due(self) -> None:
-        self.world.passes(LEAF.total_seconds())
+        self.cluster.advance(SERVING_AGE.total_seconds())
 
-    @precondition(lambda self: self.world.whole())
+    @precondition(lambda self: self.cluster.is_complete())
     @rule()
     def the_authority_is_due(self) -> None:
-        ends = certificates(self.world.secrets["ca"][CRT])[0].not_valid_after_utc
-        self.world.passes(max(0.0, (ends - CA_LIFE.early - self.world.today()).total_seconds()))
+        expiry = parse_certificates(self.cluster.secrets["ca"][TLS_CRT])[0].not_valid_after_utc
+        self.cluster.advance(
+            max(0.0, (expiry - CA_LIFETIME.renew_before - self.cluster.utc_now()).total_seconds())
+        )
 
     @invariant()
-    def every_replica_is_believed(self) -> None:
-        assert not self.world.torn()
+    def api_servers_trust_every_replica(self) -> None:
+        assert not self.cluster.trust_errors()
 
     def teardown(self) -> None:
-        if hasattr(self, "world"):
-            settled(self.world)
-            assert self.world.whole()
-            assert not self.world.torn()
+        if hasattr(self, "cluster"):
+            run_to_completion(self.cluster)
+            assert self.cluster.is_complete()
+            assert not self.cluster.trust_errors()
 
 
-Anything.TestCase.settings = hypothesis_settings(
+RenewerMachine.TestCase.settings = hypothesis_settings(
     max_examples=40, stateful_step_count=40, deadline=None
 )
-TestAnything = Anything.TestCase
+TestRenewerMachine = RenewerMachine.TestCase

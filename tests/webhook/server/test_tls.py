@@ -296,7 +296,7 @@ def test_expiry_equals_what_cryptography_reads(
 ) -> None:
     end = datetime(year, 11, 19, 12, 34, 56, tzinfo=UTC)
     files = authority.files(tmp_path, ends=end)
-    assert x509.ends(files.certificate.read_bytes() + authority.pem) == [
+    assert x509.expiry_times(files.certificate.read_bytes() + authority.pem) == [
         end.timestamp(),
         authority.certificate.not_valid_after_utc.timestamp(),
     ]
@@ -313,9 +313,9 @@ def test_expired_certificate_is_not_ready(authority: Authority, tmp_path: Path) 
 @pytest.mark.parametrize("der", [b"", b"\x30", b"\x30\x82", b"\x30\x03\x02\x01\x01", b"\xff" * 50])
 def test_invalid_certificate_is_an_error(der: bytes) -> None:
     with pytest.raises(ValueError, match="no certificate"):
-        x509.ends(ssl.DER_cert_to_PEM_cert(der).encode())
+        x509.expiry_times(ssl.DER_cert_to_PEM_cert(der).encode())
     with pytest.raises(ValueError, match="no certificate"):
-        x509.ends(der)
+        x509.expiry_times(der)
 
 
 def test_request_has_no_peer_names_without_a_client_ca(

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.webhook.apiserver.running import RunningApiServer
-from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
+from tests.webhook.webhook_process import (
+    EKS,
+    POD,
+    RunningWebhook,
+    run_shop_apiserver,
+    run_webhook,
+    tls_flags,
+    write_program,
+)
 
 ARGUMENTS = (*EKS, "--shutdown-delay=0s")
 # The tests start the whole program as a process, because the watchdog ends its own process.
@@ -43,19 +51,21 @@ EXHAUST_THREADS = "watchdog.MAX_MISSED_TICKS = 3; threading.stack_size(1 << 50)"
 
 @pytest.fixture
 def apiserver() -> Generator[RunningApiServer]:
-    with a_shop() as ground:
+    with run_shop_apiserver() as ground:
         yield ground
 
 
-def assert_serves(webhook: Running) -> None:
-    webhook.ready()
+def assert_serves(webhook: RunningWebhook) -> None:
+    webhook.wait_until_ready()
     assert "patch" in webhook.review("/mutate", POD)
 
 
 def run_until_exit(apiserver: RunningApiServer, folder: Path, code: str) -> tuple[Path, str]:
     """Run the code in a serving program until the program ends. Return its path and its log."""
-    path = program(folder, ON_SIGUSR1.format(code))
-    with running(apiserver, folder, *ARGUMENTS, *pair(folder), called=path, ends=1) as webhook:
+    path = write_program(folder, ON_SIGUSR1.format(code))
+    with run_webhook(
+        apiserver, folder, *ARGUMENTS, *tls_flags(folder), program=path, exit_code=1
+    ) as webhook:
         assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         return path, webhook.process.communicate(timeout=60)[1]
@@ -87,8 +97,10 @@ def test_process_that_holds_the_gil_ends_and_logs_its_stack(
 def test_stalled_process_ends_when_its_log_pipe_is_full(
     apiserver: RunningApiServer, tmp_path: Path, code: str
 ) -> None:
-    path = program(tmp_path, ON_SIGUSR1.format(FILL_STDERR + code))
-    with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path, ends=1) as webhook:
+    path = write_program(tmp_path, ON_SIGUSR1.format(FILL_STDERR + code))
+    with run_webhook(
+        apiserver, tmp_path, *ARGUMENTS, *tls_flags(tmp_path), program=path, exit_code=1
+    ) as webhook:
         assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
         assert webhook.process.wait(60) == 1
@@ -97,12 +109,12 @@ def test_stalled_process_ends_when_its_log_pipe_is_full(
 def test_process_continues_after_a_long_sigstop(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    with running(
+    with run_webhook(
         apiserver,
         tmp_path,
         *ARGUMENTS,
-        *pair(tmp_path),
-        called=program(tmp_path, ON_SIGUSR1.format(KEEP_WORKING)),
+        *tls_flags(tmp_path),
+        program=write_program(tmp_path, ON_SIGUSR1.format(KEEP_WORKING)),
     ) as webhook:
         assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
@@ -118,12 +130,12 @@ def test_process_continues_after_a_long_sigstop(
 def test_process_continues_when_no_more_threads_can_start(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    with running(
+    with run_webhook(
         apiserver,
         tmp_path,
         *ARGUMENTS,
-        *pair(tmp_path),
-        called=program(tmp_path, ON_SIGUSR1.format(EXHAUST_THREADS)),
+        *tls_flags(tmp_path),
+        program=write_program(tmp_path, ON_SIGUSR1.format(EXHAUST_THREADS)),
     ) as webhook:
         assert_serves(webhook)
         webhook.process.send_signal(signal.SIGUSR1)
@@ -135,8 +147,10 @@ def test_process_continues_when_no_more_threads_can_start(
 def test_process_serves_and_warns_when_the_watchdog_thread_cannot_start(
     apiserver: RunningApiServer, tmp_path: Path
 ) -> None:
-    path = program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
-    with running(apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), called=path) as webhook:
+    path = write_program(tmp_path, "import threading\nthreading.stack_size(1 << 50)\n")
+    with run_webhook(
+        apiserver, tmp_path, *ARGUMENTS, *tls_flags(tmp_path), program=path
+    ) as webhook:
         assert_serves(webhook)
         webhook.process.send_signal(signal.SIGTERM)
         assert webhook.process.stderr is not None
@@ -147,10 +161,10 @@ def test_process_serves_and_warns_when_the_watchdog_thread_cannot_start(
 
 def test_process_that_stalls_at_its_start_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "kubeconfig")  # no process writes to it, so the program stalls
-    path = program(
+    path = write_program(
         tmp_path, "from cwii_webhook.server import watchdog\nwatchdog.MAX_MISSED_TICKS = 8\n"
     )
-    command = [str(path), *EKS, "--sidecar", *pair(tmp_path)]
+    command = [str(path), *EKS, "--sidecar", *tls_flags(tmp_path)]
     process = subprocess.run(
         command,
         env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")},
@@ -167,9 +181,9 @@ def test_process_that_stalls_at_its_start_ends(tmp_path: Path) -> None:
 
 
 def test_only_the_stalled_worker_is_restarted(apiserver: RunningApiServer, tmp_path: Path) -> None:
-    path = program(tmp_path, ON_SIGUSR1.format(STALL))
-    with running(
-        apiserver, tmp_path, *ARGUMENTS, *pair(tmp_path), "--workers=2", called=path
+    path = write_program(tmp_path, ON_SIGUSR1.format(STALL))
+    with run_webhook(
+        apiserver, tmp_path, *ARGUMENTS, *tls_flags(tmp_path), "--workers=2", program=path
     ) as webhook:
         assert_serves(webhook)
         before = wait_for_children(webhook, 2)
@@ -184,7 +198,7 @@ def test_only_the_stalled_worker_is_restarted(apiserver: RunningApiServer, tmp_p
         assert_serves(webhook)
 
 
-def wait_for_children(webhook: Running, count: int) -> list[int]:
+def wait_for_children(webhook: RunningWebhook, count: int) -> list[int]:
     """Wait until the process has this number of children, and return their IDs."""
     file = Path(f"/proc/{webhook.process.pid}/task/{webhook.process.pid}/children")
     deadline = time.monotonic() + 60

@@ -18,7 +18,7 @@ from cwii_webhook.telemetry.otlp import SHUTDOWN_TIMEOUT_MS, start_push
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from tests.webhook.apiserver.running import run_apiserver
-from tests.webhook.webhook_process import EKS, POD, ROLE, pair, running
+from tests.webhook.webhook_process import EKS, POD, ROLE, run_webhook, tls_flags
 
 Samples = dict[str, dict[frozenset[tuple[str, str]], float]]  # values by name and labels
 
@@ -74,9 +74,11 @@ def test_decisions_are_pushed(
         apiserver.user.apply(
             SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": ROLE}
         )
-        arguments = (*EKS, *pair(tmp_path), "--otlp-endpoint", endpoint)
-        with running(apiserver, tmp_path, *arguments, OTEL_METRIC_EXPORT_INTERVAL="200") as webhook:
-            webhook.ready()
+        arguments = (*EKS, *tls_flags(tmp_path), "--otlp-endpoint", endpoint)
+        with run_webhook(
+            apiserver, tmp_path, *arguments, OTEL_METRIC_EXPORT_INTERVAL="200"
+        ) as webhook:
+            webhook.wait_until_ready()
             webhook.review("/mutate", POD)
             labels = frozenset(
                 {("dialect", "eks"), ("provider", "aws"), ("outcome", "injected"), ("reason", "")}

@@ -1,4 +1,8 @@
-"""When certificates end. `ssl` tells it of a peer's certificate, and never of one's own; a library that does weighs more than all the rest of us."""
+"""Reads the expiry times of PEM certificates without a cryptography library.
+
+The `ssl` module reports the expiry of a peer's certificate only, not of the local one. A library
+that can parse certificates is larger than the rest of the webhook.
+"""
 
 from __future__ import annotations
 
@@ -8,57 +12,57 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 BEGIN, END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
-UTC_TIME = 0x17
-VERSION = 0xA0
+UTC_TIME_TAG = 0x17
+VERSION_TAG = 0xA0
 
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A certificate and its key, as PEM."""
+    """A certificate and its private key, as PEM."""
 
     certificate: bytes
     key: bytes
 
     def __repr__(self) -> str:
-        return "Pair(...)"  # the key is never logged
+        return "KeyPair(...)"  # keeps the key out of logs
 
 
-def ends(pem: bytes) -> list[float]:
-    """Of each certificate of a chain, in seconds since 1970."""
+def expiry_times(pem: bytes) -> list[float]:
+    """Returns the expiry of each certificate of a chain, in seconds since 1970."""
     blocks = pem.decode("ascii", "replace").split(BEGIN)[1:]
-    found = [
-        _end(ssl.PEM_cert_to_DER_cert(BEGIN + block.partition(END)[0] + END + "\n"))
+    times = [
+        _not_after(ssl.PEM_cert_to_DER_cert(BEGIN + block.partition(END)[0] + END + "\n"))
         for block in blocks
     ]
-    if not found:
+    if not times:
         raise ValueError("there is no certificate in it")
-    return found
+    return times
 
 
-def _end(der: bytes) -> float:
-    """Certificate { tbs { [version], serial, algorithm, issuer, validity { from, to } ... } ... }"""
+def _not_after(der: bytes) -> float:
+    """Reads notAfter from a DER certificate.
+
+    Certificate { tbs { [version], serial, algorithm, issuer, validity { from, to } ... } ... }
+    """
     try:
-        (_, certificate), *_ = _parts(der)
-        (_, tbs), *_ = _parts(certificate)
-        fields = [field for field in _parts(tbs) if field[0] != VERSION]
-        _, (kind, text) = _parts(fields[3][1])
-        return (
-            datetime.strptime(
-                text.decode(), "%y%m%d%H%M%SZ" if kind == UTC_TIME else "%Y%m%d%H%M%SZ"
-            )
-            .replace(tzinfo=UTC)
-            .timestamp()
-        )
+        (_, certificate), *_ = _der_elements(der)
+        (_, tbs), *_ = _der_elements(certificate)
+        fields = [field for field in _der_elements(tbs) if field[0] != VERSION_TAG]
+        _, (tag, text) = _der_elements(fields[3][1])
+        time_format = "%y%m%d%H%M%SZ" if tag == UTC_TIME_TAG else "%Y%m%d%H%M%SZ"
+        return datetime.strptime(text.decode(), time_format).replace(tzinfo=UTC).timestamp()
     except (IndexError, ValueError) as error:
         raise ValueError("there is no certificate in it that can be read") from error
 
 
-def _parts(der: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(der):
-        kind, size, at = der[at], der[at + 1], at + 2
+def _der_elements(der: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields the tag and the content of each element on the top level."""
+    offset = 0
+    while offset < len(der):
+        tag, size, offset = der[offset], der[offset + 1], offset + 2
         if size & 0x80:
             count = size & 0x7F
-            size, at = int.from_bytes(der[at : at + count], "big"), at + count
-        yield kind, der[at : at + size]
-        at += size
+            size = int.from_bytes(der[offset : offset + count], "big")
+            offset += count
+        yield tag, der[offset : offset + size]
+        offset += size

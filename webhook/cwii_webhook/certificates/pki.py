@@ -1,6 +1,6 @@
-"""Certificates of our own making: an authority, and pairs that it signs.
+"""Makes certificates: authorities, and key pairs that an authority signs.
 
-Pure but for chance: whoever calls says what time it is.
+Only keys and serial numbers are random. The caller passes the current time.
 """
 
 from __future__ import annotations
@@ -25,165 +25,196 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from cwii_webhook.certificates.pem import BEGIN, END, KeyPair
 
-SKEW: Final = timedelta(
-    minutes=5
-)  # that clocks of machines may differ; of short lives it is a tenth
+# The tolerated difference between the clocks of two machines. A short lifetime uses a tenth of it.
+CLOCK_SKEW: Final = timedelta(minutes=5)
 LOOPBACK = "127.0.0.1"
 
-Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 
-class BadPair(ValueError):
-    """A sentence of what cannot be read, or be signed with."""
+class InvalidKeyPair(ValueError):
+    """A key pair that cannot be read, or that cannot sign. The message names the reason."""
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    lasts: timedelta
-    early: timedelta  # before its end, when it is made anew
+    """How long a certificate is valid, and how long before its end it is renewed."""
+
+    duration: timedelta
+    renew_before: timedelta
 
 
 @dataclass(frozen=True)
 class CertificateSpec:
-    """What a certificate is to say."""
+    """The desired content of a certificate."""
 
     name: str
-    life: Lifetime
+    lifetime: Lifetime
     groups: tuple[str, ...] = ()
-    dns: tuple[str, ...] = ()
-    addresses: tuple[str, ...] = ()
-    serves: bool = False
-    calls: bool = False
-    rsa: bool = False
+    dns_names: tuple[str, ...] = ()
+    ip_addresses: tuple[str, ...] = ()
+    server_auth: bool = False
+    client_auth: bool = False
+    use_rsa: bool = False
 
     @property
-    def usages(self) -> list[x509.ObjectIdentifier]:
+    def extended_key_usages(self) -> list[x509.ObjectIdentifier]:
         return [
-            *([ExtendedKeyUsageOID.CLIENT_AUTH] if self.calls else []),
-            *([ExtendedKeyUsageOID.SERVER_AUTH] if self.serves else []),
+            *([ExtendedKeyUsageOID.CLIENT_AUTH] if self.client_auth else []),
+            *([ExtendedKeyUsageOID.SERVER_AUTH] if self.server_auth else []),
         ]
 
     @property
-    def names(self) -> list[x509.GeneralName]:
+    def alternative_names(self) -> list[x509.GeneralName]:
         return [
-            *map(x509.DNSName, self.dns),
-            *(x509.IPAddress(ipaddress.ip_address(each)) for each in self.addresses),
+            *map(x509.DNSName, self.dns_names),
+            *(x509.IPAddress(ipaddress.ip_address(address)) for address in self.ip_addresses),
         ]
 
 
-def service(name: str, namespace: str, life: Lifetime) -> CertificateSpec:
-    """Of whoever answers for a Service; and for whoever asks on the loopback."""
-    ways = (
+def service_spec(name: str, namespace: str, lifetime: Lifetime) -> CertificateSpec:
+    """Specifies the serving certificate of a Service. It is also valid for the loopback."""
+    dns_names = (
         name,
         f"{name}.{namespace}",
         f"{name}.{namespace}.svc",
         f"{name}.{namespace}.svc.cluster.local",
     )
-    return CertificateSpec(name, life, dns=ways, addresses=(LOOPBACK,), serves=True)
+    return CertificateSpec(
+        name, lifetime, dns_names=dns_names, ip_addresses=(LOOPBACK,), server_auth=True
+    )
 
 
-def sidecar(life: Lifetime) -> CertificateSpec:
-    """Beside a kube-apiserver, as HyperShift has it: another kind of key, and it would be made anew by whoever looks after it there."""
-    return CertificateSpec(LOOPBACK, life, addresses=(LOOPBACK,), serves=True, calls=True, rsa=True)
+def sidecar_spec(lifetime: Lifetime) -> CertificateSpec:
+    """Specifies the certificate of a webhook that runs beside a kube-apiserver.
+
+    It equals the certificate that HyperShift makes, down to the kind of key. HyperShift replaces a
+    certificate that differs.
+    """
+    return CertificateSpec(
+        LOOPBACK,
+        lifetime,
+        ip_addresses=(LOOPBACK,),
+        server_auth=True,
+        client_auth=True,
+        use_rsa=True,
+    )
 
 
-def user(name: str, groups: tuple[str, ...], life: Lifetime) -> CertificateSpec:
-    """Of a client of the API server, for a kubeconfig."""
-    return CertificateSpec(name, life, groups=groups, calls=True, rsa=True)
+def client_spec(name: str, groups: tuple[str, ...], lifetime: Lifetime) -> CertificateSpec:
+    """Specifies the certificate of an API server's client, for a kubeconfig."""
+    return CertificateSpec(name, lifetime, groups=groups, client_auth=True, use_rsa=True)
 
 
-def authority(name: str, life: Lifetime, now: datetime) -> KeyPair:
-    """One that signs itself. Each has a name of its own: two of them stand side by side in a bundle."""
+def create_authority(name: str, lifetime: Lifetime, now: datetime) -> KeyPair:
+    """Makes an authority with a self-signed certificate.
+
+    Each authority has a unique name, because a bundle can hold two authorities.
+    """
     key, serial = ec.generate_private_key(ec.SECP256R1()), x509.random_serial_number()
-    own = x509.Name(
+    subject = x509.Name(
         [x509.NameAttribute(NameOID.COMMON_NAME, f"{name} {serial & 0xFFFFFFFF:08x}"[-64:])]
     )
-    start = _start(life, now)
-    builder = x509.CertificateBuilder(own, own, key.public_key(), serial, start, start + life.lasts)
+    start = _not_before(lifetime, now)
+    builder = x509.CertificateBuilder(
+        subject, subject, key.public_key(), serial, start, start + lifetime.duration
+    )
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(usage(signs=True), critical=True)
+    builder = builder.add_extension(key_usage(signs_certificates=True), critical=True)
     builder = builder.add_extension(
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
-    return _pair(builder.sign(key, hashes.SHA256()), key)
+    return _key_pair(builder.sign(key, hashes.SHA256()), key)
 
 
-def signed(wish: CertificateSpec, by: KeyPair, now: datetime) -> KeyPair:
-    """It does not outlive who signs it. Raises BadPair where that cannot sign."""
-    signer, signs = read(by)
+def sign(spec: CertificateSpec, signer: KeyPair, now: datetime) -> KeyPair:
+    """Makes a key pair that the signer signs. It ends no later than the signer's certificate.
+
+    Raises InvalidKeyPair if the signer cannot sign.
+    """
+    signer_certificate, signer_key = parse_key_pair(signer)
     key = (
         rsa.generate_private_key(65537, 2048)
-        if wish.rsa
+        if spec.use_rsa
         else ec.generate_private_key(ec.SECP256R1())
     )
     builder = x509.CertificateBuilder(
-        subject(signer), subject(wish), key.public_key(), x509.random_serial_number()
+        subject_name(signer_certificate),
+        subject_name(spec),
+        key.public_key(),
+        x509.random_serial_number(),
     )
-    builder = builder.not_valid_before(_start(wish.life, now)).not_valid_after(
-        min(_start(wish.life, now) + wish.life.lasts, signer.not_valid_after_utc)
+    start = _not_before(spec.lifetime, now)
+    builder = builder.not_valid_before(start).not_valid_after(
+        min(start + spec.lifetime.duration, signer_certificate.not_valid_after_utc)
     )
     builder = builder.add_extension(
         x509.BasicConstraints(ca=False, path_length=None), critical=True
     )
-    builder = builder.add_extension(usage(enciphers=wish.rsa), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage(wish.usages), critical=False)
+    builder = builder.add_extension(key_usage(enciphers_keys=spec.use_rsa), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage(spec.extended_key_usages), critical=False)
     builder = builder.add_extension(
         x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
     )
-    builder = builder.add_extension(_identifier(signer, signs), critical=False)
-    if wish.names:
-        builder = builder.add_extension(x509.SubjectAlternativeName(wish.names), critical=False)
-    return _pair(builder.sign(signs, hashes.SHA256()), key)
+    builder = builder.add_extension(
+        _authority_key_identifier(signer_certificate, signer_key), critical=False
+    )
+    if spec.alternative_names:
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName(spec.alternative_names), critical=False
+        )
+    return _key_pair(builder.sign(signer_key, hashes.SHA256()), key)
 
 
-def certificates(pem: bytes) -> list[x509.Certificate]:
-    """All that can be read in it."""
-    found: list[x509.Certificate] = []
+def parse_certificates(pem: bytes) -> list[x509.Certificate]:
+    """Parses all certificates of the PEM text, and skips blocks that are invalid."""
+    certificates: list[x509.Certificate] = []
     for block in pem.split(BEGIN.encode())[1:]:
         try:
-            found.append(
+            certificates.append(
                 x509.load_pem_x509_certificate(
                     BEGIN.encode() + block.partition(END.encode())[0] + END.encode() + b"\n"
                 )
             )
         except ValueError:
             continue
-    return found
+    return certificates
 
 
-def bundle(*pems: bytes) -> bytes:
-    """Each certificate once."""
-    return b"".join(
-        _pem(each) for each in dict.fromkeys(each for pem in pems for each in certificates(pem))
-    )
+def merge_bundles(*pems: bytes) -> bytes:
+    """Joins the certificates of all PEM texts, without duplicates."""
+    certificates = [certificate for pem in pems for certificate in parse_certificates(pem)]
+    return b"".join(_to_pem(certificate) for certificate in dict.fromkeys(certificates))
 
 
-def der(pem: bytes) -> bytes:
-    """Of its first certificate, as it is shown to whoever connects; empty if there is none."""
-    return next((each.public_bytes(Encoding.DER) for each in certificates(pem)), b"")
+def first_der(pem: bytes) -> bytes:
+    """Returns the first certificate as DER, as a TLS server sends it. Empty if there is none."""
+    return next((each.public_bytes(Encoding.DER) for each in parse_certificates(pem)), b"")
 
 
-def ends(pem: bytes) -> datetime | None:
-    return min((each.not_valid_after_utc for each in certificates(pem)), default=None)
+def earliest_expiry(pem: bytes) -> datetime | None:
+    return min((each.not_valid_after_utc for each in parse_certificates(pem)), default=None)
 
 
-def read(pair: KeyPair) -> tuple[x509.Certificate, Key]:
-    """An older authority's file may hold others behind it."""
-    found = certificates(pair.certificate)
-    if not found:
-        raise BadPair("there is no certificate in it" if pair.certificate else "there is none")
+def parse_key_pair(pair: KeyPair) -> tuple[x509.Certificate, PrivateKey]:
+    """Parses the key and the first certificate. Older authorities may follow in the same file."""
+    certificates = parse_certificates(pair.certificate)
+    if not certificates:
+        raise InvalidKeyPair(
+            "there is no certificate in it" if pair.certificate else "there is none"
+        )
     try:
         key = load_pem_private_key(pair.key, None)
     except (ValueError, TypeError) as e:
-        raise BadPair("its key cannot be read: it must be PEM, and not encrypted") from e
-    if not isinstance(key, Key):
-        raise BadPair("its key is neither RSA nor ECDSA")
-    if _public(found[0].public_key()) != _public(key.public_key()):
-        raise BadPair("certificate and key do not belong together")
-    return found[0], key
+        raise InvalidKeyPair("its key cannot be read: it must be PEM, and not encrypted") from e
+    if not isinstance(key, PrivateKey):
+        raise InvalidKeyPair("its key is neither RSA nor ECDSA")
+    if _public_key_der(certificates[0].public_key()) != _public_key_der(key.public_key()):
+        raise InvalidKeyPair("certificate and key do not belong together")
+    return certificates[0], key
 
 
-def _public(key: object) -> bytes:
+def _public_key_der(key: object) -> bytes:
     return (
         key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         if isinstance(key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey)
@@ -191,30 +222,33 @@ def _public(key: object) -> bytes:
     )
 
 
-def _start(life: Lifetime, now: datetime) -> datetime:
-    return (now - min(SKEW, life.lasts / 10)).replace(microsecond=0)
+def _not_before(lifetime: Lifetime, now: datetime) -> datetime:
+    return (now - min(CLOCK_SKEW, lifetime.duration / 10)).replace(microsecond=0)
 
 
-def subject(of: CertificateSpec | x509.Certificate) -> x509.Name:
-    """Longer than X.520 allows, too: a ServiceAccount's name in full is, and no API server minds."""
+def subject_name(source: CertificateSpec | x509.Certificate) -> x509.Name:
+    """Returns the subject, without the length limit of X.520.
+
+    The full name of a ServiceAccount exceeds the limit. API servers accept it.
+    """
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        if isinstance(of, x509.Certificate):
-            return of.subject
+        if isinstance(source, x509.Certificate):
+            return source.subject
         groups = [
             x509.NameAttribute(NameOID.ORGANIZATION_NAME, group, _validate=False)
-            for group in of.groups
+            for group in source.groups
         ]
         return x509.Name(
-            [*groups, x509.NameAttribute(NameOID.COMMON_NAME, of.name, _validate=False)]
+            [*groups, x509.NameAttribute(NameOID.COMMON_NAME, source.name, _validate=False)]
         )
 
 
-def usage(*, signs: bool = False, enciphers: bool = False) -> x509.KeyUsage:
+def key_usage(*, signs_certificates: bool = False, enciphers_keys: bool = False) -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=True,
-        key_encipherment=enciphers,
-        key_cert_sign=signs,
-        crl_sign=signs,
+        key_encipherment=enciphers_keys,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
         content_commitment=False,
         data_encipherment=False,
         key_agreement=False,
@@ -223,24 +257,28 @@ def usage(*, signs: bool = False, enciphers: bool = False) -> x509.KeyUsage:
     )
 
 
-def _identifier(signer: x509.Certificate, key: Key) -> x509.AuthorityKeyIdentifier:
-    """As the signer calls its key, which need not be what we would."""
+def _authority_key_identifier(
+    signer: x509.Certificate, key: PrivateKey
+) -> x509.AuthorityKeyIdentifier:
+    """Uses the key identifier in the signer's certificate, which may use another digest."""
     try:
-        own = signer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+        identifier = signer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     except x509.ExtensionNotFound:
         return x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
-    return x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(own)
+    return x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier)
 
 
-def _pair(certificate: x509.Certificate, key: Key) -> KeyPair:
-    """RSA in the form of old that HyperShift reads."""
-    form = (
+def _key_pair(certificate: x509.Certificate, key: PrivateKey) -> KeyPair:
+    """Encodes both as PEM. HyperShift reads RSA keys in the traditional format only."""
+    key_format = (
         PrivateFormat.TraditionalOpenSSL
         if isinstance(key, rsa.RSAPrivateKey)
         else PrivateFormat.PKCS8
     )
-    return KeyPair(_pem(certificate), key.private_bytes(Encoding.PEM, form, NoEncryption()))
+    return KeyPair(
+        _to_pem(certificate), key.private_bytes(Encoding.PEM, key_format, NoEncryption())
+    )
 
 
-def _pem(certificate: x509.Certificate) -> bytes:
+def _to_pem(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(Encoding.PEM)

@@ -1,4 +1,4 @@
-"""The cluster as a renewer has it: what is read, and what is written, by their paths. A write is for what was read, and for nothing newer."""
+"""Reads and writes the objects of a renewal. A write applies only to the version that was read."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from cwii_webhook.admission.cluster_view import LookupRefused
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.errors import StatusError
 from cwii_webhook.kube.objects import Metadata
-from cwii_webhook.renewer.replicas import addresses, shown
+from cwii_webhook.renewer.replicas import parse_addresses, probe_replicas
 from cwii_webhook.renewer.settings import Settings
 from cwii_webhook.renewer.state import (
-    HELD,
-    HOOKS,
+    SECRET,
+    WEBHOOK_CONFIGURATION,
     ClusterState,
     HeldSecret,
+    RenewalBlocked,
     WebhookConfiguration,
     Write,
 )
 
-MANAGER = "cwii-webhook-renewer"
-GONE, FORBIDDEN = 404, 403
+FIELD_MANAGER = "cwii-webhook-renewer"
+NOT_FOUND, FORBIDDEN = 404, 403
+MAX_EVENT_CHARACTERS = 1024  # events.k8s.io accepts no more
 
 
 class Secret(Struct):
@@ -48,129 +49,147 @@ class Configuration(Struct):
     webhooks: list[Webhook] | None = None
 
 
-_secret: Final = msgspec.json.Decoder(Secret).decode
-_configuration: Final = msgspec.json.Decoder(Configuration).decode
+_decode_secret: Final = msgspec.json.Decoder(Secret).decode
+_decode_configuration: Final = msgspec.json.Decoder(Configuration).decode
 
 
 class RenewerCluster:
-    def __init__(self, api: Client, clock: Clock, told: Settings) -> None:
-        self._api, self._clock, self._told = api, clock, told
+    """The cluster of a renewal, accessed through the Kubernetes API."""
 
-    async def found(self) -> ClusterState:
-        """In this order: whoever writes by an older sight of an authority than another has written by, has an older Secret or configuration too."""
-        hooks = [
-            (name, await self._hooks(name)) for name in dict.fromkeys(self._told.configurations)
-        ]
-        serving = await self._held(self._told.serving_secret)
-        authority = await self._held(self._told.ca_secret)
-        places = addresses(
-            await self._get(self._slices(), "EndpointSlices of the Service " + self._told.service)
+    def __init__(self, client: Client, clock: Clock, settings: Settings) -> None:
+        self._client, self._clock, self._settings = client, clock, settings
+
+    async def read_state(self) -> ClusterState:
+        """Reads the configurations first, then the serving Secret, then the authority.
+
+        The order makes concurrent renewers safe. If another renewer has written with a newer
+        authority, this renewer has outdated versions of the objects that the other one wrote. The
+        API server rejects its writes to them.
+        """
+        names = dict.fromkeys(self._settings.configurations)
+        configurations = [(name, await self._read_configuration(name)) for name in names]
+        serving = await self._read_secret(self._settings.serving_secret)
+        authority = await self._read_secret(self._settings.ca_secret)
+        slices = await self._get(
+            self._slices_path(), "EndpointSlices of the Service " + self._settings.service
         )
-        replicas = await shown(
-            places, f"{self._told.service}.{self._told.namespace}.svc", self._clock
-        )
-        absent = tuple(name for name, each in hooks if not each)
+        server_name = f"{self._settings.service}.{self._settings.namespace}.svc"
         return ClusterState(
-            authority, serving, tuple(each for _, each in hooks if each), absent, replicas
+            authority,
+            serving,
+            tuple(configuration for _, configuration in configurations if configuration),
+            tuple(name for name, configuration in configurations if not configuration),
+            await probe_replicas(parse_addresses(slices), server_name, self._clock),
         )
 
     async def write(self, write: Write) -> None:
-        if write.kind == HELD:
-            target, changed = self._secret(write.name), {"data": dict(write.content)}
+        """Patches one object. The API server rejects the patch if the object has changed."""
+        if write.kind == SECRET:
+            path, changes = self._secret_path(write.name), {"data": dict(write.content)}
         else:
             webhooks = [
                 {"name": name, "clientConfig": {"caBundle": pem}}
                 for name, pem in write.content.items()
             ]
-            target, changed = _configured(write.name), {"webhooks": webhooks}
-        body = msgspec.json.encode({"metadata": {"resourceVersion": write.version}, **changed})
+            path, changes = _configuration_path(write.name), {"webhooks": webhooks}
+        body = msgspec.json.encode(
+            {"metadata": {"resourceVersion": write.resource_version}, **changes}
+        )
         try:
-            await self._api.merge(f"{target}?fieldManager={MANAGER}", body)
+            await self._client.merge(f"{path}?fieldManager={FIELD_MANAGER}", body)
         except StatusError as e:
-            raise _right(e, "patch", f"the {write.kind} {write.name}") from e
+            raise _explain_forbidden(e, "patch", f"the {write.kind} {write.name}") from e
 
-    async def tell(
-        self, held: HeldSecret, kind: str, reason: str, message: str, at: datetime
+    async def create_event(
+        self, secret: HeldSecret, event_type: str, reason: str, message: str, at: datetime
     ) -> None:
-        """An event, where whoever looks at the Secret sees it."""
+        """Creates an event about the Secret."""
+        namespace = self._settings.namespace
         time = f"{at:%Y-%m-%dT%H:%M:%SZ}"
-        about = {
-            "apiVersion": "v1",
-            "kind": HELD,
-            "namespace": self._told.namespace,
-            "name": held.name,
-            "uid": held.uid,
-        }
-        meta = {"generateName": f"{held.name}.", "namespace": self._told.namespace}
-        told = {
-            "type": kind,
-            "reason": reason,
-            "message": message[:1024],
-            "firstTimestamp": time,
-            "lastTimestamp": time,
-            "count": 1,
-        }
-        source = {"source": {"component": MANAGER}, "reportingComponent": MANAGER}
         event = {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": meta,
-            "involvedObject": about,
-            **told,
-            **source,
+            "metadata": {"generateName": f"{secret.name}.", "namespace": namespace},
+            "involvedObject": {
+                "apiVersion": "v1",
+                "kind": SECRET,
+                "namespace": namespace,
+                "name": secret.name,
+                "uid": secret.uid,
+            },
+            "type": event_type,
+            "reason": reason,
+            "message": message[:MAX_EVENT_CHARACTERS],
+            "firstTimestamp": time,
+            "lastTimestamp": time,
+            "count": 1,
+            "source": {"component": FIELD_MANAGER},
+            "reportingComponent": FIELD_MANAGER,
         }
-        await self._api.post(f"{self._home()}/events", msgspec.json.encode(event))
+        await self._client.post(f"{self._namespace_path()}/events", msgspec.json.encode(event))
 
-    async def _hooks(self, name: str) -> WebhookConfiguration | None:
+    async def _read_configuration(self, name: str) -> WebhookConfiguration | None:
         try:
-            found = _configuration(await self._get(_configured(name), f"the {HOOKS} {name}"))
+            body = await self._get(_configuration_path(name), f"the {WEBHOOK_CONFIGURATION} {name}")
         except StatusError as e:
-            if e.status == GONE:
+            if e.status == NOT_FOUND:
                 return None
             raise
+        configuration = _decode_configuration(body)
         return WebhookConfiguration(
             name,
-            found.metadata.resource_version,
-            {each.name: each.client_config.ca_bundle for each in found.webhooks or []},
+            configuration.metadata.resource_version,
+            {each.name: each.client_config.ca_bundle for each in configuration.webhooks or []},
         )
 
-    async def _held(self, name: str) -> HeldSecret:
+    async def _read_secret(self, name: str) -> HeldSecret:
         try:
-            found = _secret(await self._get(self._secret(name), f"the {HELD} {name}"))
+            body = await self._get(self._secret_path(name), f"the {SECRET} {name}")
         except StatusError as e:
-            if e.status == GONE:
-                raise LookupRefused(
-                    f"there is no {HELD} {self._told.namespace}/{name}: make it, empty; it is filled here"
+            if e.status == NOT_FOUND:
+                raise RenewalBlocked(
+                    f"there is no {SECRET} {self._settings.namespace}/{name}: "
+                    "make it, empty; it is filled here"
                 ) from e
             raise
+        secret = _decode_secret(body)
         return HeldSecret(
-            name, found.metadata.resource_version, found.data or {}, found.metadata.uid
+            name, secret.metadata.resource_version, secret.data or {}, secret.metadata.uid
         )
 
-    async def _get(self, target: str, what: str) -> bytes:
+    async def _get(self, path: str, description: str) -> bytes:
         try:
-            return await self._api.get(target)
+            return await self._client.get(path)
         except StatusError as e:
-            raise _right(e, "read", what) from e
+            raise _explain_forbidden(e, "read", description) from e
 
-    def _home(self) -> str:
-        return f"/api/v1/namespaces/{quote(self._told.namespace, safe='')}"
+    def _namespace_path(self) -> str:
+        return f"/api/v1/namespaces/{quote(self._settings.namespace, safe='')}"
 
-    def _secret(self, name: str) -> str:
-        return f"{self._home()}/secrets/{quote(name, safe='')}"
+    def _secret_path(self, name: str) -> str:
+        return f"{self._namespace_path()}/secrets/{quote(name, safe='')}"
 
-    def _slices(self) -> str:
-        chosen = quote(f"kubernetes.io/service-name={self._told.service}", safe="")
-        return f"/apis/discovery.k8s.io/v1/namespaces/{quote(self._told.namespace, safe='')}/endpointslices?labelSelector={chosen}"
-
-
-def _configured(name: str) -> str:
-    return f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{quote(name, safe='')}"
-
-
-def _right(refused: StatusError, verb: str, what: str) -> Exception:
-    if refused.status == FORBIDDEN:
-        return LookupRefused(
-            f"the renewer may not {verb} {what} ({refused}): give its ServiceAccount that right"
+    def _slices_path(self) -> str:
+        selector = quote(f"kubernetes.io/service-name={self._settings.service}", safe="")
+        namespace = quote(self._settings.namespace, safe="")
+        return (
+            f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+            f"?labelSelector={selector}"
         )
-    return refused
+
+
+def _configuration_path(name: str) -> str:
+    return (
+        "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/"
+        f"{quote(name, safe='')}"
+    )
+
+
+def _explain_forbidden(error: StatusError, verb: str, description: str) -> Exception:
+    """Turns a 403 into RenewalBlocked, because only a person can grant the permission."""
+    if error.status == FORBIDDEN:
+        return RenewalBlocked(
+            f"the renewer may not {verb} {description} ({error}): "
+            "give its ServiceAccount that right"
+        )
+    return error

@@ -1,4 +1,4 @@
-"""What came of a run, in one line for whoever looks at the pod, and in a sentence for an event."""
+"""Formats the result of a run: a termination message, an event and an exit code."""
 
 from __future__ import annotations
 
@@ -7,48 +7,49 @@ from datetime import datetime
 
 import msgspec
 
-MOST = 2048  # characters; a kubelet keeps 4096 bytes
+MAX_PROBLEM_CHARACTERS = 2048  # a kubelet keeps 4096 bytes of a termination message
 
 
 @dataclass(frozen=True)
 class Outcome:
-    done: tuple[str, ...]
-    hindrance: str = ""
-    ends: datetime | None = None  # the pair
-    authority_ends: datetime | None = None
+    """The actions that a run completed, and the problem that ended it, if any."""
+
+    completed: tuple[str, ...]
+    problem: str = ""
+    certificate_expiry: datetime | None = None
+    authority_expiry: datetime | None = None
 
     @property
-    def code(self) -> int:
-        return 1 if self.hindrance else 0
+    def exit_code(self) -> int:
+        return 1 if self.problem else 0
 
     @property
-    def what(self) -> str:
-        return "hindered" if self.hindrance else "renewed" if self.done else "unchanged"
+    def result(self) -> str:
+        return "hindered" if self.problem else "renewed" if self.completed else "unchanged"
 
     @property
-    def line(self) -> bytes:
-        """JSON, as a termination message has it."""
-        told = {
-            "outcome": self.what,
-            "done": self.done,
-            "hindrance": self.hindrance[:MOST],
-            "ends": self.ends,
-            "authorityEnds": self.authority_ends,
+    def termination_message(self) -> bytes:
+        """One line of JSON, without empty fields."""
+        fields = {
+            "outcome": self.result,
+            "done": self.completed,
+            "hindrance": self.problem[:MAX_PROBLEM_CHARACTERS],
+            "ends": self.certificate_expiry,
+            "authorityEnds": self.authority_expiry,
         }
-        return msgspec.json.encode({key: value for key, value in told.items() if value}) + b"\n"
+        return msgspec.json.encode({key: value for key, value in fields.items() if value}) + b"\n"
 
     @property
     def event(self) -> tuple[str, str, str] | None:
-        """Kind, reason and message; nothing, where nothing was to be done."""
-        if self.hindrance:
-            done = f" Done before: {'; '.join(self.done)}." if self.done else ""
-            return "Warning", "CertificateNotRenewed", f"{self.hindrance}.{done}"
+        """Type, reason and message of the event. None if the run changed nothing."""
+        completed = "; ".join(self.completed)
+        if self.problem:
+            done = f" Done before: {completed}." if completed else ""
+            return "Warning", "CertificateNotRenewed", f"{self.problem}.{done}"
+        if not self.completed:
+            return None
         return (
-            (
-                "Normal",
-                "CertificateRenewed",
-                f"{'; '.join(self.done)}; the certificate ends at {self.ends:%Y-%m-%dT%H:%M:%SZ}",
-            )
-            if self.done
-            else None
+            "Normal",
+            "CertificateRenewed",
+            f"{completed}; the certificate ends at {self.certificate_expiry:%Y-%m-%dT%H:%M:%SZ}",
         )

@@ -1,4 +1,4 @@
-"""`cwii-webhook renew`: from a command line to an exit code, and what came of it told in the log, in an event and in the pod's last words."""
+"""Runs `cwii-webhook renew`, and reports the outcome in log, event, exit code and pod status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cwii_webhook.admission.cluster_view import LookupRefused
 from cwii_webhook.certificates import pki
 from cwii_webhook.kube.access import Access, in_cluster
 from cwii_webhook.kube.client import Client
@@ -18,68 +17,73 @@ from cwii_webhook.kube.kubeconfig import from_kubeconfig
 from cwii_webhook.renewer.cluster import RenewerCluster
 from cwii_webhook.renewer.outcome import Outcome
 from cwii_webhook.renewer.run import Renewer
-from cwii_webhook.renewer.settings import FLAGS, Settings, settings
-from cwii_webhook.renewer.state import HeldSecret, Terms
+from cwii_webhook.renewer.settings import FLAGS, Settings, build_renewer_settings
+from cwii_webhook.renewer.state import DesiredCertificates, HeldSecret
 from cwii_webhook.settings.flags import parse
 from cwii_webhook.telemetry.log import Log
 
 
-def renew(words: Sequence[str], environ: Mapping[str, str]) -> int:
-    told = settings(parse(FLAGS, words, environ))
+def renew(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    settings = build_renewer_settings(parse(FLAGS, arguments, environ))
     access = (
-        from_kubeconfig(Path(told.kubeconfig), RealClock())
-        if told.kubeconfig
+        from_kubeconfig(Path(settings.kubeconfig), RealClock())
+        if settings.kubeconfig
         else in_cluster(environ, RealClock())
     )
-    log = Log(2, told.log_level)
-    outcome = asyncio.run(_renewed(access, told, log))
-    (log.error if outcome.hindrance else log.info)(
-        outcome.what, why=outcome.hindrance or None, done=outcome.done
+    log = Log(2, settings.log_level)
+    outcome = asyncio.run(_run(access, settings, log))
+    (log.error if outcome.problem else log.info)(
+        outcome.result, why=outcome.problem or None, done=outcome.completed
     )
     log.flush()
-    _last_words(Path(told.termination_log), outcome)
-    return outcome.code
+    _write_termination_message(Path(settings.termination_log), outcome)
+    return outcome.exit_code
 
 
-def terms(told: Settings) -> Terms:
-    life = pki.Lifetime(timedelta(seconds=told.validity), timedelta(seconds=told.early))
-    wish = pki.service(told.service, told.namespace, life)
-    return Terms(
-        wish,
-        told.service,
-        pki.Lifetime(timedelta(seconds=told.ca_validity), timedelta(seconds=told.ca_early)),
+def desired_certificates(settings: Settings) -> DesiredCertificates:
+    """Derives the certificates to make from the flags."""
+    serving_lifetime = pki.Lifetime(
+        timedelta(seconds=settings.validity), timedelta(seconds=settings.renew_before)
+    )
+    authority_lifetime = pki.Lifetime(
+        timedelta(seconds=settings.ca_validity), timedelta(seconds=settings.ca_renew_before)
+    )
+    return DesiredCertificates(
+        pki.service_spec(settings.service, settings.namespace, serving_lifetime),
+        settings.service,
+        authority_lifetime,
     )
 
 
-async def _renewed(access: Access, told: Settings, log: Log) -> Outcome:
-    api = Client(access)
-    place = RenewerCluster(api, access.clock, told)
-    renewer = Renewer(place, terms(told), access.clock, _today, log)
+async def _run(access: Access, settings: Settings, log: Log) -> Outcome:
+    client = Client(access)
+    cluster = RenewerCluster(client, access.clock, settings)
+    renewer = Renewer(cluster, desired_certificates(settings), access.clock, _utc_now, log)
     try:
-        outcome = await renewer.run(told.settle, told.patience)
-        if (event := outcome.event) and renewer.last:
-            await _tell(place, renewer.last.serving, event, log)
+        outcome = await renewer.run(settings.settle, settings.patience)
+        if (event := outcome.event) and renewer.last_state:
+            await _create_event(cluster, renewer.last_state.serving, event, log)
         return outcome
     finally:
-        await api.close()
+        await client.close()
 
 
-async def _tell(
-    place: RenewerCluster, held: HeldSecret, event: tuple[str, str, str], log: Log
+async def _create_event(
+    cluster: RenewerCluster, secret: HeldSecret, event: tuple[str, str, str], log: Log
 ) -> None:
-    """Where nobody takes it, there is still the exit code."""
+    """Creates the event. A failure is only logged, because the exit code reports the outcome."""
     try:
-        await place.tell(held, *event, _today())
-    except (StatusError, Unreachable, BadAccess, LookupRefused) as e:
+        await cluster.create_event(secret, *event, _utc_now())
+    except (StatusError, Unreachable, BadAccess) as e:
         log.warning("no event could be written", why=str(e))
 
 
-def _last_words(file: Path, outcome: Outcome) -> None:
-    """A kubelet has made the file; elsewhere there is none, and none is wanted."""
+def _write_termination_message(file: Path, outcome: Outcome) -> None:
+    """Writes the message if the file exists. A kubelet creates it before the container starts."""
     if file.exists():
         with contextlib.suppress(OSError):
-            file.write_bytes(outcome.line)
+            file.write_bytes(outcome.termination_message)
 
 
-def _today() -> datetime:
+def _utc_now() -> datetime:
     return datetime.now(UTC)

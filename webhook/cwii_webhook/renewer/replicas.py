@@ -1,4 +1,4 @@
-"""What replicas show to whoever connects: each is asked at its own address, whether it is ready or not."""
+"""Reads the certificate that each replica serves, at the replica's own address, ready or not."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from msgspec import Struct
 from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
 from cwii_webhook.renewer.state import Replica
 
-PORT = "https"  # the name of the port with TLS, where a Service has several
-CONNECT = 3.0  # seconds
-AT_ONCE = 16
+PORT_NAME = "https"  # selects the TLS port if the Service has several ports
+CONNECT_TIMEOUT = 3.0  # seconds
+MAX_CONNECTIONS = 16
 
 
 class Endpoint(Struct):
@@ -36,54 +36,62 @@ class Slices(Struct):
     items: list[Slice] | None = None
 
 
-slices_of: Final = msgspec.json.Decoder(Slices).decode
+_decode_slices: Final = msgspec.json.Decoder(Slices).decode
 
 
-def addresses(body: bytes) -> list[tuple[str, int]]:
-    """Of EndpointSlices; each once, though slices of two families or two controllers may name it twice."""
-    slices = slices_of(body).items or []
+def parse_addresses(body: bytes) -> list[tuple[str, int]]:
+    """Returns the addresses of a list of EndpointSlices, without duplicates.
+
+    Slices of two IP families or of two controllers may contain the same address.
+    """
+    slices = _decode_slices(body).items or []
     return list(
         dict.fromkeys(
             (host, port)
             for each in slices
-            for port in _ports(each.ports or [])
-            for one in each.endpoints or []
-            for host in one.addresses
+            for port in _tls_ports(each.ports or [])
+            for endpoint in each.endpoints or []
+            for host in endpoint.addresses
         )
     )
 
 
-def _ports(ports: Sequence[Port]) -> list[int]:
-    return [each.port for each in ports if each.port and (len(ports) == 1 or each.name == PORT)]
+def _tls_ports(ports: Sequence[Port]) -> list[int]:
+    return [
+        each.port for each in ports if each.port and (len(ports) == 1 or each.name == PORT_NAME)
+    ]
 
 
-async def shown(places: Iterable[tuple[str, int]], name: str, clock: Clock) -> tuple[Replica, ...]:
-    turn = asyncio.Semaphore(AT_ONCE)
+async def probe_replicas(
+    addresses: Iterable[tuple[str, int]], name: str, clock: Clock
+) -> tuple[Replica, ...]:
+    """Connects to all replicas, and asks each for the certificate of the server name `name`."""
+    semaphore = asyncio.Semaphore(MAX_CONNECTIONS)
 
-    async def asked(host: str, port: int) -> Replica:
-        async with turn:
-            return await _shown(host, port, name, clock)
+    async def probe(host: str, port: int) -> Replica:
+        async with semaphore:
+            return await _probe(host, port, name, clock)
 
-    return tuple(await asyncio.gather(*(asked(host, port) for host, port in places)))
+    return tuple(await asyncio.gather(*(probe(host, port) for host, port in addresses)))
 
 
-async def _shown(host: str, port: int, name: str, clock: Clock) -> Replica:
+async def _probe(host: str, port: int, name: str, clock: Clock) -> Replica:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        return Replica(address, await with_timeout(clock, CONNECT, _certificate(host, port, name)))
-    except TimedOut:
-        return Replica(address, trouble="does not answer")
-    except (OSError, EOFError) as e:
-        return Replica(
-            address,
-            trouble=f"does not answer with TLS ({e.strerror or e})"
-            if isinstance(e, OSError)
-            else "hangs up",
+        certificate = await with_timeout(
+            clock, CONNECT_TIMEOUT, _read_certificate(host, port, name)
         )
+    except TimedOut:
+        return Replica(address, problem="does not answer")
+    except OSError as e:
+        return Replica(address, problem=f"does not answer with TLS ({e.strerror or e})")
+    except EOFError:
+        return Replica(address, problem="hangs up")
+    return Replica(address, certificate)
 
 
-async def _certificate(host: str, port: int, name: str) -> bytes:
-    """It is looked at, and trusted with nothing: that it is the one which we have signed is all that is asked."""
+async def _read_certificate(host: str, port: int, name: str) -> bytes:
+    """Reads the certificate without verification, because the renewer only compares it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""What a renewer is told: where the certificates are, who is served with them, and how long they last."""
+"""The flags of `cwii-webhook renew`, and their --help."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from cwii_webhook.settings.flag_help import format_flags
 from cwii_webhook.settings.flags import BadFlag, Flag, ParsedFlags, build_settings
 from cwii_webhook.settings.serving import LEVELS, LOG_LEVEL
 
-NEEDED = ("namespace", "service", "serving_secret", "ca_secret", "configurations")
+REQUIRED_FIELDS = ("namespace", "service", "serving_secret", "ca_secret", "configurations")
 
-ABOUT = (
+DESCRIPTION = (
     "Looks after the certificates of a webhook that runs: once, and then it ends. "
     "What is well stays as it is."
 )
 
 
 class Settings(Struct, frozen=True):
+    """The values of the flags. Times are in seconds."""
+
     namespace: str = ""
     service: str = ""
     serving_secret: str = ""
@@ -33,13 +35,19 @@ class Settings(Struct, frozen=True):
     log_level: str = "info"
 
     @property
-    def early(self) -> float:
-        """Seconds before its end, when a pair is made anew: so long that it lasts until the next run, and that may take its time."""
+    def renew_before(self) -> float:
+        """Seconds before the end of the serving certificate, when the renewer replaces it.
+
+        Long enough for the certificate to last until after the next run, even if that run is slow.
+        """
         return max(self.validity * (1 - self.renew_at), 1.5 * self.every)
 
     @property
-    def ca_early(self) -> float:
-        """No pair is to outlive its authority."""
+    def ca_renew_before(self) -> float:
+        """Seconds before the end of the authority, when the renewer replaces it.
+
+        At least the validity of a serving certificate, which must not outlive its authority.
+        """
         return max(self.ca_validity * (1 - self.renew_at), self.validity)
 
 
@@ -48,7 +56,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "service",
         "text",
-        "Who answers: its replicas are asked what they serve, and the certificate is for its names.",
+        "Who answers: its replicas are asked what they serve, "
+        "and the certificate is for its names.",
         "service",
     ),
     Flag(
@@ -75,7 +84,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "every",
         "duration",
-        "How long it may be until it is run again: what would not last until then is made anew now.",
+        "How long it may be until it is run again: "
+        "what would not last until then is made anew now.",
         "every",
     ),
     Flag("renew-at", "share", "After which part of its life each is made anew.", "renew_at"),
@@ -108,29 +118,33 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-def settings(told: ParsedFlags) -> Settings:
-    said = build_settings(told, Settings)
-    for field in NEEDED:
-        if not getattr(said, field):
+def build_renewer_settings(flags: ParsedFlags) -> Settings:
+    """Builds the settings. Raises BadFlag if a required flag is missing, or a value is invalid."""
+    settings = build_settings(flags, Settings)
+    for field in REQUIRED_FIELDS:
+        if not getattr(settings, field):
             flag = next(each for each in FLAGS if each.field == field)
             raise BadFlag(f"--{flag.name} is not said", "give it; --help says what it is")
-    if not 0.2 <= said.renew_at <= 0.95:
-        raise BadFlag(f"--renew-at is {said.renew_at:g}", "say a part of its life from 0.2 to 0.95")
-    if said.validity < 60:
-        raise BadFlag(f"--validity is {said.validity:g}s", "say a minute at least")
-    if said.ca_validity < 2 * said.validity:
+    if not 0.2 <= settings.renew_at <= 0.95:
+        raise BadFlag(
+            f"--renew-at is {settings.renew_at:g}", "say a part of its life from 0.2 to 0.95"
+        )
+    if settings.validity < 60:
+        raise BadFlag(f"--validity is {settings.validity:g}s", "say a minute at least")
+    if settings.ca_validity < 2 * settings.validity:
         raise BadFlag(
             "--ca-validity is less than twice --validity",
             "let the authority live longer: it signs nothing that would outlive it",
         )
-    if said.validity < 2 * said.every:
+    if settings.validity < 2 * settings.every:
         raise BadFlag(
             "--validity is less than twice --every",
-            "run it more often, or let certificates live longer: they would end before they are made anew",
+            "run it more often, or let certificates live longer: "
+            "they would end before they are made anew",
         )
-    if said.log_level not in LEVELS:
-        raise BadFlag(f"--log-level is {said.log_level!r}", f"use one of {', '.join(LEVELS)}")
-    return said
+    if settings.log_level not in LEVELS:
+        raise BadFlag(f"--log-level is {settings.log_level!r}", f"use one of {', '.join(LEVELS)}")
+    return settings
 
 
 def help_text() -> str:
@@ -139,7 +153,7 @@ def help_text() -> str:
         [
             "Usage: cwii-webhook renew [FLAG ...]",
             "",
-            ABOUT,
+            DESCRIPTION,
             "",
             *format_flags(FLAGS, Settings()),
         ]

@@ -1,4 +1,4 @@
-"""What a renewer finds, and what it writes: plain data."""
+"""Plain data of the renewer: what it reads from the cluster, and what it writes."""
 
 from __future__ import annotations
 
@@ -9,90 +9,110 @@ from typing import Final
 from cwii_webhook.certificates import pki
 from cwii_webhook.certificates.pem import KeyPair
 
-CRT, KEY, CA = "tls.crt", "tls.key", "ca.crt"
-NEXT_CRT, NEXT_KEY = "next.crt", "next.key"  # an authority that is to be trusted before it signs
-HELD: Final = "Secret"
-HOOKS: Final = "MutatingWebhookConfiguration"
+TLS_CRT, TLS_KEY, CA_CRT = "tls.crt", "tls.key", "ca.crt"
+# The next authority. The API servers trust it before it signs.
+NEXT_CRT, NEXT_KEY = "next.crt", "next.key"
+SECRET: Final = "Secret"  # noqa: S105 - a kind, not a password
+WEBHOOK_CONFIGURATION: Final = "MutatingWebhookConfiguration"
+
+
+class RenewalBlocked(Exception):
+    """The renewal cannot continue until a person acts. The message says how."""
 
 
 @dataclass(frozen=True)
 class HeldSecret:
-    """A Secret."""
+    """A Secret that holds a key pair."""
 
     name: str
-    version: str
+    resource_version: str
     data: Mapping[str, bytes]
     uid: str = ""
 
-    def pair(self, certificate: str = CRT, key: str = KEY) -> KeyPair:
+    def key_pair(self, certificate: str = TLS_CRT, key: str = TLS_KEY) -> KeyPair:
         return KeyPair(self.data.get(certificate, b""), self.data.get(key, b""))
 
     def __repr__(self) -> str:
-        return f"Held({self.name!r}, {self.version!r}, ...)"  # keys are never logged
+        # Keeps the keys out of logs.
+        return f"HeldSecret({self.name!r}, {self.resource_version!r}, ...)"
 
 
 @dataclass(frozen=True)
 class WebhookConfiguration:
-    """A webhook configuration: whom the API server trusts, by the name of each of its webhooks."""
+    """A MutatingWebhookConfiguration: the caBundle of each of its webhooks, by name."""
 
     name: str
-    version: str
-    bundles: Mapping[str, bytes]
+    resource_version: str
+    ca_bundles: Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
 class Replica:
-    """Shows a certificate, as DER; or none, and why."""
+    """A replica of the webhook: the certificate that it serves, or why it serves none."""
 
     address: str
-    shows: bytes = b""
-    trouble: str = ""
+    certificate_der: bytes = b""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
 class ClusterState:
+    """Everything that the renewer reads before a step."""
+
     authority: HeldSecret
     serving: HeldSecret
-    hooks: tuple[WebhookConfiguration, ...] = ()
-    absent: tuple[str, ...] = ()  # configurations that are not there
+    configurations: tuple[WebhookConfiguration, ...] = ()
+    missing_configurations: tuple[str, ...] = ()
     replicas: tuple[Replica, ...] = ()
 
     @property
     def signer(self) -> KeyPair:
-        return self.authority.pair()
+        return self.authority.key_pair()
 
     @property
-    def successor(self) -> KeyPair | None:
-        pair = self.authority.pair(NEXT_CRT, NEXT_KEY)
+    def next_signer(self) -> KeyPair | None:
+        pair = self.authority.key_pair(NEXT_CRT, NEXT_KEY)
         return pair if pair.certificate or pair.key else None
 
     @property
-    def versions(self) -> tuple[object, ...]:
-        """The same as long as nobody has written anything."""
+    def ca_bundles(self) -> list[bytes]:
+        """The caBundles of all webhooks in all configurations."""
+        return [
+            bundle
+            for configuration in self.configurations
+            for bundle in configuration.ca_bundles.values()
+        ]
+
+    @property
+    def resource_versions(self) -> tuple[object, ...]:
+        """Changes with every write to one of the objects."""
         return (
-            self.authority.version,
-            self.serving.version,
-            *((each.name, each.version) for each in self.hooks),
+            self.authority.resource_version,
+            self.serving.resource_version,
+            *((each.name, each.resource_version) for each in self.configurations),
         )
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What is wanted: a pair like this, of an authority that is called and lives so."""
+class DesiredCertificates:
+    """The serving certificate to make, and the authority that signs it."""
 
-    wish: pki.CertificateSpec
-    name: str
-    life: pki.Lifetime
+    serving: pki.CertificateSpec
+    authority_name: str
+    authority_lifetime: pki.Lifetime
 
 
 @dataclass(frozen=True)
 class Write:
-    """Parts of one object, where it still is as it was read: keys of a Secret, or the bundles of webhooks. None takes a key away."""
+    """A partial update of one object, for the resource version that was read.
+
+    The content is keys of a Secret, or caBundles of webhooks. None removes a key.
+    """
 
     kind: str
     name: str
-    version: str
+    resource_version: str
     content: Mapping[str, bytes | None]
 
     def __repr__(self) -> str:
-        return f"Write({self.kind!r}, {self.name!r}, {self.version!r}, ...)"
+        return f"Write({self.kind!r}, {self.name!r}, {self.resource_version!r}, ...)"

@@ -1,7 +1,11 @@
-"""What is there → the one thing to do next. Whoever does it and looks again comes to the end, wherever he was cut, and however many do.
+"""Decides the next step of a renewal from the state of the cluster.
 
-The law: at every moment each replica shows what the API servers trust. So a new authority is trusted before it signs, and an old one is until
-nobody shows anything of it.
+A renewer repeats: read the state, do one step. This ends in the desired state even if a renewer
+stops after any write, and if several renewers run at the same time.
+
+Invariant: API servers always trust the certificate that each replica serves. API servers trust a
+new authority before it signs, and they trust an old authority until no replica serves a
+certificate of it.
 """
 
 from __future__ import annotations
@@ -12,179 +16,195 @@ from datetime import datetime
 from enum import Enum
 
 from cwii_webhook.certificates import pki
-from cwii_webhook.certificates.checks import due, fault, unfit, worthless
+from cwii_webhook.certificates.checks import (
+    authority_problem,
+    renewal_reason,
+    renewal_time,
+    serving_problem,
+)
 from cwii_webhook.certificates.pem import KeyPair
 from cwii_webhook.renewer.state import (
-    CA,
-    CRT,
-    HELD,
-    HOOKS,
-    KEY,
+    CA_CRT,
     NEXT_CRT,
     NEXT_KEY,
+    SECRET,
+    TLS_CRT,
+    TLS_KEY,
+    WEBHOOK_CONFIGURATION,
     ClusterState,
+    DesiredCertificates,
     HeldSecret,
-    Terms,
     Write,
 )
 
-SHOWN = 5  # replicas that are told of
+MAX_LISTED_REPLICAS = 5
 
 
 class Action(Enum):
-    AUTHORITY = "an authority was made"
-    NEXT = "the next authority was made"
-    TRUST = "an authority was added to caBundle"
-    PROMOTE = "the next authority signs from now on"
-    PAIR = "a new pair was signed"
-    FORGET = "what signs no more was taken out of caBundle"
+    """What a step does. The value is the text for logs and events."""
+
+    CREATE_AUTHORITY = "an authority was made"
+    CREATE_NEXT_AUTHORITY = "the next authority was made"
+    EXTEND_BUNDLES = "an authority was added to caBundle"
+    PROMOTE_NEXT_AUTHORITY = "the next authority signs from now on"
+    SIGN_PAIR = "a new pair was signed"
+    PRUNE_BUNDLES = "what signs no more was taken out of caBundle"
     WAIT = ""
     DONE = "all is as it should be"
 
 
 @dataclass(frozen=True)
 class Step:
-    what: Action
-    why: str = ""
+    """An action, and the reason for it."""
+
+    action: Action
+    reason: str = ""
 
 
-def step(found: ClusterState, terms: Terms, now: datetime, *, calm: bool) -> Step:
-    """`calm`: nobody has written for so long that every API server has heard of all that was."""
-    return next(_steps(found, terms, now, calm=calm))
+def next_step(
+    state: ClusterState, desired: DesiredCertificates, now: datetime, *, is_settled: bool
+) -> Step:
+    """Returns the first step that the state requires.
+
+    `is_settled`: the last write is so old that every API server has received it.
+    """
+    return next(_steps(state, desired, now, is_settled=is_settled))
 
 
-def _steps(found: ClusterState, terms: Terms, now: datetime, *, calm: bool) -> Iterator[Step]:
-    yield from _authority(found, terms, now)
-    if any(_lacks(bundle, found) for hooks in found.hooks for bundle in hooks.bundles.values()):
-        yield Step(Action.TRUST, "a webhook does not trust it")
-    if found.successor:
+def _steps(
+    state: ClusterState, desired: DesiredCertificates, now: datetime, *, is_settled: bool
+) -> Iterator[Step]:
+    yield from _authority_steps(state, desired, now)
+    if any(_lacks_authority(bundle, state) for bundle in state.ca_bundles):
+        yield Step(Action.EXTEND_BUNDLES, "a webhook does not trust it")
+    if state.next_signer:
         yield (
-            Step(Action.PROMOTE, "it is trusted")
-            if calm
+            Step(Action.PROMOTE_NEXT_AUTHORITY, "it is trusted")
+            if is_settled
             else Step(Action.WAIT, "every API server has to hear of the next authority")
         )
-    yield from _pair(found, terms, now, calm=calm)
-    if late := list(_late(found)):
-        more = f", and {len(late) - SHOWN} more" if len(late) > SHOWN else ""
-        yield Step(
-            Action.WAIT, f"not all serve the new certificate: {'; '.join(late[:SHOWN])}{more}"
-        )
-    if any(
-        bundle != pki.bundle(found.signer.certificate)
-        for hooks in found.hooks
-        for bundle in hooks.bundles.values()
-    ):
+    yield from _serving_steps(state, desired, now, is_settled=is_settled)
+    if outdated := list(_outdated_replicas(state)):
+        listed = "; ".join(outdated[:MAX_LISTED_REPLICAS])
+        hidden = len(outdated) - MAX_LISTED_REPLICAS
+        more = f", and {hidden} more" if hidden > 0 else ""
+        yield Step(Action.WAIT, f"not all serve the new certificate: {listed}{more}")
+    if any(bundle != pki.merge_bundles(state.signer.certificate) for bundle in state.ca_bundles):
         yield (
-            Step(Action.FORGET, "nobody shows anything of it")
-            if calm
+            Step(Action.PRUNE_BUNDLES, "nobody shows anything of it")
+            if is_settled
             else Step(Action.WAIT, "somebody may still be about to serve the old certificate")
         )
     yield Step(Action.DONE)
 
 
-def _authority(found: ClusterState, terms: Terms, now: datetime) -> Iterator[Step]:
-    """An authority is not asked to sign what would outlive it, so its next one comes early."""
-    successor = found.successor
-    broken = unfit(successor, now) if successor else ""
-    if why := unfit(found.signer, now):
+def _authority_steps(
+    state: ClusterState, desired: DesiredCertificates, now: datetime
+) -> Iterator[Step]:
+    """Replaces an authority early, because no certificate may outlive its authority."""
+    next_signer = state.next_signer
+    next_problem = authority_problem(next_signer, now) if next_signer else ""
+    if problem := authority_problem(state.signer, now):
+        can_promote = next_signer and not next_problem
         yield Step(
-            Action.PROMOTE if successor and not broken else Action.AUTHORITY,
-            f"the authority is unusable: {why}",
+            Action.PROMOTE_NEXT_AUTHORITY if can_promote else Action.CREATE_AUTHORITY,
+            f"the authority is unusable: {problem}",
         )
-    if broken:
-        yield Step(Action.NEXT, f"the next authority is unusable: {broken}")
-    if not successor and now >= due(found.signer.certificate, terms.life):
+    if next_problem:
+        yield Step(Action.CREATE_NEXT_AUTHORITY, f"the next authority is unusable: {next_problem}")
+    certificate = state.signer.certificate
+    if not next_signer and now >= renewal_time(certificate, desired.authority_lifetime):
         yield Step(
-            Action.NEXT,
-            f"the authority ends at {pki.ends(found.signer.certificate):%Y-%m-%dT%H:%M:%SZ}",
+            Action.CREATE_NEXT_AUTHORITY,
+            f"the authority ends at {pki.earliest_expiry(certificate):%Y-%m-%dT%H:%M:%SZ}",
         )
 
 
-def _pair(found: ClusterState, terms: Terms, now: datetime, *, calm: bool) -> Iterator[Step]:
-    """What serves nobody any more is not waited for."""
-    pair, signer = found.serving.pair(), found.signer.certificate
-    why = fault(pair, terms.wish, signer, now)
-    if not why and found.serving.data.get(CA) != signer:
-        why = f"{CA} beside it is another"
-    if why:
-        ready = calm or worthless(pair, now)
+def _serving_steps(
+    state: ClusterState, desired: DesiredCertificates, now: datetime, *, is_settled: bool
+) -> Iterator[Step]:
+    """Replaces the serving pair. A pair that no client accepts is replaced without a wait."""
+    pair, authority = state.serving.key_pair(), state.signer.certificate
+    reason = renewal_reason(pair, desired.serving, authority, now)
+    if not reason and state.serving.data.get(CA_CRT) != authority:
+        reason = f"{CA_CRT} beside it is another"
+    if reason:
         yield (
-            Step(Action.PAIR, why)
-            if ready
+            Step(Action.SIGN_PAIR, reason)
+            if is_settled or serving_problem(pair, now)
             else Step(
                 Action.WAIT, "every API server has to hear of the authority that signs the new pair"
             )
         )
 
 
-def _lacks(bundle: bytes, found: ClusterState) -> bool:
-    there = pki.certificates(bundle)
-    wanted = [found.signer, *([found.successor] if found.successor else [])]
+def _lacks_authority(bundle: bytes, state: ClusterState) -> bool:
+    trusted = pki.parse_certificates(bundle)
+    signers = [state.signer, *([state.next_signer] if state.next_signer else [])]
     return any(
-        each not in there for pair in wanted for each in pki.certificates(pair.certificate)[:1]
+        certificate not in trusted
+        for signer in signers
+        for certificate in pki.parse_certificates(signer.certificate)[:1]
     )
 
 
-def _late(found: ClusterState) -> Iterator[str]:
-    new = pki.der(found.serving.pair().certificate)
-    for replica in found.replicas:
-        if replica.shows != new:
-            yield f"{replica.address} {replica.trouble or 'serves another'}"
+def _outdated_replicas(state: ClusterState) -> Iterator[str]:
+    current = pki.first_der(state.serving.key_pair().certificate)
+    for replica in state.replicas:
+        if replica.certificate_der != current:
+            yield f"{replica.address} {replica.problem or 'serves another'}"
 
 
-def writes(what: Action, found: ClusterState, terms: Terms, now: datetime) -> Iterator[Write]:
-    """One object each."""
-    match what:
-        case Action.AUTHORITY:
-            yield _into(
-                found.authority,
-                {
-                    **_pair_data(pki.authority(terms.name, terms.life, now)),
-                    NEXT_CRT: None,
-                    NEXT_KEY: None,
-                },
-            )
-        case Action.NEXT:
-            made = pki.authority(terms.name, terms.life, now)
-            yield _into(found.authority, {NEXT_CRT: made.certificate, NEXT_KEY: made.key})
-        case Action.PROMOTE if found.successor:
-            yield _into(
-                found.authority, {**_pair_data(found.successor), NEXT_CRT: None, NEXT_KEY: None}
-            )
-        case Action.PAIR:
-            yield _into(
-                found.serving,
-                {
-                    **_pair_data(pki.signed(terms.wish, found.signer, now)),
-                    CA: found.signer.certificate,
-                },
-            )
-        case Action.TRUST:
-            successor = found.successor.certificate if found.successor else b""
-            yield from _bundles(found, found.signer.certificate, successor, keeping=True)
-        case Action.FORGET:
-            yield from _bundles(found, found.signer.certificate, keeping=False)
+def plan_writes(
+    action: Action, state: ClusterState, desired: DesiredCertificates, now: datetime
+) -> Iterator[Write]:
+    """Yields the writes of an action, one per object."""
+    authority, signer, next_signer = state.authority, state.signer, state.next_signer
+    match action:
+        case Action.CREATE_AUTHORITY:
+            pair = pki.create_authority(desired.authority_name, desired.authority_lifetime, now)
+            yield _secret_write(authority, _promoted(pair))
+        case Action.CREATE_NEXT_AUTHORITY:
+            pair = pki.create_authority(desired.authority_name, desired.authority_lifetime, now)
+            yield _secret_write(authority, {NEXT_CRT: pair.certificate, NEXT_KEY: pair.key})
+        case Action.PROMOTE_NEXT_AUTHORITY if next_signer:
+            yield _secret_write(authority, _promoted(next_signer))
+        case Action.SIGN_PAIR:
+            pair = pki.sign(desired.serving, signer, now)
+            yield _secret_write(state.serving, {**_pair_data(pair), CA_CRT: signer.certificate})
+        case Action.EXTEND_BUNDLES:
+            next_certificate = next_signer.certificate if next_signer else b""
+            yield from _bundle_writes(state, signer.certificate, next_certificate, extend=True)
+        case Action.PRUNE_BUNDLES:
+            yield from _bundle_writes(state, signer.certificate, extend=False)
         case _:
             return
 
 
+def _promoted(pair: KeyPair) -> dict[str, bytes | None]:
+    """Makes the pair the current authority, and removes the next authority."""
+    return {**_pair_data(pair), NEXT_CRT: None, NEXT_KEY: None}
+
+
 def _pair_data(pair: KeyPair) -> dict[str, bytes | None]:
-    return {CRT: pair.certificate, KEY: pair.key}
+    return {TLS_CRT: pair.certificate, TLS_KEY: pair.key}
 
 
-def _into(held: HeldSecret, content: dict[str, bytes | None]) -> Write:
-    return Write(HELD, held.name, held.version, content)
+def _secret_write(secret: HeldSecret, content: dict[str, bytes | None]) -> Write:
+    return Write(SECRET, secret.name, secret.resource_version, content)
 
 
-def _bundles(found: ClusterState, *pems: bytes, keeping: bool) -> Iterator[Write]:
-    """Of each configuration only what changes; nothing, where nothing does."""
-    for hooks in found.hooks:
-        new = {
-            name: pki.bundle(*([old] if keeping else []), *pems)
-            for name, old in hooks.bundles.items()
+def _bundle_writes(state: ClusterState, *pems: bytes, extend: bool) -> Iterator[Write]:
+    """Yields a write for each configuration with a caBundle that changes."""
+    for configuration in state.configurations:
+        bundles = {
+            name: pki.merge_bundles(*([current] if extend else []), *pems)
+            for name, current in configuration.ca_bundles.items()
         }
         changed: dict[str, bytes | None] = {
-            name: pem for name, pem in new.items() if pem != hooks.bundles[name]
+            name: pem for name, pem in bundles.items() if pem != configuration.ca_bundles[name]
         }
         if changed:
-            yield Write(HOOKS, hooks.name, hooks.version, changed)
+            yield Write(
+                WEBHOOK_CONFIGURATION, configuration.name, configuration.resource_version, changed
+            )

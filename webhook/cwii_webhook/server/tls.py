@@ -166,7 +166,7 @@ class Certificates:
         try:
             context, expires_at = (
                 create_context(self._files, self._settings),
-                min(x509.ends(self._files.certificate.read_bytes())),
+                min(x509.expiry_times(self._files.certificate.read_bytes())),
             )
         except (OSError, ValueError) as error:
             self._handle_load_error(error)

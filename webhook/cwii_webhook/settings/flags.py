@@ -1,4 +1,4 @@
-"""A command line as the peers read theirs: Go's and clap's spellings, and an environment variable for a flag that has one."""
+"""Parses command lines in the syntax of Go and clap, with environment variables as fallback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["text", "number", "share", "switch", "duration", "words", "json",
 S = TypeVar("S", bound=Struct)
 Words = tuple[str, ...]
 
-_UNITS: Mapping[str, float] = {
+_DURATION_UNITS: Mapping[str, float] = {
     "ns": 1e-9,
     "us": 1e-6,
     "µs": 1e-6,
@@ -32,19 +32,22 @@ _TRUE, _FALSE = (
 
 
 class Flag(Struct, frozen=True):
-    """One word of a command line. One without a field is taken from the peer's users, and means nothing here."""
+    """One flag of a command line.
+
+    A flag without a field is accepted for compatibility, with a warning, and has no effect.
+    """
 
     name: str
     kind: Kind
     help: str
     field: str = ""
     env: str = ""
-    explicit: bool = False  # a switch that is followed by true or false, as clap has them
-    repeatable: bool = False  # words: said again, it adds to what was said
+    explicit: bool = False  # the switch requires a value, true or false, as in clap
+    repeatable: bool = False  # each occurrence adds to a list of words
 
 
 class ParsedFlags(Struct, frozen=True):
-    """What was said, by field; and what a user should know who said it."""
+    """The values of the flags by field, and warnings for the user."""
 
     values: Mapping[str, object]
     warnings: tuple[str, ...] = ()
@@ -52,7 +55,7 @@ class ParsedFlags(Struct, frozen=True):
 
 
 class BadFlag(Exception):
-    """What was said cannot be meant: what it is, and what to do."""
+    """An invalid command line: the problem and its remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}: {remedy}")
@@ -60,9 +63,8 @@ class BadFlag(Exception):
         self.remedy = remedy
 
 
-OnBadFlag = Callable[
-    [BadFlag], None
-]  # what is done with what cannot be meant: it is raised, or kept and the rest is understood without it
+# Handles an invalid flag. If the handler does not raise, parsing continues without the flag.
+OnBadFlag = Callable[[BadFlag], None]
 
 
 def raise_bad_flag(bad: BadFlag) -> None:
@@ -71,79 +73,82 @@ def raise_bad_flag(bad: BadFlag) -> None:
 
 def parse(
     flags: Sequence[Flag],
-    words: Sequence[str],
+    arguments: Sequence[str],
     environ: Mapping[str, str],
-    refuse: OnBadFlag = raise_bad_flag,
+    on_bad_flag: OnBadFlag = raise_bad_flag,
 ) -> ParsedFlags:
-    """A flag goes before its variable; of a flag that is said twice the last counts."""
+    """Parses a command line.
+
+    A flag takes precedence over its environment variable. The last occurrence of a flag wins.
+    """
     table = {flag.name: flag for flag in flags}
     values: dict[str, object] = {}
-    warnings: list[str] = []
-    spoken = [
-        (flag, environ[flag.env], flag.env)
-        for flag in flags
-        if flag.field and environ.get(flag.env)
-    ]
-    warnings += [
-        _meaningless(flag, flag.env) for flag in flags if not flag.field and environ.get(flag.env)
-    ]
-    for name, text in _said(table, words, refuse):
+    from_environ = [flag for flag in flags if environ.get(flag.env)]
+    inputs = [(flag, environ[flag.env], flag.env) for flag in from_environ if flag.field]
+    warnings = [_ignored_warning(flag, flag.env) for flag in from_environ if not flag.field]
+    for name, text in _split_arguments(table, arguments, on_bad_flag):
         if name in {"help", "h"}:
             return ParsedFlags({}, help_requested=True)
         flag = table[name]
         if flag.field:
-            spoken.append((flag, text, f"--{flag.name}"))
+            inputs.append((flag, text, f"--{flag.name}"))
         else:
-            warnings.append(_meaningless(flag, f"--{flag.name}"))
-    for flag, text, where in spoken:
+            warnings.append(_ignored_warning(flag, f"--{flag.name}"))
+    for flag, text, source in inputs:
         try:
-            said = value(flag, text, where)
+            value = parse_value(flag, text, source)
         except BadFlag as e:
-            refuse(e)
+            on_bad_flag(e)
             continue
         values[flag.field] = (
-            (*cast("Words", values.get(flag.field, ())), *cast("Words", said))
+            (*cast("Words", values.get(flag.field, ())), *cast("Words", value))
             if flag.repeatable
-            else said
+            else value
         )
     return ParsedFlags(values, tuple(warnings))
 
 
-def _meaningless(flag: Flag, said: str) -> str:
-    return f"{said} has no meaning here and is left out: {flag.help}"
+def _ignored_warning(flag: Flag, source: str) -> str:
+    return f"{source} has no meaning here and is left out: {flag.help}"
 
 
-def build_settings(told: ParsedFlags, kind: type[S]) -> S:
-    """The settings that were told, and by default the rest. A field with a dot is one of an object in them."""
+def build_settings(flags: ParsedFlags, kind: type[S]) -> S:
+    """Builds a Struct of settings. Fields without a value keep their default.
+
+    A dot in the name of a field separates the nested Struct from its field.
+    """
     tree: dict[str, object] = {}
-    for field, said in told.values.items():
+    for field, value in flags.values.items():
         outer, dot, inner = field.rpartition(".")
-        home = cast("dict[str, object]", tree.setdefault(outer, {})) if dot else tree
-        home[inner] = said
+        section = cast("dict[str, object]", tree.setdefault(outer, {})) if dot else tree
+        section[inner] = value
     return msgspec.convert(tree, kind)
 
 
-def _said(
-    table: Mapping[str, Flag], words: Sequence[str], refuse: OnBadFlag
+def _split_arguments(
+    table: Mapping[str, Flag], arguments: Sequence[str], on_bad_flag: OnBadFlag
 ) -> Iterator[tuple[str, str]]:
-    """Names of the table, with what is said of them. Go takes one dash or two, and the value behind a space or an equals sign."""
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("-") or not word.lstrip("-"):
-            refuse(BadFlag(f"{word!r} is no flag", "flags begin with --; see --help"))
+    """Yields the name and the text of each flag.
+
+    As in Go, a name follows one dash or two, and a value follows a space or an equals sign.
+    """
+    rest = iter(arguments)
+    for argument in rest:
+        if not argument.startswith("-") or not argument.lstrip("-"):
+            on_bad_flag(BadFlag(f"{argument!r} is no flag", "flags begin with --; see --help"))
             continue
-        name, equals, text = _parted(table, word)
+        name, equals, text = _split_flag(table, argument)
         flag = table.get(name)
         if name in {"help", "h"} or (equals and flag):
             yield name, text
         elif flag is None:
-            refuse(_unknown(table, name))
+            on_bad_flag(_unknown_flag(table, name))
         elif flag.kind == "switch" and not flag.explicit:
             yield name, "true"
         elif (value := next(rest, None)) is not None:
             yield name, value
         else:
-            refuse(
+            on_bad_flag(
                 BadFlag(
                     f"--{flag.name} is followed by nothing",
                     "say true or false behind it" if flag.explicit else "give its value behind it",
@@ -151,38 +156,42 @@ def _said(
             )
 
 
-def _parted(table: Mapping[str, Flag], word: str) -> tuple[str, str, str]:
-    """Name and value, where there is one: -v4 is -v=4, and Go's log has underscores in its names where others have dashes."""
-    if word[1:2] in table and word[2:].isdigit():
-        return word[1], "=", word[2:]
-    name, equals, text = word.lstrip("-").partition("=")
+def _split_flag(table: Mapping[str, Flag], argument: str) -> tuple[str, str, str]:
+    """Splits a flag into name, equals sign and value.
+
+    -v4 equals -v=4. Underscores in a name equal dashes, because klog's flags have underscores.
+    """
+    if argument[1:2] in table and argument[2:].isdigit():
+        return argument[1], "=", argument[2:]
+    name, equals, text = argument.lstrip("-").partition("=")
     return (name.replace("_", "-") if name not in table else name), equals, text
 
 
-def _unknown(table: Mapping[str, Flag], name: str) -> BadFlag:
+def _unknown_flag(table: Mapping[str, Flag], name: str) -> BadFlag:
     near = difflib.get_close_matches(name, table, 1)
     return BadFlag(
         f"there is no flag --{name}", f"did you mean --{near[0]}?" if near else "see --help"
     )
 
 
-def value(flag: Flag, text: str, where: str) -> object:
+def parse_value(flag: Flag, text: str, source: str) -> object:
+    """Parses the value of a flag. `source` names the flag or the environment variable."""
     try:
         return _PARSERS[flag.kind](text)
     except ValueError as e:
         raise BadFlag(
-            f"{where} is {text!r}, which is no {flag.kind}", str(e) or "see --help"
+            f"{source} is {text!r}, which is no {flag.kind}", str(e) or "see --help"
         ) from e
 
 
-def _switch(text: str) -> bool:
+def _parse_switch(text: str) -> bool:
     if text in _TRUE | _FALSE:
         return text in _TRUE
     raise ValueError("say true or false")
 
 
-def _number(text: str) -> int:
-    """As Go reads it: 0440 and 0o440 are octal, 0x120 is hexadecimal."""
+def _parse_number(text: str) -> int:
+    """Parses an integer as Go does: 0440 and 0o440 are octal, 0x120 is hexadecimal."""
     octal = re.fullmatch(r"([+-]?)0(\d+)", text)
     try:
         return int(f"{octal[1]}0o{octal[2]}" if octal else text, 0)
@@ -190,49 +199,53 @@ def _number(text: str) -> int:
         raise ValueError("say a whole number") from None
 
 
-def duration(text: str) -> float:
-    """Go's: 24h, 1h30m, 200ms. Bare zero needs no unit. In seconds."""
+def parse_duration(text: str) -> float:
+    """Parses a Go duration (24h, 1h30m, 200ms) into seconds. Zero needs no unit."""
     if text in {"0", "+0", "-0"}:
         return 0.0
-    found = _DURATION.findall(text)
-    if not found or "".join(number + unit for number, unit in found) != text:
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError("say it as 30s, 1h30m or 200ms")
-    return sum(float(number) * _UNITS[unit] for number, unit in found)
+    return sum(float(number) * _DURATION_UNITS[unit] for number, unit in parts)
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise ValueError("say a part of one, such as 0.67") from None
 
 
-def _json(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as e:
         raise ValueError(f"say it as JSON ({e})") from e
 
 
-def _address(text: str) -> tuple[str, int]:
-    """A host, which may be left out or stand in brackets, and a port."""
+def _parse_address(text: str) -> tuple[str, int]:
+    """Parses HOST:PORT. The host can be empty, or in brackets."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise ValueError("say it as 0.0.0.0:8443, [::]:8443 or :8443")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def _words(text: str) -> Words:
+def _split_words(text: str) -> Words:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def level(text: str) -> str:
-    """A level, or what Rust's programs are told: one for each part of them, of which cwii's counts, or else the one for all."""
-    said = {
-        part: level for part, _, level in (word.strip().rpartition("=") for word in text.split(","))
+def parse_log_level(text: str) -> str:
+    """Parses a level, or a list of levels per component in the syntax of Rust's env_logger.
+
+    Of a list, the level of the component cwii applies, or else the level without a component.
+    """
+    levels = {
+        component: level
+        for component, _, level in (word.strip().rpartition("=") for word in text.split(","))
     }
-    word = said.get("cwii") or said.get("") or "info"
-    return _LEVELS.get(word.lower(), word)
+    level = levels.get("cwii") or levels.get("") or "info"
+    return _LEVELS.get(level.lower(), level)
 
 
 _LEVELS: Mapping[str, str] = {
@@ -241,16 +254,16 @@ _LEVELS: Mapping[str, str] = {
     "all": "debug",
     "warn": "warning",
     "off": "error",
-    "cwii": "debug",  # all of that part
+    "cwii": "debug",  # a component without a level logs everything
 }
 _PARSERS: Mapping[Kind, Callable[[str], object]] = {
     "text": str,
-    "number": _number,
-    "share": _share,
-    "switch": _switch,
-    "duration": duration,
-    "words": _words,
-    "json": _json,
-    "address": _address,
-    "level": level,
+    "number": _parse_number,
+    "share": _parse_share,
+    "switch": _parse_switch,
+    "duration": parse_duration,
+    "words": _split_words,
+    "json": _parse_json,
+    "address": _parse_address,
+    "level": parse_log_level,
 }

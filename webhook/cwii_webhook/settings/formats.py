@@ -1,4 +1,4 @@
-"""What a value may look like that may be told to the webhook as well as be written by a user."""
+"""Formats of values that appear both in flags and in annotations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from cwii_webhook.settings.flags import BadFlag
 
-MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS = (
-    600,
-    1 << 32,
-)  # seconds: what the API server takes for a token
+# The API server accepts these lifetimes of a token.
+MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS = 600, 1 << 32
 
 
 class Format(Struct, frozen=True):
+    """A pattern, with a description and an example for error messages."""
+
     pattern: re.Pattern[str]
     what: str
     example: str
@@ -30,19 +30,19 @@ DOMAIN = value_format(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", "domain", "exampl
 NAME = value_format(DOMAIN.pattern.pattern, "object's name", "my-bundle")
 FILE = value_format(r"(?!\.\.)[^/:]+(/(?!\.\.(/|$))[^/:]+)*", "path below a mount", "token")
 QUANTITY = value_format(
-    # The digits are few, and an exponent's fewer: whoever writes more gets no more exact an answer.
-    r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?",
+    # Limits the digits, because a longer number does not make the result more exact.
+    r"([+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40}))"
+    r"(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]{1,2}))?",
     "quantity",
     "100m",
 )
-ANY_IMAGE = value_format(
-    r"\S(.*\S)?", "image", "registry.example.com/tools:1"
-)  # by the API server: a node may know better
+# Everything that the API server accepts. Nodes check images themselves.
+ANY_IMAGE = value_format(r"\S(.*\S)?", "image", "registry.example.com/tools:1")
 IMAGE = value_format(r"[A-Za-z0-9][\w./:@+-]{0,500}", "image", "registry.example.com/tools:1")
 
 
 def check_flag(flag: str, value: str, form: Format) -> None:
-    """What every pod would be refused for is better refused at the start."""
+    """Raises BadFlag at startup, because the value would make every pod invalid."""
     if not form.pattern.fullmatch(value):
         raise BadFlag(
             f"--{flag} is {value[:64]!r}, which is no {form.what}",

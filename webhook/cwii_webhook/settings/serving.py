@@ -1,4 +1,4 @@
-"""How a server is to be reached and how it reaches the cluster: what every dialect's command line says too, each in its own words."""
+"""Settings that all dialects share: addresses, TLS, access to the cluster, logging."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from cwii_webhook.settings.flags import (
 )
 
 Address = tuple[str, int]
-LOOPBACK, ANY = "127.0.0.1", frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - what is not taken for an address of its own
+LOOPBACK = "127.0.0.1"
+UNSPECIFIED_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - compared, not listened at
 LEVELS = ("debug", "info", "warning", "error")
 
 
 class ServingSettings(Struct, frozen=True):
+    """The values of the shared flags. Flags address the fields by name. Times are in seconds."""
+
     address: Address = ("", 8443)
-    port: int | None = None  # of the address, where a peer has a flag for it alone
-    cert_dir: str = ""  # with tls.crt and tls.key in it
+    port: int | None = None  # replaces the port of the address
+    cert_dir: str = ""  # contains tls.crt and tls.key
     cert: str = ""
     key: str = ""
-    client_ca: str = ""  # whom a client's certificate has to be of
-    client_names: tuple[str, ...] = ()  # one of which it has to bear
+    client_ca: str = ""  # the file of the CA that signs client certificates
+    client_names: tuple[str, ...] = ()  # a client certificate must have one of these names
     tls_min: str = ""
     tls_ciphers: tuple[str, ...] = ()
     health: Address | None = None
@@ -35,7 +38,7 @@ class ServingSettings(Struct, frozen=True):
     metrics_port: int | None = None
     kubeconfig: str = ""
     context: str = ""
-    api: str = ""  # the API server's URL, instead of what the kubeconfig says
+    api: str = ""  # the URL of the API server, replaces that of the kubeconfig
     grace: float = 0.2
     delay: float = 10.0
     workers: int = 1
@@ -46,58 +49,66 @@ class ServingSettings(Struct, frozen=True):
 
     @property
     def listen_address(self) -> Address:
-        """Who asks a sidecar is beside it. Whoever wants others to ask names an address of its own for that."""
-        host = LOOPBACK if self.sidecar and self.address[0] in ANY else self.address[0]
-        return (host, self.address[1] if self.port is None else self.port)
+        """The address for admission reviews.
+
+        A sidecar listens on the loopback by default, because its API server runs beside it.
+        """
+        host, port = self.address
+        if self.sidecar and host in UNSPECIFIED_HOSTS:
+            host = LOOPBACK
+        return (host, port if self.port is None else self.port)
 
     @property
     def certificate_files(self) -> tuple[str, str]:
-        """The files of the certificate and of its key."""
+        """The paths of the certificate and of its key."""
         return (self.cert or f"{self.cert_dir}/tls.crt", self.key or f"{self.cert_dir}/tls.key")
 
     @property
     def plain_addresses(self) -> tuple[Address, ...]:
-        """Where health and metrics are asked for, without TLS. One place may serve both."""
+        """The addresses of health and metrics, without TLS. Both can share one address."""
         metrics = self.metrics if self.metrics_port is None else ("", self.metrics_port)
         return tuple(
             dict.fromkeys(
-                place for place in (self.health, metrics) if place is not None and place[1] >= 0
+                address
+                for address in (self.health, metrics)
+                if address is not None and address[1] >= 0
             )
         )
 
 
-class Served(Struct, frozen=True):
+class _ServingSection(Struct, frozen=True):
     serving: ServingSettings = ServingSettings()
 
 
 def serving_settings(
-    told: ParsedFlags, default: ServingSettings, refuse: OnBadFlag = raise_bad_flag
+    flags: ParsedFlags, default: ServingSettings, on_bad_flag: OnBadFlag = raise_bad_flag
 ) -> ServingSettings:
-    """What was told, and for the rest, and for what was refused, what the dialect has by default."""
-    said = build_settings(told, Served).serving
+    """Builds the settings. The dialect's default replaces missing and invalid values."""
+    parsed = build_settings(flags, _ServingSection).serving
     given = {
-        field.removeprefix("serving.") for field in told.values if field.startswith("serving.")
+        field.removeprefix("serving.") for field in flags.values if field.startswith("serving.")
     }
-    kept = {
-        name: getattr(said if name in given else default, name)
+    fields = {
+        name: getattr(parsed if name in given else default, name)
         for name in ServingSettings.__struct_fields__
     }
-    for name, bad in _wrong(ServingSettings(**kept)):
-        refuse(bad)
-        kept[name] = getattr(default, name)
-    return ServingSettings(**kept)
+    for name, bad in _find_invalid(ServingSettings(**fields)):
+        on_bad_flag(bad)
+        fields[name] = getattr(default, name)
+    return ServingSettings(**fields)
 
 
-def _wrong(told: ServingSettings) -> Iterator[tuple[str, BadFlag]]:
-    if bool(told.cert) != bool(told.key):
+def _find_invalid(settings: ServingSettings) -> Iterator[tuple[str, BadFlag]]:
+    """Yields the name of each field with an invalid value."""
+    if bool(settings.cert) != bool(settings.key):
         yield (
-            "cert" if told.cert else "key",
+            "cert" if settings.cert else "key",
             BadFlag("of certificate and key only one is named", "name both files"),
         )
     for name, port in (
-        ("port", told.listen_address[1]),
-        ("metrics_port", max(0, told.metrics_port or 0)),
-        ("debug_port", told.debug_port or 0),
+        ("port", settings.listen_address[1]),
+        ("metrics_port", max(0, settings.metrics_port or 0)),
+        ("debug_port", settings.debug_port or 0),
     ):
         if not 0 <= port <= 65535:
             yield (
@@ -107,17 +118,17 @@ def _wrong(told: ServingSettings) -> Iterator[tuple[str, BadFlag]]:
                     "give one from 1 to 65535, or 0 for any that is free",
                 ),
             )
-    if told.log_level not in LEVELS:
+    if settings.log_level not in LEVELS:
         yield (
             "log_level",
-            BadFlag(f"--log-level is {told.log_level!r}", f"use one of {', '.join(LEVELS)}"),
+            BadFlag(f"--log-level is {settings.log_level!r}", f"use one of {', '.join(LEVELS)}"),
         )
-    if told.workers < 1:
+    if settings.workers < 1:
         yield (
             "workers",
-            BadFlag(f"--workers is {told.workers}", "give a number of processes, one at least"),
+            BadFlag(f"--workers is {settings.workers}", "give a number of processes, one at least"),
         )
-    if told.client_names and not told.client_ca:
+    if settings.client_names and not settings.client_ca:
         yield (
             "client_names",
             BadFlag(
@@ -125,16 +136,16 @@ def _wrong(told: ServingSettings) -> Iterator[tuple[str, BadFlag]]:
                 "name the file of the CA that signs those names",
             ),
         )
-    for name, seconds in (("grace", told.grace), ("delay", told.delay)):
+    for name, seconds in (("grace", settings.grace), ("delay", settings.delay)):
         if seconds < 0:
             yield name, BadFlag("a time is less than nothing", "say it as 200ms or 10s")
 
 
-_KLOG = (
-    "v vmodule logtostderr alsologtostderr log-dir log-file log-file-max-size log-backtrace-at stderrthreshold skip-headers skip-log-headers "
-    "add-dir-header one-output"
+_KLOG_NAMES = (
+    "v vmodule logtostderr alsologtostderr log-dir log-file log-file-max-size log-backtrace-at "
+    "stderrthreshold skip-headers skip-log-headers add-dir-header one-output"
 )
-_SWITCHES = frozenset(
+_IGNORED_SWITCHES = frozenset(
     {
         "logtostderr",
         "alsologtostderr",
@@ -148,9 +159,9 @@ _SWITCHES = frozenset(
 
 
 def ignored_flags(names: str, why: str) -> tuple[Flag, ...]:
-    """Flags of peers that say how something is done that is done otherwise here."""
+    """Makes flags that are accepted for compatibility and have no effect."""
     return tuple(
-        Flag(name, "switch" if name in _SWITCHES else "text", why) for name in names.split()
+        Flag(name, "switch" if name in _IGNORED_SWITCHES else "text", why) for name in names.split()
     )
 
 
@@ -203,7 +214,8 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         "sidecar",
         "switch",
-        "Beside a kube-apiserver: listen on the loopback, and never exit for what can be mended, but answer 503, and say why.",
+        "Beside a kube-apiserver: listen on the loopback, and never exit for what can be mended, "
+        "but answer 503, and say why.",
         "serving.sidecar",
         "CWII_SIDECAR",
     ),
@@ -220,9 +232,9 @@ COMMON_FLAGS: tuple[Flag, ...] = (
         "serving.otlp",
     ),
 )
-OWN_LOG = "the log is lines of JSON; --log-level says how much of it"
+LOG_FLAG_NOTICE = "the log is lines of JSON; --log-level says how much of it"
 LOG_LEVEL = Flag("log-level", "text", "debug, info, warning or error.", "serving.log_level")
-KLOG_FLAGS: tuple[Flag, ...] = ignored_flags(_KLOG, OWN_LOG)
+KLOG_FLAGS: tuple[Flag, ...] = ignored_flags(_KLOG_NAMES, LOG_FLAG_NOTICE)
 ZAP_FLAGS: tuple[Flag, ...] = ignored_flags(
-    "zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", OWN_LOG
+    "zap-devel zap-encoder zap-log-level zap-stacktrace-level zap-time-encoding", LOG_FLAG_NOTICE
 )

@@ -60,7 +60,9 @@ class Read:
         ]
 
     def trouble(self, name: str) -> bool:
-        return f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
+        return (
+            f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
+        )
 
 
 def mounted(folder: Path, text: str) -> Path:

@@ -13,7 +13,7 @@ from cwii_webhook.dialects.azwi.settings import (
     parse_settings,
 )
 from cwii_webhook.dialects.dialect import Behavior, Dialect
-from cwii_webhook.settings.flags import ParsedFlags, level
+from cwii_webhook.settings.flags import ParsedFlags, parse_log_level
 
 
 def _build(flags: ParsedFlags, program: str) -> Behavior:
@@ -24,7 +24,7 @@ def _build(flags: ParsedFlags, program: str) -> Behavior:
 def _log_level(flags: ParsedFlags) -> str:
     """--log-level is the level of the proxies and of the webhook."""
     text = flags.values.get("proxy.log_level")
-    return level(str(text)) if text in LOG_LEVELS[1:] else ""
+    return parse_log_level(str(text)) if text in LOG_LEVELS[1:] else ""
 
 
 AZWI = Dialect(
