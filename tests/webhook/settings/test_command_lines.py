@@ -189,7 +189,7 @@ def test_flag_of_a_peer_is_accepted(dialect: str, flag: str) -> None:
 @pytest.mark.parametrize("version", ["VersionTLS12", "TLSv1.2", "1.2"])
 def test_tls_version_is_accepted_in_each_spelling(version: str) -> None:
     assert parse_tls_settings(
-        build_service(
+        service_for(
             f"azure-workload-identity-webhook --tls-min-version={version}", AZURE
         ).serving.tls_min
     ) == parse_tls_settings("1.2")
