@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from cwii_webhook.admission.annotation_sources import GroupKind as Titled
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.admission.owners import GroupKind as Titled
 
 from cwiictl.errors import BadInput, Denied, Failed
 from cwiictl.explain.objects import Objects

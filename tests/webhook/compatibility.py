@@ -64,9 +64,9 @@ EXERCISED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "dialects/cwii/test_compatibility.py::test_variable_reference_is_refused",
         ),
         "owner references": (
-            "admission/test_owners.py::test_a_reference_that_does_not_fit_its_object_is_not_followed",
-            "admission/test_owners.py::test_what_is_above_a_replica_set_is_heard_in_its_place",
-            "admission/test_owners.py::test_a_job_is_heard_before_its_cron_job",
+            "admission/test_annotation_sources.py::test_a_reference_that_does_not_fit_its_object_is_not_followed",
+            "admission/test_annotation_sources.py::test_what_is_above_a_replica_set_is_heard_in_its_place",
+            "admission/test_annotation_sources.py::test_a_job_is_heard_before_its_cron_job",
         ),
         "marker annotation": (
             "dialects/cwii/test_reinvocation.py::test_the_marker_keeps_what_it_lists",

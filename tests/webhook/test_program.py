@@ -482,13 +482,14 @@ def test_new_version_of_the_api_server_keeps_external_configs(
 
 FAILING_PROGRAM = """#!{python}
 import os, sys
-from cwii_webhook.dialects.registry import ALL, service
+from cwii_webhook.dialects.dialect import build_service
+from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.program import serve
 
-def build_services(version=(), refuse=None):
-    if version:
+def build_services(server_version=(), on_bad_flag=None):
+    if server_version:
         raise LookupError("unexpected")
-    return [service(ALL["azwi"], sys.argv[1:], os.environ)]
+    return [build_service(ALL["azwi"], sys.argv[1:], os.environ)]
 
 sys.exit(serve(build_services, os.environ))
 """

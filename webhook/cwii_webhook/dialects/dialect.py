@@ -7,8 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from cwii_webhook.admission.admit import Mutator, Route, no_hints
-from cwii_webhook.admission.annotation_sources import PodContext
-from cwii_webhook.admission.owners import OWNERS, OWNERS_OF_OWNERS, GroupKind
+from cwii_webhook.admission.annotation_sources import (
+    OWNERS,
+    OWNERS_OF_OWNERS,
+    GroupKind,
+    PodContext,
+)
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.common.external_config import ExternalConfig
 from cwii_webhook.settings.flags import BadFlag, Flag, OnBadFlag, ParsedFlags, parse, raise_bad_flag

@@ -59,6 +59,10 @@ class TypoHints:
         sources = (context.own_annotations(), service_account)
         return tuple([hint for source in sources if source for hint in self.for_source(source)])
 
+    def for_all_sources(self, context: PodContext) -> tuple[str, ...]:
+        """Returns hints for a dialect that reads all sources."""
+        return tuple([hint for source in context.sources for hint in self.for_source(source)])
+
     def for_source(self, source: AnnotationSource) -> Iterator[str]:
         valid = self._valid_keys[source.scope]
         unknown = [

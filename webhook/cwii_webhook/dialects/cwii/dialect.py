@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.dialects.common.typo_hints import TypoHints
 from cwii_webhook.dialects.cwii import annotations as keys
 from cwii_webhook.dialects.cwii.aws import aws_mutator
@@ -22,11 +21,7 @@ def behavior(settings: Settings) -> Behavior:
         (settings.az_enabled, azure_mutator),
     )
     mutators = tuple([mutator(settings) for is_enabled, mutator in clouds if is_enabled])
-    return Behavior(mutators, _typo_hints) if mutators else Behavior()
-
-
-def _typo_hints(context: PodContext) -> tuple[str, ...]:
-    return tuple([hint for source in context.sources for hint in _TYPO_HINTS.for_source(source)])
+    return Behavior(mutators, _TYPO_HINTS.for_all_sources) if mutators else Behavior()
 
 
 CWII = Dialect(

@@ -78,7 +78,7 @@ class GcpwifMutator:
 
     def skipped_containers(self, pod: Pod) -> frozenset[str]:
         text = (pod.metadata.annotations or {}).get(self._annotations.skip.key, "")
-        return split_names(text, ",") | ALWAYS_SKIPPED
+        return split_names(text, ",") | ALWAYS_SKIPPED if text else ALWAYS_SKIPPED
 
     def typo_hints(self, context: PodContext) -> tuple[str, ...]:
         name = context.pod.spec.service_account_name
