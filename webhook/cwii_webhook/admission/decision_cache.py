@@ -37,6 +37,8 @@ Bucket = tuple[object, ...]
 
 
 class EnvName(ApiObject, frozen=True):
+    """A variable without its value, which may differ in each pod. The API server has checked that it is a text."""
+
     name: str = ""
 
 
