@@ -21,7 +21,7 @@ from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.settings.flags import parse
 
 from tests.webhook.apiserver.running import CONFIG_MAPS, RunningApiServer, run_apiserver
-from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.dialects.eks.metadata_service import serve_metadata
 from tests.webhook.webhook_process import AZWI, EKS, POD, ROLE, Running, a_shop, pair, running
 
 WORDS = {
@@ -99,7 +99,7 @@ def test_ekss_config_map_its_file_and_the_instances_metadata_are_heeded_as_they_
         str(file),
     )
     with (
-        metadata() as (address, _),
+        serve_metadata() as (address, _),
         running(
             apiserver,
             tmp_path,

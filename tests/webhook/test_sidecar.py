@@ -17,7 +17,7 @@ from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.server.listener import bind
 
 from tests.webhook.apiserver.running import RunningApiServer
-from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.dialects.eks.metadata_service import serve_metadata
 from tests.webhook.webhook_process import EKS, POD, Running, a_shop, pair, program, running
 
 BAD = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -245,7 +245,7 @@ def test_a_machine_that_does_not_answer_at_the_start_is_asked_again(
     words = (*EKS, "--sidecar", "--compose-role-arn", *pair(tmp_path))
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
     with (
-        metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
+        serve_metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
         running(apiserver, tmp_path, *words, AWS_EC2_METADATA_SERVICE_ENDPOINT=address) as webhook,
     ):
         told(webhook, "--compose-role-arn needs the instance's metadata")

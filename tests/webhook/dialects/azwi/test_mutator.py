@@ -15,16 +15,16 @@ from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, S
 
 from tests.webhook.recorded_answers import Objects, asked, make_route, request
 
-P = "azure.workload.identity"
+DOMAIN = "azure.workload.identity"
 CLIENT_ID = "11111111-2222-4333-8444-555555555555"
-CLIENT = {f"{P}/client-id": CLIENT_ID}
-SERVER = Settings(tenant_id="tenant")
+ACCOUNT_ANNOTATIONS = {f"{DOMAIN}/client-id": CLIENT_ID}
+SETTINGS = Settings(tenant_id="tenant")
 RESERVED = "azure-workload-identity-reserved-"
 
 
-def a_pod(**spec: Any) -> dict[str, Any]:
+def make_pod(**spec: Any) -> dict[str, Any]:
     """With the label. What says where a pod is from goes into its metadata."""
-    meta = {"name": "p", "namespace": "shop", "labels": {f"{P}/use": "true"}}
+    meta = {"name": "p", "namespace": "shop", "labels": {f"{DOMAIN}/use": "true"}}
     meta |= {
         key: spec.pop(key)
         for key in ("name", "generateName", "annotations", "labels")
@@ -38,8 +38,10 @@ def a_pod(**spec: Any) -> dict[str, Any]:
     }
 
 
-def made(
-    pod: dict[str, Any], account: Mapping[str, str] | None = CLIENT, settings: Settings = SERVER
+def inject(
+    pod: dict[str, Any],
+    account: Mapping[str, str] | None = ACCOUNT_ANNOTATIONS,
+    settings: Settings = SETTINGS,
 ) -> tuple[Decision, dict[str, Any]]:
     names = [pod["spec"].get("serviceAccountName") or "default"]
     objects = (
@@ -56,11 +58,11 @@ def env(container: Mapping[str, Any]) -> dict[str, str]:
     return {v["name"]: v.get("value", "") for v in container.get("env", ())}
 
 
-def first(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+def first_container(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return pod["spec"]["containers"][0]
 
 
-def sources(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def projected_sources(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return pod["spec"]["volumes"][0]["projected"]["sources"]
 
 
@@ -82,11 +84,16 @@ def digest(key: str) -> str:
     ],
 )
 def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, file: str) -> None:
-    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", layout=layout))
+    _, pod = inject(make_pod(), settings=Settings(tenant_id="tenant", layout=layout))
 
-    assert first(pod)["volumeMounts"] == [{"name": volume, "mountPath": path, "readOnly": True}]
-    assert env(first(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
-    assert (pod["spec"]["volumes"][0]["name"], sources(pod)[0]["serviceAccountToken"]["path"]) == (
+    assert first_container(pod)["volumeMounts"] == [
+        {"name": volume, "mountPath": path, "readOnly": True}
+    ]
+    assert env(first_container(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
+    assert (
+        pod["spec"]["volumes"][0]["name"],
+        projected_sources(pod)[0]["serviceAccountToken"]["path"],
+    ) == (
         volume,
         file,
     )
@@ -104,7 +111,7 @@ def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, 
     ids=["named", "to be named", "both", "neither", "long"],
 )
 def test_a_volume_is_named_after_its_pod(meta: dict[str, str], volume: str) -> None:
-    _, pod = made(a_pod(**meta))
+    _, pod = inject(make_pod(**meta))
 
     assert pod["spec"]["volumes"][0]["name"] == volume
     assert len(volume) == 63
@@ -113,10 +120,10 @@ def test_a_volume_is_named_after_its_pod(meta: dict[str, str], volume: str) -> N
 @pytest.mark.parametrize("layout", ["v1.5", "v1.6", "next"])
 def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
     settings = Settings(tenant_id="tenant", layout=layout)
-    _, pod = made(a_pod(name="", generateName="web-"), settings=settings)
+    _, pod = inject(make_pod(name="", generateName="web-"), settings=settings)
     pod["metadata"]["name"] = "web-abcde"
 
-    decision, _ = made(pod, settings=settings)
+    decision, _ = inject(pod, settings=settings)
 
     assert not decision.ops
     assert not decision.warnings
@@ -128,18 +135,21 @@ def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
 def test_the_authority_is_the_clouds(cloud: str) -> None:
     known = {name.lower(): host for name, host in AUTHORITIES.items()}
 
-    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", cloud=cloud))
+    _, pod = inject(make_pod(), settings=Settings(tenant_id="tenant", cloud=cloud))
 
-    assert env(first(pod))["AZURE_AUTHORITY_HOST"] == known[cloud.lower() or "azurepubliccloud"]
+    assert (
+        env(first_container(pod))["AZURE_AUTHORITY_HOST"]
+        == known[cloud.lower() or "azurepubliccloud"]
+    )
 
 
 @pytest.mark.parametrize(
     ("account", "server", "tenant"),
     [
         ({}, "tenant", "tenant"),
-        ({f"{P}/tenant-id": "theirs"}, "tenant", "theirs"),
-        ({f"{P}/tenant-id": ""}, "tenant", None),
-        ({f"{P}/tenant-id": "theirs"}, "", "theirs"),
+        ({f"{DOMAIN}/tenant-id": "theirs"}, "tenant", "theirs"),
+        ({f"{DOMAIN}/tenant-id": ""}, "tenant", None),
+        ({f"{DOMAIN}/tenant-id": "theirs"}, "", "theirs"),
         ({}, "", None),
     ],
     ids=["the server's", "the account's", "an empty one", "the account's alone", "none"],
@@ -147,23 +157,23 @@ def test_the_authority_is_the_clouds(cloud: str) -> None:
 def test_the_tenant_is_the_accounts_or_else_the_servers(
     account: dict[str, str], server: str, tenant: str | None
 ) -> None:
-    decision, pod = made(a_pod(), CLIENT | account, Settings(tenant_id=server))
+    decision, pod = inject(make_pod(), ACCOUNT_ANNOTATIONS | account, Settings(tenant_id=server))
 
-    assert env(first(pod)).get("AZURE_TENANT_ID") == tenant
+    assert env(first_container(pod)).get("AZURE_TENANT_ID") == tenant
     assert any("AZURE_TENANT_ID is not set" in w for w in decision.warnings) == (tenant is None)
 
 
-@pytest.mark.parametrize("account", [{}, {f"{P}/client-id": ""}], ids=["none", "empty"])
+@pytest.mark.parametrize("account", [{}, {f"{DOMAIN}/client-id": ""}], ids=["none", "empty"])
 def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
-    decision, pod = made(a_pod(), account)
+    decision, pod = inject(make_pod(), account)
 
-    assert list(env(first(pod))) == [
+    assert list(env(first_container(pod))) == [
         "AZURE_TENANT_ID",
         "AZURE_FEDERATED_TOKEN_FILE",
         "AZURE_AUTHORITY_HOST",
     ]
     assert decision.warnings == (
-        f"ServiceAccount shop/worker has no {P}/client-id: AZURE_CLIENT_ID is not set",
+        f"ServiceAccount shop/worker has no {DOMAIN}/client-id: AZURE_CLIENT_ID is not set",
     )
 
 
@@ -182,14 +192,14 @@ def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
 def test_a_token_lasts_as_the_pod_says_or_else_its_account(
     pod: str | None, account: str | None, seconds: int
 ) -> None:
-    key = f"{P}/service-account-token-expiration"
+    key = f"{DOMAIN}/service-account-token-expiration"
 
-    _, made_pod = made(
-        a_pod(annotations={key: pod} if pod is not None else {}),
-        CLIENT | ({key: account} if account is not None else {}),
+    _, made_pod = inject(
+        make_pod(annotations={key: pod} if pod is not None else {}),
+        ACCOUNT_ANNOTATIONS | ({key: account} if account is not None else {}),
     )
 
-    assert sources(made_pod)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
+    assert projected_sources(made_pod)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
 
 
 @pytest.mark.parametrize(
@@ -207,7 +217,9 @@ def test_a_token_lasts_as_the_pod_says_or_else_its_account(
     ids=repr,
 )
 def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
-    _, pod = made(a_pod(annotations={f"{P}/skip-containers": text}, initContainers=[{"name": "i"}]))
+    _, pod = inject(
+        make_pod(annotations={f"{DOMAIN}/skip-containers": text}, initContainers=[{"name": "i"}])
+    )
 
     for container in (*pod["spec"]["containers"], *pod["spec"]["initContainers"]):
         assert (container == {"name": container["name"]}) == (container["name"] in skipped)
@@ -217,10 +229,10 @@ def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
 @pytest.mark.parametrize("value", ["$(HOME)", "a$(b)$$", "$$", "$"])
 def test_dollars_arrive(value: str) -> None:
     """The kubelet makes one of two, and expands what is in parentheses behind one."""
-    _, pod = made(a_pod(), {f"{P}/client-id": value, f"{P}/tenant-id": value})
+    _, pod = inject(make_pod(), {f"{DOMAIN}/client-id": value, f"{DOMAIN}/tenant-id": value})
 
     for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID"):
-        given = env(first(pod))[name]
+        given = env(first_container(pod))[name]
         assert "$(" not in given.replace("$$", "")
         assert given.replace("$$", "$") == value or given == value == "$"
 
@@ -243,11 +255,13 @@ ENDPOINT = Endpoint("bound", "api://bound", "https://proxy", "sni", ca_data="dat
     ids=repr,
 )
 def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) -> None:  # noqa: FBT001 - a table
-    said = {f"{P}/use-bound": annotation} if annotation is not None else {}
+    said = {f"{DOMAIN}/use-bound": annotation} if annotation is not None else {}
 
-    _, pod = made(a_pod(annotations=said), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT))
+    _, pod = inject(
+        make_pod(annotations=said), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT)
+    )
 
-    assert sources(pod)[0]["serviceAccountToken"]["audience"] == (
+    assert projected_sources(pod)[0]["serviceAccountToken"]["audience"] == (
         "api://bound" if used else "api://AzureADTokenExchange"
     )
     names = [
@@ -256,7 +270,7 @@ def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) 
         "AZURE_KUBERNETES_CA_FILE",
         "AZURE_KUBERNETES_CA_DATA",
     ]
-    assert list(env(first(pod)))[4:] == (names if used else [])
+    assert list(env(first_container(pod)))[4:] == (names if used else [])
 
 
 @pytest.mark.parametrize(
@@ -309,11 +323,14 @@ def test_who_vouches_for_the_custom_endpoint_lies_beside_the_token(
 ) -> None:
     settings = Settings(tenant_id="tenant", endpoint=Endpoint("bound", "api://bound", **more))
 
-    decision, pod = made(a_pod(annotations={f"{P}/use-bound": "true"}), settings=settings)
-    again, _ = made(pod, settings=settings)
+    decision, pod = inject(make_pod(annotations={f"{DOMAIN}/use-bound": "true"}), settings=settings)
+    again, _ = inject(pod, settings=settings)
 
-    assert sources(pod)[1:] == projected
-    assert env(first(pod))["AZURE_KUBERNETES_CA_FILE"] == "/var/run/secrets/azure/wi/ca-cert/ca.crt"
+    assert projected_sources(pod)[1:] == projected
+    assert (
+        env(first_container(pod))["AZURE_KUBERNETES_CA_FILE"]
+        == "/var/run/secrets/azure/wi/ca-cert/ca.crt"
+    )
     assert decision.ops
     assert not again.ops
 
@@ -323,40 +340,44 @@ def test_a_volume_with_the_reserved_name_is_ours() -> None:
     name = RESERVED + digest("p")
     mounts = [{"name": name, "mountPath": "/mine"}]
 
-    decision, pod = made(
-        a_pod(
+    decision, pod = inject(
+        make_pod(
             volumes=[{"name": name, "emptyDir": {}}],
             containers=[{"name": "c", "volumeMounts": mounts}],
         )
     )
 
-    assert sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
-    assert first(pod)["volumeMounts"] == [
+    assert (
+        projected_sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
+    )
+    assert first_container(pod)["volumeMounts"] == [
         {"name": name, "mountPath": "/var/run/secrets/azure/wi", "readOnly": True}
     ]
     assert len(decision.warnings) == 2
 
 
 def test_what_the_api_server_adds_to_a_volume_is_no_change() -> None:
-    _, pod = made(a_pod())
+    _, pod = inject(make_pod())
     pod["spec"]["volumes"][0]["projected"]["defaultMode"] = 420
 
-    assert not made(pod)[0].ops
+    assert not inject(pod)[0].ops
 
 
 def test_under_v15_a_volume_of_that_name_stays_theirs() -> None:
     theirs: dict[str, object] = {"name": "azure-identity-token", "emptyDir": {}}
 
-    _, pod = made(a_pod(volumes=[theirs]), settings=Settings(tenant_id="tenant", layout="v1.5"))
+    _, pod = inject(
+        make_pod(volumes=[theirs]), settings=Settings(tenant_id="tenant", layout="v1.5")
+    )
 
     assert pod["spec"]["volumes"] == [theirs]
 
 
 def test_containers_that_join_later_get_what_the_others_have() -> None:
-    _, pod = made(a_pod())
+    _, pod = inject(make_pod())
     pod["spec"]["ephemeralContainers"] = [{"name": "debug"}]
     old: dict[str, Any] = {**pod, "spec": {**pod["spec"], "ephemeralContainers": []}}
-    route = make_route("azwi", AzwiMutator(SERVER))
+    route = make_route("azwi", AzwiMutator(SETTINGS))
 
     decision = admit(
         route,
@@ -384,11 +405,13 @@ def test_where_nobody_can_say_the_question_goes_back() -> None:
             raise NotCached(ref)
 
     with pytest.raises(NotCached):
-        admit(make_route("azwi", AzwiMutator(SERVER)), request(a_pod()), Blind())
+        admit(make_route("azwi", AzwiMutator(SETTINGS)), request(make_pod()), Blind())
 
 
 def test_each_value_says_where_it_is_from() -> None:
-    decision, _ = made(a_pod(), CLIENT | {f"{P}/service-account-token-expiration": "4800"})
+    decision, _ = inject(
+        make_pod(), ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/service-account-token-expiration": "4800"}
+    )
 
     assert decision.audit["azure"] == (
         "AZURE_CLIENT_ID from ServiceAccount shop/worker; AZURE_TENANT_ID by default; expiration from ServiceAccount shop/worker; "

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from cwii_webhook.dialects.azwi.settings import Proxy, Settings
 
-from tests.webhook.dialects.azwi.test_mutator import CLIENT_ID, P, a_pod, env, made
+from tests.webhook.dialects.azwi.test_mutator import CLIENT_ID, DOMAIN, env, inject, make_pod
 
-ASKED = {f"{P}/inject-proxy-sidecar": "true"}
-PORT = f"{P}/proxy-sidecar-port"
+WITH_PROXY = {f"{DOMAIN}/inject-proxy-sidecar": "true"}
+PORT = f"{DOMAIN}/proxy-sidecar-port"
 ONE = {"cpu": "1", "memory": "1Gi"}
 GUARANTEED: Any = {"containers": [{"name": "c", "resources": {"requests": ONE, "limits": ONE}}]}
 LIMITED: Any = {
@@ -19,11 +19,11 @@ LIMITED: Any = {
 BURSTABLE: Any = {"containers": [{"name": "c", "resources": {"requests": ONE}}]}
 
 
-def names(pod: Any, place: str) -> list[str]:
+def container_names(pod: Any, place: str) -> list[str]:
     return [c["name"] for c in pod["spec"].get(place, ())]
 
 
-def proxy(pod: Any, name: str = "azwi-proxy") -> Any:
+def find_proxy(pod: Any, name: str = "azwi-proxy") -> Any:
     return next(
         c
         for place in ("initContainers", "containers")
@@ -48,11 +48,16 @@ def test_the_proxy_is_a_sidecar_where_the_api_server_knows_them(
 ) -> None:
     settings = Settings(tenant_id="tenant", kubernetes=kubernetes)
 
-    _, pod = made(a_pod(annotations=ASKED, initContainers=[{"name": "i"}]), settings=settings)
-    again, _ = made(pod, settings=settings)
+    _, pod = inject(
+        make_pod(annotations=WITH_PROXY, initContainers=[{"name": "i"}]), settings=settings
+    )
+    again, _ = inject(pod, settings=settings)
 
-    assert (names(pod, "initContainers"), names(pod, "containers")) == (inits, containers)
-    assert ("restartPolicy" in proxy(pod)) == (kubernetes >= (1, 32))
+    assert (container_names(pod, "initContainers"), container_names(pod, "containers")) == (
+        inits,
+        containers,
+    )
+    assert ("restartPolicy" in find_proxy(pod)) == (kubernetes >= (1, 32))
     assert not again.ops
 
 
@@ -69,17 +74,19 @@ def test_the_proxy_is_a_sidecar_where_the_api_server_knows_them(
     ],
 )
 def test_the_proxy_listens_where_it_is_told(text: str | None, port: int, warned: bool) -> None:  # noqa: FBT001 - a table
-    decision, pod = made(a_pod(annotations=ASKED | ({PORT: text} if text is not None else {})))
+    decision, pod = inject(
+        make_pod(annotations=WITH_PROXY | ({PORT: text} if text is not None else {}))
+    )
 
-    assert proxy(pod)["args"] == [f"--proxy-port={port}", "--log-level="]
-    assert proxy(pod)["ports"] == [{"containerPort": port}]
-    assert proxy(pod)["lifecycle"]["postStart"]["exec"]["command"] == [
+    assert find_proxy(pod)["args"] == [f"--proxy-port={port}", "--log-level="]
+    assert find_proxy(pod)["ports"] == [{"containerPort": port}]
+    assert find_proxy(pod)["lifecycle"]["postStart"]["exec"]["command"] == [
         "/proxy",
         f"--proxy-port={port}",
         "--probe",
         "--log-level=",
     ]
-    assert env(proxy(pod, "azwi-proxy-init"))["PROXY_PORT"] == str(port)
+    assert env(find_proxy(pod, "azwi-proxy-init"))["PROXY_PORT"] == str(port)
     assert decision.warnings == (
         (f"{PORT}: the API server refuses port {port}; it takes 1 to 65535",) if warned else ()
     )
@@ -90,32 +97,32 @@ def test_the_proxy_listens_where_it_is_told(text: str | None, port: int, warned:
     [("true", False), ("yes", False), ("false", True), ("False", True), ("", True), ("no", True)],
 )
 def test_its_presence_alone_asks_for_the_proxy(value: str, warned: bool) -> None:  # noqa: FBT001 - a table
-    decision, pod = made(a_pod(annotations={f"{P}/inject-proxy-sidecar": value}))
+    decision, pod = inject(make_pod(annotations={f"{DOMAIN}/inject-proxy-sidecar": value}))
 
-    assert names(pod, "initContainers") == ["azwi-proxy", "azwi-proxy-init"]
+    assert container_names(pod, "initContainers") == ["azwi-proxy", "azwi-proxy-init"]
     assert any("presence alone" in warning for warning in decision.warnings) == warned
 
 
 @pytest.mark.parametrize("name", ["azwi-proxy", "azwi-proxy-init"])
 def test_proxies_are_given_the_identity_too(name: str) -> None:
-    _, pod = made(a_pod(annotations=ASKED))
-    _, without = made(a_pod(annotations=ASKED | {f"{P}/skip-containers": name}))
+    _, pod = inject(make_pod(annotations=WITH_PROXY))
+    _, without = inject(make_pod(annotations=WITH_PROXY | {f"{DOMAIN}/skip-containers": name}))
 
-    assert env(proxy(pod, name))["AZURE_CLIENT_ID"] == CLIENT_ID
-    assert "AZURE_CLIENT_ID" not in env(proxy(without, name))
-    assert [m["name"] for m in proxy(without, name)["volumeMounts"]] == ["cwii-no-token"]
+    assert env(find_proxy(pod, name))["AZURE_CLIENT_ID"] == CLIENT_ID
+    assert "AZURE_CLIENT_ID" not in env(find_proxy(without, name))
+    assert [m["name"] for m in find_proxy(without, name)["volumeMounts"]] == ["cwii-no-token"]
 
 
 @pytest.mark.parametrize("name", ["azwi-proxy", "azwi-proxy-init"])
 def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
-    _, pod = made(a_pod(annotations=ASKED))
+    _, pod = inject(make_pod(annotations=WITH_PROXY))
 
     empty = {
         "name": "cwii-no-token",
         "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         "readOnly": True,
     }
-    assert empty in proxy(pod, name)["volumeMounts"]
+    assert empty in find_proxy(pod, name)["volumeMounts"]
     assert {"name": "cwii-no-token", "emptyDir": {}} in pod["spec"]["volumes"]
 
 
@@ -174,37 +181,37 @@ def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
 def test_a_pod_keeps_its_class_and_what_all_of_it_say_the_proxies_say_too(
     spec: Any, resources: object
 ) -> None:
-    _, pod = made(a_pod(annotations=ASKED, **spec))
+    _, pod = inject(make_pod(annotations=WITH_PROXY, **spec))
 
     assert {
-        repr(proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")
+        repr(find_proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")
     } == {repr(resources)}
-    assert not made(pod)[0].ops
+    assert not inject(pod)[0].ops
 
 
 def test_a_container_of_the_proxys_name_is_theirs_and_given_the_identity() -> None:
     mine = {"name": "azwi-proxy-init", "image": "mine"}
 
-    _, pod = made(a_pod(annotations=ASKED, initContainers=[mine]))
+    _, pod = inject(make_pod(annotations=WITH_PROXY, initContainers=[mine]))
 
-    assert proxy(pod, "azwi-proxy-init")["image"] == "mine"
-    assert env(proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == CLIENT_ID
+    assert find_proxy(pod, "azwi-proxy-init")["image"] == "mine"
+    assert env(find_proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == CLIENT_ID
 
 
 def test_images_and_level_are_the_servers() -> None:
-    _, pod = made(
-        a_pod(annotations=ASKED),
+    _, pod = inject(
+        make_pod(annotations=WITH_PROXY),
         settings=Settings(tenant_id="tenant", proxy=Proxy("a", "b", "debug")),
     )
 
-    assert (proxy(pod)["image"], proxy(pod, "azwi-proxy-init")["image"]) == ("a", "b")
-    assert proxy(pod)["args"][1] == "--log-level=debug"
+    assert (find_proxy(pod)["image"], find_proxy(pod, "azwi-proxy-init")["image"]) == ("a", "b")
+    assert find_proxy(pod)["args"][1] == "--log-level=debug"
 
 
 def test_that_no_proxy_runs_on_windows_is_told() -> None:
     spec: dict[str, Any] = {"nodeSelector": {"kubernetes.io/os": "windows"}}
 
-    assert made(a_pod(annotations=ASKED, **spec))[0].warnings == (
-        f"{P}/inject-proxy-sidecar: the proxy does not run on Windows",
+    assert inject(make_pod(annotations=WITH_PROXY, **spec))[0].warnings == (
+        f"{DOMAIN}/inject-proxy-sidecar: the proxy does not run on Windows",
     )
-    assert not made(a_pod(**spec))[0].warnings
+    assert not inject(make_pod(**spec))[0].warnings

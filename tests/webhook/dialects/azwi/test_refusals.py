@@ -10,13 +10,20 @@ from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, Objec
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import Settings
 
-from tests.webhook.dialects.azwi.test_mutator import CLIENT, CLIENT_ID, P, a_pod, first, made
+from tests.webhook.dialects.azwi.test_mutator import (
+    ACCOUNT_ANNOTATIONS,
+    CLIENT_ID,
+    DOMAIN,
+    first_container,
+    inject,
+    make_pod,
+)
 from tests.webhook.recorded_answers import make_route, request
 
 EXPIRATION, PORT, PROXY = (
-    f"{P}/service-account-token-expiration",
-    f"{P}/proxy-sidecar-port",
-    f"{P}/inject-proxy-sidecar",
+    f"{DOMAIN}/service-account-token-expiration",
+    f"{DOMAIN}/proxy-sidecar-port",
+    f"{DOMAIN}/inject-proxy-sidecar",
 )
 BETWEEN = "not valid. Expected value to be between 3600 and 86400"
 
@@ -49,13 +56,15 @@ def test_a_token_that_cannot_last_so_is_refused(bearer: str, text: str, message:
     """In the peer's own words; who wrote it and what to do stands beside."""
     on_pod = {EXPIRATION: text} if bearer == "pod" else {}
 
-    decision, pod = made(a_pod(annotations=on_pod), CLIENT | ({} if on_pod else {EXPIRATION: text}))
+    decision, pod = inject(
+        make_pod(annotations=on_pod), ACCOUNT_ANNOTATIONS | ({} if on_pod else {EXPIRATION: text})
+    )
 
     assert (decision.outcome, decision.code, decision.message) == ("refused", 400, message)
     assert decision.warnings == (
         f"{EXPIRATION} of {'Pod shop/p' if on_pod else 'ServiceAccount shop/worker'} is {text!r}: write seconds from 3600 to 86400, or remove it",
     )
-    assert pod == a_pod(annotations=on_pod)
+    assert pod == make_pod(annotations=on_pod)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_a_token_that_cannot_last_so_is_refused(bearer: str, text: str, message:
     ],
 )
 def test_a_port_that_is_none_is_refused(text: str, reason: str) -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true", PORT: text}))
+    decision, _ = inject(make_pod(annotations={PROXY: "true", PORT: text}))
 
     assert (
         decision.message
@@ -80,22 +89,22 @@ def test_a_port_that_is_none_is_refused(text: str, reason: str) -> None:
 
 
 def test_a_port_means_nothing_without_a_proxy() -> None:
-    assert made(a_pod(annotations={PORT: "http"}))[0].outcome == "injected"
+    assert inject(make_pod(annotations={PORT: "http"}))[0].outcome == "injected"
 
 
 def test_the_hosts_network_has_no_proxy() -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true"}, hostNetwork=True))
+    decision, _ = inject(make_pod(annotations={PROXY: "true"}, hostNetwork=True))
 
     assert decision.message == "hostNetwork is set to true, cannot inject proxy sidecar"
     assert decision.warnings == (f"remove {PROXY} of Pod shop/p, or its hostNetwork",)
 
 
 def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true"}, os={"name": "windows"}))
+    decision, _ = inject(make_pod(annotations={PROXY: "true"}, os={"name": "windows"}))
 
     assert decision.message == "the proxy sidecar does not run on Windows"
     assert decision.warnings == (f"remove {PROXY} of Pod shop/p",)
-    assert made(a_pod(os={"name": "windows"}))[0].outcome == "injected"
+    assert inject(make_pod(os={"name": "windows"}))[0].outcome == "injected"
 
 
 @pytest.mark.parametrize(
@@ -110,12 +119,12 @@ def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
 def test_the_first_mistake_is_told_first(
     annotations: dict[str, str], spec: dict[str, Any], begins: str
 ) -> None:
-    assert made(a_pod(annotations=annotations, **spec))[0].message.startswith(begins)
+    assert inject(make_pod(annotations=annotations, **spec))[0].message.startswith(begins)
 
 
 @pytest.mark.parametrize("name", ["worker", "default", "", None])
 def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
-    decision, _ = made(a_pod(serviceAccountName=name), None)
+    decision, _ = inject(make_pod(serviceAccountName=name), None)
 
     assert (decision.code, decision.message) == (
         400,
@@ -128,17 +137,17 @@ def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
 
 @pytest.mark.parametrize("name", ["", None])
 def test_who_names_no_account_is_default(name: str | None) -> None:
-    _, pod = made(a_pod(serviceAccountName=name))
+    _, pod = inject(make_pod(serviceAccountName=name))
 
-    assert first(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}
+    assert first_container(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}
 
 
 @pytest.mark.parametrize(
     ("labels", "given"),
     [
-        ({f"{P}/use": "true"}, True),
-        ({f"{P}/use": "True"}, False),
-        ({f"{P}/use": ""}, False),
+        ({f"{DOMAIN}/use": "true"}, True),
+        ({f"{DOMAIN}/use": "True"}, False),
+        ({f"{DOMAIN}/use": ""}, False),
         ({}, False),
         (None, False),
     ],
@@ -148,10 +157,10 @@ def test_the_label_is_looked_at_where_it_is_told_to(
     labels: dict[str, str] | None,
     given: bool,  # noqa: FBT001 - a table
 ) -> None:
-    pod = a_pod(labels=labels)
+    pod = make_pod(labels=labels)
 
-    strict, untouched = made(pod, settings=Settings(tenant_id="tenant", label=True))
-    lenient, _ = made(pod)
+    strict, untouched = inject(pod, settings=Settings(tenant_id="tenant", label=True))
+    lenient, _ = inject(pod)
 
     assert strict.outcome == ("injected" if given else "nothing")
     assert lenient.outcome == "injected"
@@ -163,10 +172,12 @@ def test_the_label_is_looked_at_where_it_is_told_to(
     ("value", "told"), [("True", True), ("yes", True), ("", True), ("false", False)]
 )
 def test_a_label_that_nobody_hears_is_told(value: str, told: bool) -> None:  # noqa: FBT001 - a table
-    decision, _ = made(a_pod(labels={f"{P}/use": value}), settings=Settings(label=True))
+    decision, _ = inject(make_pod(labels={f"{DOMAIN}/use": value}), settings=Settings(label=True))
 
     assert decision.warnings == (
-        (f'label {P}/use of Pod shop/p is {value!r}, and only "true" is heard',) if told else ()
+        (f'label {DOMAIN}/use of Pod shop/p is {value!r}, and only "true" is heard',)
+        if told
+        else ()
     )
 
 
@@ -174,23 +185,23 @@ def test_a_label_that_nobody_hears_is_told(value: str, told: bool) -> None:  # n
     ("account", "told"),
     [
         (
-            {f"{P}/client-id": "foo"},
-            f"{P}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it",
+            {f"{DOMAIN}/client-id": "foo"},
+            f"{DOMAIN}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it",
         ),
         (
-            CLIENT | {f"{P}/tenant-id": "foo"},
-            f"{P}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it",
+            ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/tenant-id": "foo"},
+            f"{DOMAIN}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it",
         ),
-        (CLIENT | {f"{P}/tenant-id": "contoso.example"}, None),
+        (ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/tenant-id": "contoso.example"}, None),
     ],
     ids=["client", "tenant", "a domain"],
 )
 def test_an_id_that_azure_will_not_know_is_told(account: dict[str, str], told: str | None) -> None:
-    assert made(a_pod(), account)[0].warnings == ((told,) if told else ())
+    assert inject(make_pod(), account)[0].warnings == ((told,) if told else ())
 
 
 def test_who_did_not_ask_is_told_nothing() -> None:
-    assert not made(a_pod(labels={}), {}, Settings(label=True))[0].warnings
+    assert not inject(make_pod(labels={}), {}, Settings(label=True))[0].warnings
 
 
 def test_who_did_not_ask_waits_for_nobody() -> None:
@@ -200,14 +211,16 @@ def test_who_did_not_ask_waits_for_nobody() -> None:
 
     route = make_route("azwi", AzwiMutator(Settings(label=True)))
 
-    assert admit(route, request(a_pod(labels={})), Blind()).outcome == "nothing"
+    assert admit(route, request(make_pod(labels={})), Blind()).outcome == "nothing"
 
 
 def test_a_mirror_pod_is_left_alone() -> None:
-    assert made(a_pod(annotations={"kubernetes.io/config.mirror": "x"}))[0].outcome == "nothing"
+    assert (
+        inject(make_pod(annotations={"kubernetes.io/config.mirror": "x"}))[0].outcome == "nothing"
+    )
 
 
-MEETINGS: list[tuple[dict[str, Any], str | None]] = [
+CONFLICTS: list[tuple[dict[str, Any], str | None]] = [
     (
         {"env": [{"name": "AZURE_CLIENT_ID", "value": "mine"}]},
         "container c sets AZURE_CLIENT_ID itself: that is left as it is",
@@ -231,7 +244,7 @@ MEETINGS: list[tuple[dict[str, Any], str | None]] = [
 
 @pytest.mark.parametrize(
     ("container", "warning"),
-    MEETINGS,
+    CONFLICTS,
     ids=[
         "another value",
         "a value from elsewhere",
@@ -244,11 +257,13 @@ MEETINGS: list[tuple[dict[str, Any], str | None]] = [
 def test_what_of_theirs_meets_ours_is_told_once(
     container: dict[str, Any], warning: str | None
 ) -> None:
-    pod = a_pod(containers=[{"name": "c", **container}])
+    pod = make_pod(containers=[{"name": "c", **container}])
 
-    decision, becomes = made(pod)
+    decision, becomes = inject(pod)
 
     assert [w[: len(warning or "")] for w in decision.warnings] == ([warning] if warning else [])
     assert all(
-        entry in first(becomes)[key] for key, entries in container.items() for entry in entries
+        entry in first_container(becomes)[key]
+        for key, entries in container.items()
+        for entry in entries
     )

@@ -15,7 +15,7 @@ ENDPOINT = [
 ]
 
 
-def told(*words: str, program: str = "", **environ: str) -> Settings:
+def parse_flags(*words: str, program: str = "", **environ: str) -> Settings:
     return parse_settings(parse(FLAGS, words, TENANT | environ), program)
 
 
@@ -72,7 +72,7 @@ def told(*words: str, program: str = "", **environ: str) -> Settings:
 def test_flags_and_environment_are_the_peers(
     words: list[str], environ: dict[str, str], meant: Settings
 ) -> None:
-    assert told(*words, **environ) == meant
+    assert parse_flags(*words, **environ) == meant
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_flags_and_environment_are_the_peers(
 def test_who_uses_openshifts_name_finds_its_paths(
     program: str, words: list[str], layout: str
 ) -> None:
-    assert told(*words, program=program).layout == layout
+    assert parse_flags(*words, program=program).layout == layout
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_it_does_not_start_with_what_cannot_be_meant(
     words: list[str], environ: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(BadFlag, match=r".: .") as e:
-        told(*words, **environ)
+        parse_flags(*words, **environ)
 
     assert problem in e.value.problem
     assert e.value.remedy

@@ -25,7 +25,7 @@ ROLES = '{"shop/billing": {"RoleARN": "one"}}'
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-class Cluster:
+class FakeObjects:
     def __init__(self) -> None:
         self.server = "here"
         self.objects: dict[ObjectRef, ObjectMetadata] = {}
@@ -37,14 +37,14 @@ class Cluster:
         return self.server
 
 
-class Read:
+class ReaderFixture:
     """A reader, and what it told."""
 
     def __init__(self, folder: Path, *sources: ExternalConfig) -> None:
         self.metrics = Metrics()
         self._log = folder / "log"
         self._log.touch()
-        self.known = Cluster()
+        self.known = FakeObjects()
         self._file = os.open(self._log, os.O_WRONLY | os.O_APPEND)
         self._reader = ExternalConfigReader(
             sources, self.known, ErrorReport(self.metrics, Log(self._file))
@@ -60,10 +60,12 @@ class Read:
         ]
 
     def trouble(self, name: str) -> bool:
-        return f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
+        return (
+            f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
+        )
 
 
-def mounted(folder: Path, text: str) -> Path:
+def mount_config_map(folder: Path, text: str) -> Path:
     """As the kubelet mounts a ConfigMap: a link to a link, of which the second is swapped."""
     number = len(list(folder.glob("..2025*")))
     behind = folder / f"..2025_{number}"
@@ -77,22 +79,22 @@ def mounted(folder: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def config_file(tmp_path: Path) -> Path:
     (tmp_path / "mount").mkdir()
-    return mounted(tmp_path / "mount", SHOP)
+    return mount_config_map(tmp_path / "mount", SHOP)
 
 
 def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
-    tmp_path: Path, file: Path
+    tmp_path: Path, config_file: Path
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
+    identities = AgentIdentities(str(config_file))
+    read = ReaderFixture(tmp_path, identities)
 
     assert read.look() == ["info what is heeded besides annotations was read"]
     assert identities.pairs == {("shop", "billing")}
     assert read.look() == []
 
-    mounted(file.parent, OTHER)
+    mount_config_map(config_file.parent, OTHER)
 
     assert len(read.look()) == 1
     assert identities.pairs == {("other", "billing")}
@@ -110,22 +112,22 @@ def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
     ids=["no json", "no list", "no text", "too long", "too deep"],
 )
 def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(
-    tmp_path: Path, file: Path, broken: bytes, told: str
+    tmp_path: Path, config_file: Path, broken: bytes, told: str
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
+    identities = AgentIdentities(str(config_file))
+    read = ReaderFixture(tmp_path, identities)
     read.look()
 
-    file.write_bytes(broken)
+    config_file.write_bytes(broken)
     first, second = read.look(), read.look()
 
     assert len(first) == 1
-    assert first[0].startswith(f"warning {file}")
+    assert first[0].startswith(f"warning {config_file}")
     assert told in first[0]
     assert (second, read.trouble("identities")) == ([], True)
     assert identities.pairs == {("shop", "billing")}
 
-    file.write_text(OTHER)
+    config_file.write_text(OTHER)
 
     assert read.look() == ["info what is heeded besides annotations was read"]
     assert not read.trouble("identities")
@@ -133,37 +135,39 @@ def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(
 
 
 def test_a_folder_in_its_place_is_told_too(tmp_path: Path) -> None:
-    assert "Is a directory" in Read(tmp_path, AgentIdentities(str(tmp_path))).look()[0]
+    assert "Is a directory" in ReaderFixture(tmp_path, AgentIdentities(str(tmp_path))).look()[0]
 
 
-def test_without_the_file_nobody_goes_to_the_agent(tmp_path: Path, file: Path) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
+def test_without_the_file_nobody_goes_to_the_agent(tmp_path: Path, config_file: Path) -> None:
+    identities = AgentIdentities(str(config_file))
+    read = ReaderFixture(tmp_path, identities)
     read.look()
 
-    file.unlink()
+    config_file.unlink()
 
-    assert read.look() == [f"warning there is no file {file}: nobody gets credentials of the agent"]
+    assert read.look() == [
+        f"warning there is no file {config_file}: nobody gets credentials of the agent"
+    ]
     assert (identities.pairs, read.trouble("identities")) == (frozenset(), True)
 
 
-def test_an_empty_file_is_nobody_without_trouble(tmp_path: Path, file: Path) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
-    file.write_text("")
+def test_an_empty_file_is_nobody_without_trouble(tmp_path: Path, config_file: Path) -> None:
+    identities = AgentIdentities(str(config_file))
+    read = ReaderFixture(tmp_path, identities)
+    config_file.write_text("")
     read.look()
 
     assert (identities.pairs, read.trouble("identities")) == (frozenset(), False)
 
 
-def role(roles: ConfigMapRoles) -> str:
+def find_role(roles: ConfigMapRoles) -> str:
     found = roles.entry("shop", "billing")
     return found.rolearn if found else ""
 
 
 def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
+    read = ReaderFixture(tmp_path, roles)
 
     assert read.look() == [
         "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
@@ -172,7 +176,7 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
 
     read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
     assert read.look() == ["info what is heeded besides annotations was read"]
-    assert (role(roles), read.trouble("config-map")) == ("one", False)
+    assert (find_role(roles), read.trouble("config-map")) == ("one", False)
 
     for broken in (
         {"config": "{"},
@@ -182,12 +186,12 @@ def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
     ):
         read.known.objects[roles.ref] = ObjectMetadata(broken, (), "u")
         assert read.look()[0].endswith("what it said last is still heeded"), broken
-        assert (role(roles), read.trouble("config-map")) == ("one", True)
+        assert (find_role(roles), read.trouble("config-map")) == ("one", True)
 
 
 def test_who_deletes_the_config_map_takes_nothing_away(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
+    read = ReaderFixture(tmp_path, roles)
     read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
     read.look()
 
@@ -196,25 +200,25 @@ def test_who_deletes_the_config_map_takes_nothing_away(tmp_path: Path) -> None:
     assert read.look() == [
         "warning there is no ConfigMap eks/pod-identity-webhook with a key config: what it said last is still heeded"
     ]
-    assert role(roles) == "one"
+    assert find_role(roles) == "one"
 
 
 def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
+    read = ReaderFixture(tmp_path, roles)
     read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
     read.look()
 
     read.known.server = "there"  # where just the same stands
     read.look()
-    assert role(roles) == "one"
+    assert find_role(roles) == "one"
 
     read.known.server = "elsewhere"
     read.known.objects.clear()
     assert read.look() == [
         "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
     ]
-    assert role(roles) == ""
+    assert find_role(roles) == ""
 
 
 @pytest.mark.parametrize(
@@ -237,17 +241,19 @@ def test_the_config_map_is_read_as_go_reads_it(text: str, problem: str, found: s
     told = roles.update(text)
 
     assert problem in told if problem else not told
-    assert role(roles) == found
+    assert find_role(roles) == found
 
 
-def test_of_two_dialects_sources_one_trouble_is_trouble(tmp_path: Path, file: Path) -> None:
-    read = Read(tmp_path, AgentIdentities("/nowhere/config.json"), AgentIdentities(str(file)))
+def test_of_two_dialects_sources_one_trouble_is_trouble(tmp_path: Path, config_file: Path) -> None:
+    read = ReaderFixture(
+        tmp_path, AgentIdentities("/nowhere/config.json"), AgentIdentities(str(config_file))
+    )
     read.look()
 
     assert read.trouble("identities")
 
 
-class Strange:
+class FailingConfig:
     """A source that fails as nobody thought of."""
 
     name: Name = "identities"
@@ -258,10 +264,10 @@ class Strange:
 
 
 def test_a_source_that_fails_as_nobody_thought_of_stops_no_other(
-    tmp_path: Path, file: Path
+    tmp_path: Path, config_file: Path
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, Strange(), identities)
+    identities = AgentIdentities(str(config_file))
+    read = ReaderFixture(tmp_path, FailingConfig(), identities)
 
     told = read.look()
 

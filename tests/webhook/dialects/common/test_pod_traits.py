@@ -10,14 +10,14 @@ from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.pod_traits import QosClass, parse_quantity, qos_class
 from cwii_webhook.dialects.cwii.settings import Settings
 
-from tests.webhook.dialects.cwii.pods import AWS, GCP, a_pod, made, said
+from tests.webhook.dialects.cwii.pods import AWS, GCP, inject, make_cluster, make_pod
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked, request
 
 Json = dict[str, Any]
 BOTH = {"cpu": "1", "memory": "1Gi"}
 NONE = {"cpu": "0", "memory": "0"}
-PROXIED = {"azure.workload.identity/inject-proxy-sidecar": "true"}
+WITH_PROXY = {"azure.workload.identity/inject-proxy-sidecar": "true"}
 CLASSES: list[tuple[list[Json], QosClass]] = [
     ([{}], "BestEffort"),
     ([{"requests": NONE}], "BestEffort"),
@@ -37,7 +37,7 @@ CLASSES: list[tuple[list[Json], QosClass]] = [
 ]
 
 
-def read(pod: Json) -> Pod:
+def decode_pod(pod: Json) -> Pod:
     found = request(pod).object
     assert found
     return found
@@ -54,9 +54,10 @@ def test_a_pods_class_is_what_the_api_server_makes_of_it(
         {"name": f"c{number}", "resources": each} for number, each in enumerate(resources)
     ]
 
-    assert qos_class(read(a_pod(containers=containers))) == judged
+    assert qos_class(decode_pod(make_pod(containers=containers))) == judged
     assert (
-        qos_class(read(a_pod(containers=containers[:1], initContainers=containers[1:]))) == judged
+        qos_class(decode_pod(make_pod(containers=containers[:1], initContainers=containers[1:])))
+        == judged
     )
 
 
@@ -74,7 +75,9 @@ def test_what_is_said_of_the_whole_pod_goes_before_its_containers(
 ) -> None:
     assert (
         qos_class(
-            read(a_pod(resources=own, containers=[{"name": "c", "resources": {"requests": BOTH}}]))
+            decode_pod(
+                make_pod(resources=own, containers=[{"name": "c", "resources": {"requests": BOTH}}])
+            )
         )
         == judged
     )
@@ -94,28 +97,28 @@ def test_what_is_said_of_the_whole_pod_goes_before_its_containers(
     ids=str,
 )
 def test_containers_of_ours_leave_a_pod_its_class(resources: Json) -> None:
-    pod = a_pod(containers=[{"name": "c", "resources": resources}])
+    pod = make_pod(containers=[{"name": "c", "resources": resources}])
 
-    after = made(
+    after = inject(
         pod,
         Settings(gcp_delivery="init-container"),
         account={**AWS, **GCP, "cwii.dev/aws-verify": "true"},
     )[1]
 
     assert len(after["spec"]["initContainers"]) == 2
-    assert qos_class(read(after)) == qos_class(read(pod))
+    assert qos_class(decode_pod(after)) == qos_class(decode_pod(pod))
 
 
 @pytest.mark.parametrize("limits", [NONE, BOTH, {"cpu": "1", "memory": "0"}], ids=str)
 @pytest.mark.parametrize("dialect", ["azwi", "gcpwif"])
 def test_containers_of_the_peers_leave_a_pod_its_class(dialect: str, limits: Json) -> None:
-    proxied = a_pod(PROXIED, containers=[{"name": "c", "resources": {"limits": limits}}])
+    proxied = make_pod(WITH_PROXY, containers=[{"name": "c", "resources": {"limits": limits}}])
 
-    decision, after = asked(ROUTES[dialect], proxied, said(account=SENSIBLE[dialect]))
+    decision, after = asked(ROUTES[dialect], proxied, make_cluster(account=SENSIBLE[dialect]))
 
     assert decision.outcome == "injected"
     assert len(after["spec"]["initContainers"]) == {"azwi": 2, "gcpwif": 1}[dialect]
-    assert qos_class(read(after)) == qos_class(read(proxied))
+    assert qos_class(decode_pod(after)) == qos_class(decode_pod(proxied))
 
 
 @pytest.mark.parametrize(

@@ -8,23 +8,23 @@ import pytest
 from cwii_webhook.admission.admit import Decision
 from cwii_webhook.dialects.common.typo_hints import MAX_HINTS, nearest_match, printable
 
-from tests.webhook.dialects.cwii.pods import a_pod
-from tests.webhook.dialects.cwii.pods import said as objects
+from tests.webhook.dialects.cwii.pods import make_cluster as objects
+from tests.webhook.dialects.cwii.pods import make_pod
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked
 
 EKS, AZWI, GCPWIF = "eks.amazonaws.com", "azure.workload.identity", "cloud.google.com"
 
 
-def decided(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) -> Decision:
-    return asked(ROUTES[dialect], a_pod(pod), objects(account=account))[0]
+def decide(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) -> Decision:
+    return asked(ROUTES[dialect], make_pod(pod), objects(account=account))[0]
 
 
-def told(
+def warnings(
     dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Of a pod that is given something."""
-    return decided(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
+    return decide(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_word_that_is_nearly_one_is_told_with_that(
 ) -> None:
     ref = {"account": "ServiceAccount shop/worker", "pod": "Pod shop/p"}[bearer]
 
-    assert told(dialect, **{bearer: {key: "x"}}) == (
+    assert warnings(dialect, **{bearer: {key: "x"}}) == (
         f"'{key}' of {ref} is no word of {dialect}'s: did you mean {near}?",
     )
 
@@ -84,7 +84,7 @@ def test_a_word_that_is_nearly_one_is_told_with_that(
 def test_others_have_words_in_these_domains_too(dialect: str, keys: list[str]) -> None:
     every = dict.fromkeys(keys, "x")
 
-    assert told(dialect, every, every) == ()
+    assert warnings(dialect, every, every) == ()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_others_have_words_in_these_domains_too(dialect: str, keys: list[str]) -
 def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(
     dialect: str, key: str, way: str
 ) -> None:
-    assert told(dialect, pod={key: "x"}) == (f"{key} of Pod shop/p {way}",)
+    assert warnings(dialect, pod={key: "x"}) == (f"{key} of Pod shop/p {way}",)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(
     ],
 )
 def test_a_word_on_the_account_that_is_heard_on_the_pod_is_told(dialect: str, key: str) -> None:
-    assert told(dialect, account={key: "x"}) == (
+    assert warnings(dialect, account={key: "x"}) == (
         f"{key} of ServiceAccount shop/worker is not heard there: write it on the pod",
     )
 
@@ -129,8 +129,8 @@ def test_a_word_on_the_account_that_is_heard_on_the_pod_is_told(dialect: str, ke
 def test_googles_words_are_written_on_pods_and_told_of_where_they_stand_there_alone() -> None:
     provider = f"{GCPWIF}/workload-identity-provider"
 
-    assert told("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
-    assert decided("gcpwif", {provider: "x"}, {}).warnings == (
+    assert warnings("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
+    assert decide("gcpwif", {provider: "x"}, {}).warnings == (
         f"{provider} of Pod shop/p is not heard there: write it on ServiceAccount shop/worker",
     )
 
@@ -138,7 +138,7 @@ def test_googles_words_are_written_on_pods_and_told_of_where_they_stand_there_al
 def test_a_refusal_tells_of_misspelt_words_too() -> None:
     said = {f"{GCPWIF}/workload-identity-provder": "x", f"{GCPWIF}/service-account-email": "a@b"}
 
-    decision = decided("gcpwif", {}, said)
+    decision = decide("gcpwif", {}, said)
 
     assert decision.outcome == "refused"
     assert "did you mean cloud.google.com/workload-identity-provider?" in decision.warnings[-1]
@@ -146,7 +146,8 @@ def test_a_refusal_tells_of_misspelt_words_too() -> None:
 
 def test_of_many_odd_words_a_few_are_told() -> None:
     assert (
-        len(told("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)})) == MAX_HINTS
+        len(warnings("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)}))
+        == MAX_HINTS
     )
 
 

@@ -8,7 +8,14 @@ import pytest
 from cwii_webhook.dialects.cwii import google_credentials as credentials
 from cwii_webhook.dialects.cwii.settings import Settings
 
-from tests.webhook.dialects.cwii.pods import AUDIENCE, GCP, ROOT, env, given, volume
+from tests.webhook.dialects.cwii.pods import (
+    AUDIENCE,
+    GCP,
+    ROOT,
+    env,
+    find_volume,
+    inject_with_account,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +63,7 @@ ANNOTATION = {
     ],
 )
 def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
-    decision, pod = given(
+    decision, pod = inject_with_account(
         {
             **GCP,
             "cwii.dev/gcp-delivery": word,
@@ -64,7 +71,7 @@ def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
         }
     )
 
-    assert set(volume(pod, "cwii-gcp-creds")) == {"name", way}
+    assert set(find_volume(pod, "cwii-gcp-creds")) == {"name", way}
     texts = [
         pod["metadata"]["annotations"].get("cwii.dev/gcp-credentials"),
         *[one.data["credentials.json"] for one in decision.prerequisites],
@@ -80,15 +87,15 @@ def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
 
 
 def test_without_its_flag_they_come_by_annotation_and_nothing_is_written() -> None:
-    decision, pod = given(GCP)
+    decision, pod = inject_with_account(GCP)
 
-    assert volume(pod, "cwii-gcp-creds")["downwardAPI"] == ANNOTATION
+    assert find_volume(pod, "cwii-gcp-creds")["downwardAPI"] == ANNOTATION
     assert "initContainers" not in pod["spec"]
     assert decision.prerequisites == ()
 
 
 def test_credentials_are_written_before_the_pods_own_init_containers() -> None:
-    _, pod = given(
+    _, pod = inject_with_account(
         {**GCP, "cwii.dev/gcp-verify": "true"},
         Settings(gcp_delivery="init-container"),
         initContainers=[{"name": "mine"}],

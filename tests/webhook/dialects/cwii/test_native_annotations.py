@@ -11,22 +11,25 @@ from tests.webhook.dialects.cwii.pods import (
     AUDIENCE,
     AWS,
     AZURE,
-    CLIENT,
+    CLIENT_ID,
     ROLE,
-    TENANT,
-    VOICES,
-    a_pod,
+    SOURCES,
+    TENANT_ID,
     env,
-    first,
-    given,
-    made,
+    first_container,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
-NATIVE = [
+NATIVE_ANNOTATIONS = [
     ("aws", {"eks.amazonaws.com/role-arn": ROLE}),
     (
         "az",
-        {"azure.workload.identity/client-id": CLIENT, "azure.workload.identity/tenant-id": TENANT},
+        {
+            "azure.workload.identity/client-id": CLIENT_ID,
+            "azure.workload.identity/tenant-id": TENANT_ID,
+        },
     ),
     (
         "gcp",
@@ -38,26 +41,30 @@ NATIVE = [
 ]
 
 
-@pytest.mark.parametrize(("cloud", "said"), NATIVE, ids=[cloud for cloud, _ in NATIVE])
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize(
+    ("cloud", "said"), NATIVE_ANNOTATIONS, ids=[cloud for cloud, _ in NATIVE_ANNOTATIONS]
+)
+@pytest.mark.parametrize("voice", SOURCES)
 def test_words_of_other_webhooks_ask_for_a_cloud_where_they_are_honoured(
     cloud: str, said: dict[str, str], voice: str
 ) -> None:
     by: dict[str, Any] = {voice: said}
-    pod = a_pod(by.pop("pod", None))
+    pod = make_pod(by.pop("pod", None))
 
     assert [
-        i.provider for i in made(pod, Settings(native_annotations=True), **by)[0].injections
+        i.provider for i in inject(pod, Settings(native_annotations=True), **by)[0].injections
     ] == [cloud]
-    assert made(pod, Settings(), **by)[0].outcome == "nothing"
+    assert inject(pod, Settings(), **by)[0].outcome == "nothing"
 
 
-@pytest.mark.parametrize(("cloud", "said"), NATIVE, ids=[cloud for cloud, _ in NATIVE])
+@pytest.mark.parametrize(
+    ("cloud", "said"), NATIVE_ANNOTATIONS, ids=[cloud for cloud, _ in NATIVE_ANNOTATIONS]
+)
 def test_an_own_false_goes_before_the_words_of_other_webhooks(
     cloud: str, said: dict[str, str]
 ) -> None:
-    decision, _ = made(
-        a_pod(said),
+    decision, _ = inject(
+        make_pod(said),
         Settings(native_annotations=True),
         namespace={f"cwii.dev/{cloud}-inject": "false"},
     )
@@ -66,11 +73,12 @@ def test_an_own_false_goes_before_the_words_of_other_webhooks(
 
 
 def test_an_own_word_goes_before_that_of_another_webhook_and_both_are_told() -> None:
-    decision, pod = made(
-        a_pod({"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/other"}), account=AWS
+    decision, pod = inject(
+        make_pod({"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/other"}),
+        account=AWS,
     )
 
-    assert env(first(pod))["AWS_ROLE_ARN"] == ROLE
+    assert env(first_container(pod))["AWS_ROLE_ARN"] == ROLE
     (warning,) = decision.warnings
     assert (
         "cwii.dev/aws-role-arn of ServiceAccount shop/worker and eks.amazonaws.com/role-arn of Pod shop/p say different things"
@@ -86,7 +94,7 @@ def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: 
         "azure.workload.identity/tenant-id": AZURE["cwii.dev/az-tenant-id"],
     }
 
-    decision, _ = given(
+    decision, _ = inject_with_account(
         AZURE | azwi | AWS | {"eks.amazonaws.com/role-arn": ROLE},
         Settings(native_annotations=native),
     )
@@ -109,7 +117,7 @@ def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: 
 def test_a_word_of_another_webhook_that_is_not_heeded_is_told_with_what_would_heed_it(
     key: str, way: str
 ) -> None:
-    decision, _ = given({key: "x"})
+    decision, _ = inject_with_account({key: "x"})
 
     assert (decision.outcome, decision.warnings) == (
         "nothing",
@@ -120,9 +128,9 @@ def test_a_word_of_another_webhook_that_is_not_heeded_is_told_with_what_would_he
 def test_words_of_another_webhook_beside_our_own_are_told_of_once() -> None:
     words = {
         **AZURE,
-        "azure.workload.identity/client-id": CLIENT,
-        "azure.workload.identity/tenant-id": TENANT,
+        "azure.workload.identity/client-id": CLIENT_ID,
+        "azure.workload.identity/tenant-id": TENANT_ID,
     }
     del words["cwii.dev/az-inject"]
 
-    assert len(given(words)[0].warnings) == 1
+    assert len(inject_with_account(words)[0].warnings) == 1

@@ -12,29 +12,29 @@ from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 from cwii_webhook.dialects.cwii import annotations as words
 from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 
-from tests.webhook.dialects.cwii.pods import VOICES, controller, said
+from tests.webhook.dialects.cwii.pods import SOURCES, make_cluster, make_controller
 
 
-def wishes(**by: Mapping[str, str]) -> ResolvedAnnotations:
+def resolve(**by: Mapping[str, str]) -> ResolvedAnnotations:
     meta = Metadata(
         "p",
         namespace="shop",
         annotations=dict(by.pop("pod", {})),
-        owner_references=[controller("StatefulSet", "web")],
+        owner_references=[make_controller("StatefulSet", "web")],
     )
     return ResolvedAnnotations(
         PodContext(
             Request("u", namespace="shop"),
             Pod(meta, Spec(service_account_name="worker")),
-            said(**by),
+            make_cluster(**by),
         )
     )
 
 
-@pytest.mark.parametrize(("near", "far"), list(itertools.combinations(VOICES, 2)))
+@pytest.mark.parametrize(("near", "far"), list(itertools.combinations(SOURCES, 2)))
 def test_the_nearer_voice_is_heard(near: str, far: str) -> None:
     key = words.AWS_REGION.key
-    heard = wishes(**{near: {key: "near-1"}, far: {key: "far-1"}}).text(words.AWS_REGION, "region")
+    heard = resolve(**{near: {key: "near-1"}, far: {key: "far-1"}}).text(words.AWS_REGION, "region")
 
     assert heard
     assert (heard.value, heard.source and heard.source.scope, heard.key) == ("near-1", near, key)
@@ -42,7 +42,7 @@ def test_the_nearer_voice_is_heard(near: str, far: str) -> None:
 
 @pytest.mark.parametrize("empty", ["", " ", "\t\n"], ids=ascii)
 def test_an_empty_text_is_no_answer(empty: str) -> None:
-    heard = wishes(
+    heard = resolve(
         pod={words.AWS_REGION.key: empty}, namespace={words.AWS_REGION.key: " far-1 "}
     ).text(words.AWS_REGION, "region")
 
@@ -66,7 +66,7 @@ def test_an_empty_text_is_no_answer(empty: str) -> None:
 )
 def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: str) -> None:
     inject = words.AWS.inject
-    asked = wishes(pod={inject.key: text}, account={inject.key: "true"})
+    asked = resolve(pod={inject.key: text}, account={inject.key: "true"})
     heard = asked.flag(inject)
 
     assert heard
@@ -94,7 +94,7 @@ def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: s
     ],
 )
 def test_a_token_lasts_as_long_as_is_said_but_ten_minutes_at_least(text: str, seconds: int) -> None:
-    asked = wishes(pod={words.AWS.expiration.key: text})
+    asked = resolve(pod={words.AWS.expiration.key: text})
 
     assert asked.seconds(words.AWS.expiration, 3600) == seconds
     assert [origin.value for origin in asked.origins] == [str(seconds)]
@@ -103,7 +103,7 @@ def test_a_token_lasts_as_long_as_is_said_but_ten_minutes_at_least(text: str, se
 @pytest.mark.parametrize("text", ["abc", "1h", "3600.0", "1e4", "1_000", "٣٦٠٠", "0x10", "--1"])
 def test_the_nearest_answer_that_is_no_number_leaves_the_default_and_is_told(text: str) -> None:
     key = words.AWS.expiration.key
-    asked = wishes(pod={key: text}, namespace={key: "7200"})
+    asked = resolve(pod={key: text}, namespace={key: "7200"})
 
     assert asked.seconds(words.AWS.expiration, 3600) == 3600
     assert asked.warnings == [
@@ -117,11 +117,11 @@ def test_no_token_lasts_longer_than_the_api_server_has_it(text: str) -> None:
         PodRefused,
         match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: say 600 to 4294967296 seconds",
     ):
-        wishes(account={words.AWS.expiration.key: text}).seconds(words.AWS.expiration, 3600)
+        resolve(account={words.AWS.expiration.key: text}).seconds(words.AWS.expiration, 3600)
 
 
 def test_each_word_is_heard_for_itself() -> None:
-    asked = wishes(
+    asked = resolve(
         pod={words.AWS_REGION.key: "eu-west-1"},
         namespace={words.AWS_ROLE_ARN.key: "role", words.AWS_REGION.key: "us-east-1"},
     )

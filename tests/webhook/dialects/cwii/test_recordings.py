@@ -57,7 +57,7 @@ def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
     """Asks a webhook that lists the images of the recorded pods."""
-    images = ("my/image:1",) if _unlisted(recording) else ()
+    images = ("my/image:1",) if _needs_listed_image(recording) else ()
     return asked(route(recording, images), recording.pod, picture(recording))
 
 
@@ -66,11 +66,11 @@ def expected(recording: Recording) -> dict[str, Any]:
     return apply_changes(recording, CHANGES)
 
 
-def _windows(recording: Recording, pod: Any) -> None:
-    if not _on_windows(recording):
+def _use_windows_paths(recording: Recording, pod: Any) -> None:
+    if not _runs_on_windows(recording):
         return
     spec = pod["spec"]
-    spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _guest(c)]
+    spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _is_helper(c)]
     for was, is_ in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
         for variable in is_.get("env", [])[len(was.get("env", ())) :]:
             if variable["name"].endswith(("_FILE", "_CREDENTIALS")):
@@ -82,7 +82,7 @@ def _windows(recording: Recording, pod: Any) -> None:
                 "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
             }
             volume["downwardAPI"] = {"items": [{"path": "credentials.json", "fieldRef": reference}]}
-            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _document(
+            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _credentials_file(
                 _audience(spec), "C:\\secrets\\gcp\\token"
             )
         elif volume["name"] == "cwii-gcp-creds":
@@ -98,7 +98,7 @@ def _audience(spec: Any) -> str:
     ][0]["serviceAccountToken"]["audience"]
 
 
-def _document(audience: str, token: str) -> str:
+def _credentials_file(audience: str, token: str) -> str:
     document = {
         "audience": audience,
         "credential_source": {"file": token},
@@ -110,7 +110,7 @@ def _document(audience: str, token: str) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def _mounted_once(recording: Recording, pod: Any) -> None:
+def _keep_occupied_paths(recording: Recording, pod: Any) -> None:
     for was, is_ in zip(
         recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True
     ):
@@ -123,7 +123,7 @@ def _mounted_once(recording: Recording, pod: Any) -> None:
         is_["volumeMounts"] = [*was.get("volumeMounts", ()), *new]
 
 
-def _init_containers(recording: Recording, pod: Any) -> None:
+def _inject_init_containers(recording: Recording, pod: Any) -> None:
     """They get what the others get, but what they have themselves."""
     theirs: Any = recording.becomes
     mounts: dict[str, Any] = {}
@@ -137,7 +137,7 @@ def _init_containers(recording: Recording, pod: Any) -> None:
         _variables(recording, {name: mount["mountPath"] for name, mount in mounts.items()})
     )
     for container in pod["spec"].get("initContainers", ()):
-        if not _guest(container):
+        if not _is_helper(container):
             env, there = container.get("env", []), container.get("volumeMounts", [])
             names, paths = (
                 {v["name"] for v in env},
@@ -158,13 +158,13 @@ def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tupl
     for name, key, volume in VARIABLES:
         path = mounts.get(volume)
         if path is not None:
-            value = path + key if key.startswith("/") else _said(recording, key)
+            value = path + key if key.startswith("/") else _annotation(recording, key)
             yield from (
                 [
                     (
                         name,
                         "C:" + value.replace("/", "\\")
-                        if key.startswith("/") and _on_windows(recording)
+                        if key.startswith("/") and _runs_on_windows(recording)
                         else value,
                     )
                 ]
@@ -173,7 +173,7 @@ def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tupl
             )
 
 
-def _said(recording: Recording, key: str, *, near: bool = False) -> str:
+def _annotation(recording: Recording, key: str, *, near: bool = False) -> str:
     """By the nearest voice, or, where only near ones count, by the pod's or its owner's."""
     row = recording.row
     owner: dict[str, str] = (
@@ -187,12 +187,12 @@ def _said(recording: Recording, key: str, *, near: bool = False) -> str:
     return next((voice[key] for voice in voices if voice.get(key)), "")
 
 
-def _on_windows(recording: Recording) -> bool:
+def _runs_on_windows(recording: Recording) -> bool:
     return "windows" in recording.pod["spec"].get("nodeSelector", {}).values()
 
 
-def _guests(recording: Recording, pod: Any) -> None:
-    guests = [c for c in pod["spec"].get("initContainers", ()) if _guest(c)]
+def _restrict_helpers(recording: Recording, pod: Any) -> None:
+    guests = [c for c in pod["spec"].get("initContainers", ()) if _is_helper(c)]
     for guest in guests:
         guest.pop("resources")  # none of the recorded pods has any
         guest["volumeMounts"].append(NO_TOKEN)
@@ -220,7 +220,7 @@ def _user(spec: Mapping[str, Any]) -> dict[str, object]:
     )
 
 
-def _writer_first(_: Recording, pod: Any) -> None:
+def _move_writer_first(_: Recording, pod: Any) -> None:
     if "initContainers" in pod["spec"]:
         containers: list[dict[str, Any]] = pod["spec"]["initContainers"]
         pod["spec"]["initContainers"] = sorted(
@@ -228,38 +228,38 @@ def _writer_first(_: Recording, pod: Any) -> None:
         )
 
 
-def _guest(container: Mapping[str, Any]) -> bool:
+def _is_helper(container: Mapping[str, Any]) -> bool:
     return container["name"].startswith("cwii-")
 
 
-def _unlisted(recording: Recording) -> bool:
+def _needs_listed_image(recording: Recording) -> bool:
     """Whether a check would run in an image that the ServiceAccount or the namespace names."""
     theirs: Any = recording.becomes
     guests: list[dict[str, Any]] = [
         c
         for c in theirs["spec"].get("initContainers", ())
-        if _guest(c) and c["image"] == "my/image:1"
+        if _is_helper(c) and c["image"] == "my/image:1"
     ]
-    return not _on_windows(recording) and any(
-        not _said(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
+    return not _runs_on_windows(recording) and any(
+        not _annotation(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
         for c in guests
     )
 
 
 CHANGES: Mapping[str, Change] = {
-    WINDOWS_PODS: _windows,
-    OCCUPIED_PATH: _mounted_once,
-    INIT_CONTAINERS: _init_containers,
-    HELPER_CONTAINERS: _guests,
-    WRITER_ORDER: _writer_first,
+    WINDOWS_PODS: _use_windows_paths,
+    OCCUPIED_PATH: _keep_occupied_paths,
+    INIT_CONTAINERS: _inject_init_containers,
+    HELPER_CONTAINERS: _restrict_helpers,
+    WRITER_ORDER: _move_writer_first,
 }
 
 
-EVERY = recordings("cwii")
-INJECTED = [recording for recording in EVERY if "becomes" in recording.row]
+RECORDINGS = recordings("cwii")
+INJECTED = [recording for recording in RECORDINGS if "becomes" in recording.row]
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused], ids=str)
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if not r.refused], ids=str)
 def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
     decision, pod = answer(recording)
 
@@ -269,7 +269,7 @@ def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
     assert not list(differing(expected(recording), normal(pod)))
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if r.refused], ids=str)
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if r.refused], ids=str)
 def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
     decision, pod = asked(route(recording), recording.pod, picture(recording))
 
@@ -279,7 +279,9 @@ def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
     assert pod == recording.pod
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused and _unlisted(r)], ids=str)
+@pytest.mark.parametrize(
+    "recording", [r for r in RECORDINGS if not r.refused and _needs_listed_image(r)], ids=str
+)
 def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
     recording: Recording,
 ) -> None:

@@ -13,18 +13,18 @@ from tests.webhook.dialects.cwii.pods import (
     AWS,
     AZURE,
     GCP,
-    VOICES,
-    a_pod,
+    SOURCES,
     env,
-    first,
-    given,
-    guest,
-    made,
-    token,
-    volume,
+    find_helper,
+    find_token,
+    find_volume,
+    first_container,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
-EVERYTHING = {**AWS, **AZURE, **GCP}
+ALL_CLOUDS = {**AWS, **AZURE, **GCP}
 API_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 HOSTILE = [
     "$(SECRET)",
@@ -46,7 +46,7 @@ HOSTILE = [
     "é",
     "\x00",
 ]
-VALUES = [
+CHECKED_ANNOTATIONS = [
     words.AWS_ROLE_ARN,
     words.AWS_REGION,
     words.AWS_SESSION_NAME,
@@ -56,7 +56,7 @@ VALUES = [
     words.GCP_SERVICE_ACCOUNT,
     words.GCP_DELIVERY,
 ]
-SHELLS = [
+SHELL_SYNTAX = [
     "$(SECRET)",
     "`id`",
     "a;id",
@@ -76,39 +76,42 @@ SHELLS = [
 @pytest.mark.parametrize(
     "hostile", [text for text in HOSTILE if text not in {"@/etc/passwd", "-x"}], ids=ascii
 )
-@pytest.mark.parametrize("word", VALUES, ids=lambda word: word.key)
+@pytest.mark.parametrize("word", CHECKED_ANNOTATIONS, ids=lambda word: word.key)
 def test_a_value_that_is_none_of_its_kind_is_refused(word: Any, hostile: str) -> None:
-    decision, pod = made(a_pod({word.key: hostile}), account=EVERYTHING)
+    decision, pod = inject(make_pod({word.key: hostile}), account=ALL_CLOUDS)
 
     assert decision.outcome == "refused"
     assert decision.message.startswith(f"{word.key} of Pod shop/p is ")
     assert decision.message.isascii()
     assert decision.message.isprintable()
-    assert pod == a_pod({word.key: hostile})
+    assert pod == make_pod({word.key: hostile})
 
 
 @pytest.mark.parametrize("hostile", ["@/etc/passwd", "-x"])
 @pytest.mark.parametrize("key", ["cwii.dev/az-client-id", "cwii.dev/az-tenant-id"])
 def test_an_id_is_never_an_option_or_a_file_to_az(key: str, hostile: str) -> None:
-    assert made(a_pod({key: hostile}), account=AZURE)[0].outcome == "refused"
+    assert inject(make_pod({key: hostile}), account=AZURE)[0].outcome == "refused"
 
 
-@pytest.mark.parametrize("hostile", SHELLS, ids=ascii)
+@pytest.mark.parametrize("hostile", SHELL_SYNTAX, ids=ascii)
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
 @pytest.mark.parametrize("what", ["audience", "verify-image"])
 def test_audiences_and_images_hold_nothing_that_a_shell_obeys(
     cloud: str, what: str, hostile: str
 ) -> None:
-    said = {**EVERYTHING, f"cwii.dev/{cloud}-verify": "true"}
+    said = {**ALL_CLOUDS, f"cwii.dev/{cloud}-verify": "true"}
 
-    assert made(a_pod({f"cwii.dev/{cloud}-{what}": hostile}), account=said)[0].outcome == "refused"
+    assert (
+        inject(make_pod({f"cwii.dev/{cloud}-{what}": hostile}), account=said)[0].outcome
+        == "refused"
+    )
 
 
 @pytest.mark.parametrize("host", sorted(AUTHORITY_HOSTS))
 def test_each_cloud_of_azures_may_be_logged_in_to(host: str) -> None:
-    _, pod = given({**AZURE, "cwii.dev/az-authority-host": f"https://{host}/"})
+    _, pod = inject_with_account({**AZURE, "cwii.dev/az-authority-host": f"https://{host}/"})
 
-    assert env(first(pod))["AZURE_AUTHORITY_HOST"] == f"https://{host}/"
+    assert env(first_container(pod))["AZURE_AUTHORITY_HOST"] == f"https://{host}/"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_each_cloud_of_azures_may_be_logged_in_to(host: str) -> None:
     ],
 )
 def test_no_other_authority_gets_the_token(host: str) -> None:
-    decision, _ = given({**AZURE, "cwii.dev/az-authority-host": host})
+    decision, _ = inject_with_account({**AZURE, "cwii.dev/az-authority-host": host})
 
     assert decision.outcome == "refused"
     assert "--authority-hosts" in decision.message
@@ -135,20 +138,20 @@ def test_an_authority_that_is_listed_may_be_logged_in_to() -> None:
     settings = Settings(authority_hosts=("login.example.com",))
 
     assert (
-        given({**AZURE, "cwii.dev/az-authority-host": "https://login.example.com/"}, settings)[
-            0
-        ].outcome
+        inject_with_account(
+            {**AZURE, "cwii.dev/az-authority-host": "https://login.example.com/"}, settings
+        )[0].outcome
         == "injected"
     )
 
 
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize("voice", SOURCES)
 @pytest.mark.parametrize(
     ("listed", "taken"),
     [
         ((), {"pod", "owner"}),
-        (("a/b:1",), set(VOICES)),
-        (("a/*",), set(VOICES)),
+        (("a/b:1",), set(SOURCES)),
+        (("a/*",), set(SOURCES)),
         (("a/c:1",), set[str]()),
     ],
 )
@@ -160,11 +163,11 @@ def test_images_are_named_by_who_may_run_them_or_from_the_list(
         "account": said,
         voice: {"cwii.dev/aws-verify-image": "a/b:1", **(said if voice == "account" else {})},
     }
-    decision, pod = made(a_pod(by.pop("pod", None)), Settings(verify_images=listed), **by)
+    decision, pod = inject(make_pod(by.pop("pod", None)), Settings(verify_images=listed), **by)
 
     assert (decision.outcome == "injected") == (voice in taken), decision.message
     if voice in taken:
-        assert guest(pod, "cwii-aws-verify")["image"] == "a/b:1"
+        assert find_helper(pod, "cwii-aws-verify")["image"] == "a/b:1"
     else:
         assert "or have --verify-images of the webhook list it" in decision.message
 
@@ -175,11 +178,11 @@ def test_images_are_named_by_who_may_run_them_or_from_the_list(
 )
 def test_a_check_blocks_the_pod_where_that_is_said(cloud: str, enforce: str, blocks: bool) -> None:  # noqa: FBT001 - a table
     said = {
-        **EVERYTHING,
+        **ALL_CLOUDS,
         f"cwii.dev/{cloud}-verify": "true",
         f"cwii.dev/{cloud}-verify-enforce": enforce,
     }
-    (script,) = guest(given(said)[1], f"cwii-{cloud}-verify")["args"]
+    (script,) = find_helper(inject_with_account(said)[1], f"cwii-{cloud}-verify")["args"]
 
     assert (
         script.endswith(" || echo 'cwii: verification check failed (non-enforcing)' >&2") != blocks
@@ -188,36 +191,36 @@ def test_a_check_blocks_the_pod_where_that_is_said(cloud: str, enforce: str, blo
 
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
 def test_no_check_is_made_that_nobody_asked_for(cloud: str) -> None:
-    _, pod = given({**EVERYTHING, f"cwii.dev/{cloud}-verify-enforce": "true"})
+    _, pod = inject_with_account({**ALL_CLOUDS, f"cwii.dev/{cloud}-verify-enforce": "true"})
 
     assert "initContainers" not in pod["spec"]
 
 
-def guests(said: dict[str, str] | None = None, **spec: Any) -> list[dict[str, Any]]:
+def helper_containers(said: dict[str, str] | None = None, **spec: Any) -> list[dict[str, Any]]:
     """All that we ever add to a pod, in a pod of this kind."""
     checks = {f"cwii.dev/{cloud}-verify": "true" for cloud in ("aws", "az", "gcp")}
-    _, pod = given(
-        {**EVERYTHING, **checks, **(said or {})}, Settings(gcp_delivery="init-container"), **spec
+    _, pod = inject_with_account(
+        {**ALL_CLOUDS, **checks, **(said or {})}, Settings(gcp_delivery="init-container"), **spec
     )
     found = [c for c in pod["spec"]["initContainers"] if c["name"].startswith("cwii-")]
     assert len(found) == 4
-    assert volume(pod, "cwii-no-token") == {"name": "cwii-no-token", "emptyDir": {}}
+    assert find_volume(pod, "cwii-no-token") == {"name": "cwii-no-token", "emptyDir": {}}
     return found
 
 
 def test_containers_of_ours_see_no_token_of_the_api_server() -> None:
-    for one in guests():
+    for one in helper_containers():
         assert {"name": "cwii-no-token", "mountPath": API_TOKEN, "readOnly": True} in one[
             "volumeMounts"
         ]
 
 
 def test_no_token_stands_in_a_list_of_arguments() -> None:
-    for one in guests():
+    for one in helper_containers():
         assert not any(word in text for text in one["args"] for word in ("$(", "`", "cat "))
 
 
-LEAST = {
+LEAST_PRIVILEGE = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
@@ -253,10 +256,10 @@ USERS: list[tuple[dict[str, Any], dict[str, object]]] = [
 def test_containers_of_ours_fit_the_restricted_standard_as_the_pods_user(
     spec: dict[str, Any], user: dict[str, object]
 ) -> None:
-    for one in guests(**spec):
+    for one in helper_containers(**spec):
         writes = one["name"] == "cwii-gcp-creds-writer"
         assert one["securityContext"] == {
-            **LEAST,
+            **LEAST_PRIVILEGE,
             **user,
             **({"readOnlyRootFilesystem": True} if writes else {}),
         }
@@ -271,7 +274,7 @@ SOME, ALL = {"requests": {"cpu": "500m"}}, {"limits": {"cpu": "1", "memory": "1G
     ids=["best effort", "burstable", "guaranteed"],
 )
 def test_containers_of_ours_leave_the_pods_class(resources: dict[str, Any], said: set[str]) -> None:
-    for one in guests(containers=[{"name": "c", "resources": resources}]):
+    for one in helper_containers(containers=[{"name": "c", "resources": resources}]):
         own = one["resources"]
         assert set(own) == said
         assert (own.get("requests") == own.get("limits")) == (resources != SOME)
@@ -279,13 +282,13 @@ def test_containers_of_ours_leave_the_pods_class(resources: dict[str, Any], said
 
 def test_containers_of_ours_have_limits_where_all_of_the_pods_own_have_them() -> None:
     """Where there is a quota of limits, the API server asks them of every container."""
-    for one in guests(containers=[{"name": "c", "resources": SOME | ALL}]):
+    for one in helper_containers(containers=[{"name": "c", "resources": SOME | ALL}]):
         assert one["resources"]["limits"].keys() == {"cpu", "memory"}
-    for one in guests(
+    for one in helper_containers(
         containers=[{"name": "c", "resources": SOME | ALL}, {"name": "d", "resources": SOME}]
     ):
         assert one["resources"]["limits"].keys() == {"memory"}
-    for one in guests(containers=[{"name": "c", "resources": {"limits": {"cpu": "1"}}}]):
+    for one in helper_containers(containers=[{"name": "c", "resources": {"limits": {"cpu": "1"}}}]):
         assert one["resources"]["limits"].keys() == {"cpu", "memory"}
 
 
@@ -293,7 +296,7 @@ def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:
     """The API server refuses a pod whose containers request more than it does itself."""
     assert [
         one["resources"]
-        for one in guests(
+        for one in helper_containers(
             resources={"limits": {"memory": "1Mi"}}, containers=[{"name": "c", "resources": SOME}]
         )
     ] == [{}, {}, {}, {}]
@@ -304,13 +307,17 @@ def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:
     [("cwii-aws-verify", "256Mi"), ("cwii-az-verify", "512Mi"), ("cwii-gcp-verify", "384Mi")],
 )
 def test_the_clouds_tools_have_the_memory_that_they_need(name: str, memory: str) -> None:
-    (one,) = [c for c in guests(containers=[{"name": "c", "resources": SOME}]) if c["name"] == name]
+    (one,) = [
+        c
+        for c in helper_containers(containers=[{"name": "c", "resources": SOME}])
+        if c["name"] == name
+    ]
 
     assert one["resources"]["limits"] == {"memory": memory}
 
 
 def test_a_variable_of_the_users_own_wins_and_is_told() -> None:
-    decision, pod = given(
+    decision, pod = inject_with_account(
         AWS,
         containers=[
             {"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]},
@@ -318,14 +325,16 @@ def test_a_variable_of_the_users_own_wins_and_is_told() -> None:
         ],
     )
 
-    assert env(first(pod))["AWS_ROLE_ARN"] == "mine"
+    assert env(first_container(pod))["AWS_ROLE_ARN"] == "mine"
     assert decision.warnings == (
         "container c sets AWS_ROLE_ARN itself: that is used, not what is injected",
     )
 
 
 def test_variables_from_elsewhere_are_told_of() -> None:
-    decision, _ = given(AWS, containers=[{"name": "c", "envFrom": [{"secretRef": {"name": "s"}}]}])
+    decision, _ = inject_with_account(
+        AWS, containers=[{"name": "c", "envFrom": [{"secretRef": {"name": "s"}}]}]
+    )
 
     assert decision.warnings == (
         "container c takes variables from elsewhere (envFrom): should AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE be among them, ours are used",
@@ -337,9 +346,9 @@ def test_a_volume_of_our_name_that_is_not_ours_is_left_and_told_of(
     cloud: str, said: dict[str, str]
 ) -> None:
     own: dict[str, Any] = {"name": f"cwii-{cloud}-token", "emptyDir": {}}
-    decision, pod = given(said, volumes=[own])
+    decision, pod = inject_with_account(said, volumes=[own])
 
-    assert volume(pod, own["name"]) == own
+    assert find_volume(pod, own["name"]) == own
     assert any(
         f"volume cwii-{cloud}-token is the pod's own" in warning for warning in decision.warnings
     )
@@ -355,18 +364,18 @@ def test_a_volume_of_our_name_that_is_not_ours_is_left_and_told_of(
 )
 def test_a_mount_of_the_users_own_stays_alone_at_its_path(path: str) -> None:
     mine = {"name": "data", "mountPath": path}
-    decision, pod = given(
+    decision, pod = inject_with_account(
         AWS,
         containers=[{"name": "c", "volumeMounts": [mine]}],
         volumes=[{"name": "data", "emptyDir": {}}],
     )
 
-    assert first(pod)["volumeMounts"] == [mine]
+    assert first_container(pod)["volumeMounts"] == [mine]
     assert len(decision.warnings) == 1
 
 
 def test_an_account_that_has_not_twelve_digits_is_told_of() -> None:
-    decision, _ = given({**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::1:role/a"})
+    decision, _ = inject_with_account({**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::1:role/a"})
 
     assert decision.warnings == (
         "cwii.dev/aws-role-arn of ServiceAccount shop/worker names no account of 12 digits: AWS will not know it",
@@ -375,7 +384,7 @@ def test_an_account_that_has_not_twelve_digits_is_told_of() -> None:
 
 @pytest.mark.parametrize("size", [256 * 1024, 256 * 1024 - 600, 256 * 1024 - 200])
 def test_a_pod_without_room_for_the_credentials_is_refused_here(size: int) -> None:
-    decision, _ = made(a_pod({"note": "x" * (size - len("note"))}), account=GCP)
+    decision, _ = inject(make_pod({"note": "x" * (size - len("note"))}), account=GCP)
 
     assert (decision.outcome == "refused") == (size > 256 * 1024 - 600)
     if decision.outcome == "refused":
@@ -387,7 +396,7 @@ def test_a_pod_without_room_for_the_credentials_is_refused_here(size: int) -> No
     [(len("cwii.dev/injected" + "aws"), True), (len("cwii.dev/injected" + "aws") - 1, False)],
 )
 def test_the_marker_is_left_out_where_there_is_no_room_for_it(room: int, marked: bool) -> None:  # noqa: FBT001 - a column of the table
-    decision, pod = made(a_pod({"note": "x" * (256 * 1024 - len("note") - room)}), account=AWS)
+    decision, pod = inject(make_pod({"note": "x" * (256 * 1024 - len("note") - room)}), account=AWS)
 
     assert ("cwii.dev/injected" in pod["metadata"]["annotations"]) == marked
     assert decision.warnings == (
@@ -395,12 +404,12 @@ def test_the_marker_is_left_out_where_there_is_no_room_for_it(room: int, marked:
         if marked
         else ("Pod shop/p has no room for cwii.dev/injected among its annotations: it is left out",)
     )
-    assert env(first(pod))["AWS_ROLE_ARN"]
-    assert not made(pod, account=AWS)[0].ops
+    assert env(first_container(pod))["AWS_ROLE_ARN"]
+    assert not inject(pod, account=AWS)[0].ops
 
 
 def test_an_expiration_that_the_api_server_would_refuse_is_refused_here() -> None:
-    decision, _ = given({**AZURE, "cwii.dev/az-token-expiration": "9999999999"})
+    decision, _ = inject_with_account({**AZURE, "cwii.dev/az-token-expiration": "9999999999"})
 
     assert decision.outcome == "refused"
     assert decision.message.startswith(
@@ -409,4 +418,9 @@ def test_an_expiration_that_the_api_server_would_refuse_is_refused_here() -> Non
 
 
 def test_the_servers_own_expiration_is_ten_minutes_at_least() -> None:
-    assert token(given(AWS, Settings(token_expiration=10))[1], "aws")["expirationSeconds"] == 600
+    assert (
+        find_token(inject_with_account(AWS, Settings(token_expiration=10))[1], "aws")[
+            "expirationSeconds"
+        ]
+        == 600
+    )

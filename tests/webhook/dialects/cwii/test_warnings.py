@@ -11,12 +11,12 @@ from tests.webhook.dialects.cwii.pods import (
     AUDIENCE,
     AWS,
     AZURE,
-    CLIENT,
+    CLIENT_ID,
     GCP,
-    VOICES,
-    a_pod,
-    given,
-    made,
+    SOURCES,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
 
@@ -32,7 +32,7 @@ from tests.webhook.dialects.cwii.pods import (
 def test_who_asks_and_does_not_say_enough_is_told_what_is_missing(
     said: dict[str, str], missing: str
 ) -> None:
-    decision, _ = given({key: value for key, value in said.items() if key != missing})
+    decision, _ = inject_with_account({key: value for key, value in said.items() if key != missing})
 
     assert decision.outcome == "nothing"
     (warning,) = decision.warnings
@@ -43,11 +43,17 @@ def test_who_asks_and_does_not_say_enough_is_told_what_is_missing(
     assert "of ServiceAccount shop/worker asks" in warning
 
 
-VAIN = [("aws", AWS, "aws-role-arn"), ("az", AZURE, "az-client-id"), ("gcp", GCP, "gcp-audience")]
+WITHOUT_INJECT = [
+    ("aws", AWS, "aws-role-arn"),
+    ("az", AZURE, "az-client-id"),
+    ("gcp", GCP, "gcp-audience"),
+]
 
 
-@pytest.mark.parametrize(("cloud", "said", "telling"), VAIN, ids=[cloud for cloud, *_ in VAIN])
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize(
+    ("cloud", "said", "telling"), WITHOUT_INJECT, ids=[cloud for cloud, *_ in WITHOUT_INJECT]
+)
+@pytest.mark.parametrize("voice", SOURCES)
 def test_who_says_all_but_that_it_should_be_given_is_told(
     cloud: str, said: dict[str, str], telling: str, voice: str
 ) -> None:
@@ -56,14 +62,14 @@ def test_who_says_all_but_that_it_should_be_given_is_told(
         voice: {key: value for key, value in said.items() if key != f"cwii.dev/{cloud}-inject"}
     }
 
-    decision, _ = made(a_pod(by.pop("pod", None)), **by)
+    decision, _ = inject(make_pod(by.pop("pod", None)), **by)
 
     assert decision.outcome == "nothing"
     assert [
         f"cwii.dev/{telling} of " in w
         and f'alone gives nothing: set cwii.dev/{cloud}-inject to "true" beside it' in w
         for w in decision.warnings
-    ] == [True for _ in VOICES[:3] if voice != "namespace"][:1]
+    ] == [True for _ in SOURCES[:3] if voice != "namespace"][:1]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_who_says_all_but_that_it_should_be_given_is_told(
             "foo",
             "is 'foo', neither a UUID nor a domain: Azure will not know it",
         ),
-        (AZURE, "cwii.dev/az-client-id", CLIENT.upper(), ""),
+        (AZURE, "cwii.dev/az-client-id", CLIENT_ID.upper(), ""),
         (AZURE, "cwii.dev/az-tenant-id", "contoso.onmicrosoft.com", ""),
         (
             GCP,
@@ -108,7 +114,7 @@ def test_who_says_all_but_that_it_should_be_given_is_told(
 def test_what_no_cloud_will_know_is_given_and_told(
     rest: dict[str, str], key: str, value: str, told: str
 ) -> None:
-    decision, _ = given({**rest, key: value})
+    decision, _ = inject_with_account({**rest, key: value})
 
     assert decision.outcome == "injected"
     assert [
@@ -136,8 +142,8 @@ def test_a_word_that_is_none_is_told_once_with_the_nearest(key: str, near: str, 
     }[scope]
     hint = f"did you mean {near}?" if near else "see README for those that there are"
 
-    for pod in (a_pod(), a_pod(AWS)):
-        assert made(pod, Settings(), **{scope: {key: "true"}})[0].warnings == (
+    for pod in (make_pod(), make_pod(AWS)):
+        assert inject(pod, Settings(), **{scope: {key: "true"}})[0].warnings == (
             f"'{key}' of {ref} is no word of cwii's: {hint}",
         )
 
@@ -150,10 +156,13 @@ def test_a_pods_own_word_that_is_none_is_told_and_its_written_ones_are_not() -> 
         "example.com/cwii.dev": "x",
     }
 
-    assert made(a_pod({"cwii.dev/aws-regoin": "x", **written}))[0].warnings == (
+    assert inject(make_pod({"cwii.dev/aws-regoin": "x", **written}))[0].warnings == (
         "'cwii.dev/aws-regoin' of Pod shop/p is no word of cwii's: did you mean cwii.dev/aws-region?",
     )
 
 
 def test_of_many_words_that_are_none_a_few_are_told() -> None:
-    assert len(made(a_pod({f"cwii.dev/x{number}": "" for number in range(1000)}))[0].warnings) == 4
+    assert (
+        len(inject(make_pod({f"cwii.dev/x{number}": "" for number in range(1000)}))[0].warnings)
+        == 4
+    )

@@ -13,7 +13,7 @@ TOKEN = "the-token"
 
 
 @contextmanager
-def metadata(
+def serve_metadata(
     *, tokens: bool = True, document: str = DOCUMENT, failing: int = 0
 ) -> Generator[tuple[str, list[str]]]:
     """Its address, and what was asked. The first so many requests fail."""

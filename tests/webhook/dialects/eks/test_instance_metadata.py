@@ -9,19 +9,19 @@ from cwii_webhook.dialects.eks.external_config import InstanceIdentity
 from cwii_webhook.dialects.eks.instance_metadata import ENDPOINT_VARIABLE, read_document
 from cwii_webhook.settings.flags import BadFlag
 
-from tests.webhook.dialects.eks.metadata_service import DOCUMENT, metadata
+from tests.webhook.dialects.eks.metadata_service import DOCUMENT, serve_metadata
 
 
 @pytest.mark.parametrize("tokens", [True, False])
 def test_it_is_asked_with_a_token_or_where_there_are_none_without(tokens: bool) -> None:  # noqa: FBT001 - a column of the table
-    with metadata(tokens=tokens) as (address, asked):
+    with serve_metadata(tokens=tokens) as (address, asked):
         assert read_document({ENDPOINT_VARIABLE: address}) == DOCUMENT
     assert asked == ["PUT /latest/api/token", "GET /latest/dynamic/instance-identity/document"]
 
 
 def test_it_is_asked_again_a_little_later() -> None:
     slept: list[float] = []
-    with metadata(failing=2) as (address, _):
+    with serve_metadata(failing=2) as (address, _):
         assert read_document({ENDPOINT_VARIABLE: address}, slept.append) == DOCUMENT
     assert slept == [0.5, 1.0]
 

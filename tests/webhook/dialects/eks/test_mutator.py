@@ -18,11 +18,11 @@ from cwii_webhook.settings.flags import BadFlag
 from tests.webhook.recorded_answers import Objects, asked, make_route
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
-P = "eks.amazonaws.com"
-FILE = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
+DOMAIN = "eks.amazonaws.com"
+TOKEN_FILE = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
 
 
-def a_pod(**spec: Any) -> dict[str, Any]:
+def make_pod(**spec: Any) -> dict[str, Any]:
     meta = {
         "name": "p",
         "namespace": "shop",
@@ -37,7 +37,7 @@ def a_pod(**spec: Any) -> dict[str, Any]:
     }
 
 
-def made(
+def inject(
     pod: dict[str, Any],
     account: Mapping[str, str] | None = None,
     settings: Settings | None = None,
@@ -70,7 +70,7 @@ def made(
     return asked(make_route("eks", eks), pod, Objects(objects))
 
 
-def token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+def find_token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return pod["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
 
 
@@ -83,28 +83,29 @@ def env(pod: Mapping[str, Any], place: str = "containers") -> dict[str, str]:
     [
         (None, "no-account"),
         ({}, "not-asked"),
-        ({f"{P}/role-arn": ""}, "not-asked"),
-        ({f"{P}/audience": "sts.amazonaws.com"}, "not-asked"),
+        ({f"{DOMAIN}/role-arn": ""}, "not-asked"),
+        ({f"{DOMAIN}/audience": "sts.amazonaws.com"}, "not-asked"),
     ],
 )
 def test_who_has_no_role_gets_nothing(account: Mapping[str, str] | None, reason: str) -> None:
-    decision, pod = made(a_pod(), account)
+    decision, pod = inject(make_pod(), account)
 
     assert (decision.outcome, [n.reason for n in decision.skips]) == ("nothing", [reason])
-    assert pod == a_pod()
+    assert pod == make_pod()
 
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
-    decision, _ = made(a_pod(serviceAccountName=name), {f"{P}/role-arn": ROLE})
+    decision, _ = inject(make_pod(serviceAccountName=name), {f"{DOMAIN}/role-arn": ROLE})
 
     assert [n.reason for n in decision.skips] == ["no-account"]
 
 
 @pytest.mark.parametrize("value", ["", "true", "false"])
 def test_the_label_switches_it_off_whatever_it_says(value: str) -> None:
-    decision, _ = made(
-        a_pod(labels={f"{P}/skip-pod-identity-webhook": value}), {f"{P}/role-arn": ROLE}
+    decision, _ = inject(
+        make_pod(labels={f"{DOMAIN}/skip-pod-identity-webhook": value}),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert [n.reason for n in decision.skips] == ["switched-off"]
@@ -121,7 +122,7 @@ def test_the_label_switches_it_off_whatever_it_says(value: str) -> None:
     ],
 )
 def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool) -> None:  # noqa: FBT001 - a column of the table
-    decision, pod = made(a_pod(), {f"{P}/role-arn": role})
+    decision, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": role})
 
     assert env(pod)["AWS_ROLE_ARN"] == role
     assert any("no role's ARN" in warning for warning in decision.warnings) == warned
@@ -149,16 +150,16 @@ def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool
 def test_how_long_a_token_lasts(
     on_account: str | None, on_pod: str | None, flag: int, lasts: int
 ) -> None:
-    key = f"{P}/token-expiration"
-    account = {f"{P}/role-arn": ROLE} | ({} if on_account is None else {key: on_account})
+    key = f"{DOMAIN}/token-expiration"
+    account = {f"{DOMAIN}/role-arn": ROLE} | ({} if on_account is None else {key: on_account})
 
-    _, pod = made(
-        a_pod(annotations={} if on_pod is None else {key: on_pod}),
+    _, pod = inject(
+        make_pod(annotations={} if on_pod is None else {key: on_pod}),
         account,
         Settings(expiration=flag),
     )
 
-    assert token(pod)["expirationSeconds"] == lasts
+    assert find_token(pod)["expirationSeconds"] == lasts
 
 
 @pytest.mark.parametrize(
@@ -187,11 +188,11 @@ def test_how_long_a_token_lasts(
 def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(
     on_account: str, on_pod: str | None, told: str
 ) -> None:
-    key = f"{P}/token-expiration"
+    key = f"{DOMAIN}/token-expiration"
 
-    decision, _ = made(
-        a_pod(annotations={} if on_pod is None else {key: on_pod}),
-        {f"{P}/role-arn": ROLE, key: on_account},
+    decision, _ = inject(
+        make_pod(annotations={} if on_pod is None else {key: on_pod}),
+        {f"{DOMAIN}/role-arn": ROLE, key: on_account},
     )
 
     assert decision.warnings == ((told.format(key=key),) if told else ())
@@ -201,7 +202,9 @@ def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(
     ("text", "told"), [("yes", True), ("", True), ("TRUE", False), ("0", False)]
 )
 def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa: FBT001 - a table
-    decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/sts-regional-endpoints": text})
+    decision, _ = inject(
+        make_pod(), {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/sts-regional-endpoints": text}
+    )
 
     assert (
         any(
@@ -224,27 +227,29 @@ def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa:
     ],
 )
 def test_a_list_that_skips_nobody_is_told(text: str, told: str) -> None:
-    pod = a_pod(
-        annotations={f"{P}/skip-containers": text},
+    pod = make_pod(
+        annotations={f"{DOMAIN}/skip-containers": text},
         containers=[{"name": "c"}],
         initContainers=[{"name": "sidecar"}],
     )
 
-    assert made(pod, {f"{P}/role-arn": ROLE})[0].warnings == (
-        (f"{P}/skip-containers of Pod shop/p {told}",) if told else ()
+    assert inject(pod, {f"{DOMAIN}/role-arn": ROLE})[0].warnings == (
+        (f"{DOMAIN}/skip-containers of Pod shop/p {told}",) if told else ()
     )
 
 
 def test_each_value_says_whose_word_it_is() -> None:
     said = {
-        f"{P}/role-arn": ROLE,
-        f"{P}/audience": "mine",
-        f"{P}/sts-regional-endpoints": "true",
-        f"{P}/token-expiration": "7200",
+        f"{DOMAIN}/role-arn": ROLE,
+        f"{DOMAIN}/audience": "mine",
+        f"{DOMAIN}/sts-regional-endpoints": "true",
+        f"{DOMAIN}/token-expiration": "7200",
     }
 
-    decision, _ = made(
-        a_pod(annotations={f"{P}/token-expiration": "3600"}), said, Settings(region="eu-west-1")
+    decision, _ = inject(
+        make_pod(annotations={f"{DOMAIN}/token-expiration": "3600"}),
+        said,
+        Settings(region="eu-west-1"),
     )
 
     assert decision.audit["aws"] == (
@@ -254,9 +259,11 @@ def test_each_value_says_whose_word_it_is() -> None:
 
 
 def test_what_the_api_server_will_refuse_is_told() -> None:
-    decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/token-expiration": str(1 << 33)})
+    decision, _ = inject(
+        make_pod(), {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/token-expiration": str(1 << 33)}
+    )
 
-    assert any(f"{P}/token-expiration" in warning for warning in decision.warnings)
+    assert any(f"{DOMAIN}/token-expiration" in warning for warning in decision.warnings)
 
 
 @pytest.mark.parametrize(
@@ -273,11 +280,11 @@ def test_what_the_api_server_will_refuse_is_told() -> None:
     ],
 )
 def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None:  # noqa: FBT001 - columns of the table
-    account = {f"{P}/role-arn": ROLE} | (
-        {} if said is None else {f"{P}/sts-regional-endpoints": said}
+    account = {f"{DOMAIN}/role-arn": ROLE} | (
+        {} if said is None else {f"{DOMAIN}/sts-regional-endpoints": said}
     )
 
-    _, pod = made(a_pod(), account, Settings(regional=flag))
+    _, pod = inject(make_pod(), account, Settings(regional=flag))
 
     assert ("AWS_STS_REGIONAL_ENDPOINTS" in env(pod)) == regional
 
@@ -319,9 +326,9 @@ def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None
 def test_of_each_group_all_is_added_or_none(own: list[str], added: list[str]) -> None:
     container = {"name": "c", "env": [{"name": name, "value": "mine"} for name in own]}
 
-    _, pod = made(
-        a_pod(containers=[container]),
-        {f"{P}/role-arn": ROLE},
+    _, pod = inject(
+        make_pod(containers=[container]),
+        {f"{DOMAIN}/role-arn": ROLE},
         Settings(region="eu-west-1", regional=True),
     )
 
@@ -330,18 +337,18 @@ def test_of_each_group_all_is_added_or_none(own: list[str], added: list[str]) ->
 
 
 def test_a_variable_of_theirs_is_told() -> None:
-    decision, _ = made(
-        a_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]),
-        {f"{P}/role-arn": ROLE},
+    decision, _ = inject(
+        make_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert "container c sets AWS_ROLE_ARN itself: that is left as it is" in decision.warnings
 
 
 def test_variables_from_elsewhere_are_told() -> None:
-    decision, _ = made(
-        a_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]),
-        {f"{P}/role-arn": ROLE},
+    decision, _ = inject(
+        make_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert any("envFrom" in warning for warning in decision.warnings)
@@ -369,14 +376,15 @@ def test_who_is_skipped(text: str, skipped: set[str]) -> None:
 
 
 def test_init_containers_and_sidecars_get_it_too() -> None:
-    _, pod = made(
-        a_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]), {f"{P}/role-arn": ROLE}
+    _, pod = inject(
+        make_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert (
         env(pod, "initContainers")
         == env(pod)
-        == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": FILE}
+        == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": TOKEN_FILE}
     )
 
 
@@ -409,7 +417,7 @@ def test_init_containers_and_sidecars_get_it_too() -> None:
     ids=["selector", "old selector", "os", "affinity"],
 )
 def test_on_windows_the_token_is_behind_backslashes(spec: dict[str, Any]) -> None:
-    _, pod = made(a_pod(**spec), {f"{P}/role-arn": ROLE})
+    _, pod = inject(make_pod(**spec), {f"{DOMAIN}/role-arn": ROLE})
 
     assert (
         env(pod)["AWS_WEB_IDENTITY_TOKEN_FILE"]
@@ -418,9 +426,9 @@ def test_on_windows_the_token_is_behind_backslashes(spec: dict[str, Any]) -> Non
 
 
 def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
-    decision, pod = made(
-        a_pod(),
-        {f"{P}/role-arn": ROLE, f"{P}/token-expiration": "3600"},
+    decision, pod = inject(
+        make_pod(),
+        {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/token-expiration": "3600"},
         identities=[("shop", "billing")],
     )
 
@@ -428,7 +436,7 @@ def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
         "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials",
         "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token",
     }
-    assert token(pod) == {
+    assert find_token(pod) == {
         "audience": "pods.eks.amazonaws.com",
         "expirationSeconds": 3600,
         "path": "eks-pod-identity-token",
@@ -438,9 +446,9 @@ def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
 
 
 def test_a_day_is_a_little_less_for_the_agents_tokens() -> None:
-    _, pod = made(a_pod(), None, identities=[("shop", "billing")])
+    _, pod = inject(make_pod(), None, identities=[("shop", "billing")])
 
-    assert 79200 <= token(pod)["expirationSeconds"] <= 86400
+    assert 79200 <= find_token(pod)["expirationSeconds"] <= 86400
 
 
 @pytest.mark.parametrize(
@@ -465,15 +473,15 @@ def test_a_day_is_a_little_less_for_the_agents_tokens() -> None:
     ],
 )
 def test_a_config_map_gives_roles_too(config: object, role: str | None) -> None:
-    _, pod = made(a_pod(), {}, Settings(config_map=True), config=config)
+    _, pod = inject(make_pod(), {}, Settings(config_map=True), config=config)
 
     assert env(pod).get("AWS_ROLE_ARN") == role
 
 
 def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
-    _, pod = made(
-        a_pod(),
-        {f"{P}/role-arn": ROLE},
+    _, pod = inject(
+        make_pod(),
+        {f"{DOMAIN}/role-arn": ROLE},
         Settings(config_map=True),
         config={"shop/billing": {"RoleARN": "other"}},
     )
@@ -482,20 +490,20 @@ def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
 
 
 def test_a_bare_name_becomes_an_arn_where_that_is_asked_for() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": "a/b"}, Settings(compose=True))
+    _, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": "a/b"}, Settings(compose=True))
 
     assert env(pod)["AWS_ROLE_ARN"] == "arn:aws-cn:iam::111122223333:role/a/b"
 
 
 def test_what_the_kubelet_would_expand_arrives_as_it_was_written() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": "$(SECRET)"})
+    _, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": "$(SECRET)"})
 
     assert env(pod)["AWS_ROLE_ARN"] == "$$(SECRET)"
 
 
 def test_a_mirror_pod_is_never_changed() -> None:
-    decision, _ = made(
-        a_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{P}/role-arn": ROLE}
+    decision, _ = inject(
+        make_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{DOMAIN}/role-arn": ROLE}
     )
 
     assert [n.reason for n in decision.skips] == ["mirror-pod"]
@@ -524,6 +532,8 @@ def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(
 
 
 def test_another_domain_has_its_own_words() -> None:
-    _, pod = made(a_pod(), {"id.example.org/role-arn": ROLE}, Settings(domain="id.example.org"))
+    _, pod = inject(
+        make_pod(), {"id.example.org/role-arn": ROLE}, Settings(domain="id.example.org")
+    )
 
     assert env(pod)["AWS_ROLE_ARN"] == ROLE

@@ -24,7 +24,7 @@ from tests.webhook.recorded_answers import (
     recordings,
 )
 
-NOBODY = 65532
+NONROOT_USER = 65532
 
 
 def route(recording: Recording) -> Route:
@@ -90,7 +90,7 @@ def _user(recording: Recording, security_context: Any) -> dict[str, Any]:
     }
     number = security_context.get("runAsUser", users.pop() if len(users) == 1 else None)
     if number is None and base.get("runAsNonRoot"):
-        number = NOBODY
+        number = NONROOT_USER
     user: dict[str, Any] = {} if number is None else {"runAsUser": number}
     return user | ({"runAsNonRoot": True} if number else {})
 

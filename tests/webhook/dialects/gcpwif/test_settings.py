@@ -7,7 +7,7 @@ from cwii_webhook.dialects.gcpwif.settings import FLAGS, Settings, parse_setting
 from cwii_webhook.settings.flags import BadFlag, parse
 
 
-def told(*words: str) -> Settings:
+def parse_flags(*words: str) -> Settings:
     return parse_settings(parse(FLAGS, words, {}))
 
 
@@ -46,7 +46,7 @@ def told(*words: str) -> Settings:
     ],
 )
 def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
-    assert told(*words) == meant
+    assert parse_flags(*words) == meant
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
 )
 def test_it_does_not_start_with_what_cannot_be_meant(word: str) -> None:
     with pytest.raises(BadFlag) as e:
-        told(word)
+        parse_flags(word)
 
     assert word.partition("=")[0] in e.value.problem
     assert e.value.remedy
