@@ -1,4 +1,4 @@
-"""What a new dialect needs is little, and all that others have comes with it."""
+"""Tests that a new dialect needs little code and has the features of all dialects."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def make_service(*flags: str) -> Service:
     return build_service(VAULT, flags, {"VAULT_ADDR": "https://elsewhere"})
 
 
-def test_it_has_less_than_forty_statements() -> None:
+def test_sample_dialect_has_less_than_forty_statements() -> None:
     tree = ast.parse(Path(toy_dialect.__file__).read_text())
 
     assert sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) < 40
 
 
-def test_it_is_told_in_its_own_words() -> None:
-    told = make_service("--token-expiration=1200", "--lookup-grace=1s")
+def test_dialect_reads_its_flags_and_annotations() -> None:
+    service = make_service("--token-expiration=1200", "--lookup-grace=1s")
 
-    decision, pod = asked(told.route, make_pod(), make_cluster(account=ROLE))
+    decision, pod = asked(service.route, make_pod(), make_cluster(account=ROLE))
 
-    assert (told.route.path, told.serving.grace, told.domains) == (
+    assert (service.route.path, service.serving.grace, service.domains) == (
         "/mutate-vault",
         1.0,
         {"vault.example.com"},
@@ -55,27 +55,25 @@ def test_it_is_told_in_its_own_words() -> None:
     }
 
 
-def test_a_flag_that_it_has_not_is_an_error_with_the_nearest() -> None:
+def test_unknown_flag_is_an_error_with_the_nearest_flag() -> None:
     with pytest.raises(BadFlag, match="did you mean --vault-address"):
         make_service("--vault-adress=x")
 
 
-def test_a_second_pass_is_silent() -> None:
-    told = make_service()
-    pod = asked(told.route, make_pod(), make_cluster(account=ROLE))[1]
+def test_second_pass_makes_no_change() -> None:
+    service = make_service()
+    pod = asked(service.route, make_pod(), make_cluster(account=ROLE))[1]
 
-    assert not asked(told.route, pod, make_cluster(account=ROLE))[0].ops
+    assert not asked(service.route, pod, make_cluster(account=ROLE))[0].ops
 
 
-def test_nobody_asks_and_nothing_is_given() -> None:
+def test_pod_without_annotations_is_skipped() -> None:
     decision = admit(make_service().route, request(make_pod()), make_cluster())
 
-    assert [(nothing.provider, nothing.reason) for nothing in decision.skips] == [
-        ("vault", "not-asked")
-    ]
+    assert [(skip.provider, skip.reason) for skip in decision.skips] == [("vault", "not-asked")]
 
 
-def test_a_mirror_pod_is_never_changed() -> None:
+def test_mirror_pod_is_not_changed() -> None:
     assert not asked(
         make_service().route,
         make_pod({"kubernetes.io/config.mirror": "x"}),
@@ -83,26 +81,26 @@ def test_a_mirror_pod_is_never_changed() -> None:
     )[0].ops
 
 
-def test_who_joins_later_gets_what_the_others_have_unless_he_is_skipped() -> None:
-    told = make_service()
-    old = asked(
-        told.route,
+def test_ephemeral_container_is_injected_unless_skipped() -> None:
+    service = make_service()
+    injected = asked(
+        service.route,
         make_pod({"vault.example.com/skip-containers": "shell"}),
         make_cluster(account=ROLE),
     )[1]
     pod = {
-        **old,
-        "spec": {**old["spec"], "ephemeralContainers": [{"name": "debug"}, {"name": "shell"}]},
+        **injected,
+        "spec": {**injected["spec"], "ephemeralContainers": [{"name": "debug"}, {"name": "shell"}]},
     }
-    late = request(pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=old)
+    update = request(pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=injected)
 
-    assert {op.path for op in admit(told.route, late, make_cluster()).ops} == {
+    assert {op.path for op in admit(service.route, update, make_cluster()).ops} == {
         "/spec/ephemeralContainers/0/volumeMounts",
         "/spec/ephemeralContainers/0/env",
     }
 
 
-def test_from_bytes_to_bytes_it_is_answered_like_any_other() -> None:
+def test_response_to_an_encoded_review_is_valid() -> None:
     body = review(make_pod({"mine": "x"}))
 
     assert well_formed(

@@ -1,4 +1,4 @@
-"""Pods, and who speaks for them in cwii's words."""
+"""Makes pods, their sources of annotations, and the answers of cwii's dialect."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ DEFAULT_SETTINGS = Settings()
 
 
 def make_pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "name": "p",
         "namespace": "shop",
         "annotations": dict(annotations or {}),
     }
-    meta["ownerReferences"] = [
+    metadata["ownerReferences"] = [
         {
             "apiVersion": "apps/v1",
             "kind": "StatefulSet",
@@ -52,32 +52,36 @@ def make_pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": meta,
+        "metadata": metadata,
         "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
     }
 
 
-def make_cluster(**by: Mapping[str, str]) -> Objects:
-    """What owner, account and namespace say."""
-    return Objects({
-        ObjectRef("apps", "StatefulSet", "shop", "web"): ObjectMetadata(by.get("owner", {}), (), "u"),
-        ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(by.get("account", {})),
-        ObjectRef("", "Namespace", "", "shop"): ObjectMetadata(by.get("namespace", {})),
-    })  # fmt: skip
+def make_cluster(**annotations: Mapping[str, str]) -> Objects:
+    """Makes the owner, the ServiceAccount and the namespace of a pod, with their annotations."""
+    owner, account = annotations.get("owner", {}), annotations.get("account", {})
+    namespace = annotations.get("namespace", {})
+    return Objects(
+        {
+            ObjectRef("apps", "StatefulSet", "shop", "web"): ObjectMetadata(owner, (), "u"),
+            ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(account),
+            ObjectRef("", "Namespace", "", "shop"): ObjectMetadata(namespace),
+        }
+    )
 
 
 def inject(
-    pod: Mapping[str, Any], settings: Settings = DEFAULT_SETTINGS, **by: Mapping[str, str]
+    pod: Mapping[str, Any], settings: Settings = DEFAULT_SETTINGS, **sources: Mapping[str, str]
 ) -> tuple[Decision, dict[str, Any]]:
     cwii = behavior(settings)
     route = Route("cwii", "/mutate", cwii.mutators, INJECTED.key, cwii.typo_hints)
-    return asked(route, pod, make_cluster(**by))
+    return asked(route, pod, make_cluster(**sources))
 
 
 def inject_with_account(
     annotations: Mapping[str, str], settings: Settings = DEFAULT_SETTINGS, **spec: Any
 ) -> tuple[Decision, dict[str, Any]]:
-    """A pod of which its ServiceAccount says this."""
+    """Injects into a pod whose ServiceAccount has these annotations."""
     return inject(make_pod(**spec), settings, account=annotations)
 
 

@@ -30,7 +30,7 @@ from tests.webhook.recorded_answers import (
     recordings,
 )
 
-# Each with the annotation, or else the file in its volume, that it comes from.
+# Each variable, its annotation or its file in the volume, and the volume.
 VARIABLES = (
     ("GOOGLE_APPLICATION_CREDENTIALS", "/credentials.json", "cwii-gcp-creds"),
     ("AWS_ROLE_ARN", "cwii.dev/aws-role-arn", "cwii-aws-token"),
@@ -50,9 +50,9 @@ NO_TOKEN = {
 
 
 def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
-    """The recorded servers had cwii's own default of how Google's credentials are delivered."""
-    words = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
-    return build_service(ALL["cwii"], words, recording.env).route
+    """Delivers Google's credentials by ConfigMap by default, as the recorded webhooks did."""
+    flags = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
+    return build_service(ALL["cwii"], flags, recording.env).route
 
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
@@ -71,8 +71,8 @@ def _use_windows_paths(recording: Recording, pod: Any) -> None:
         return
     spec = pod["spec"]
     spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _is_helper(c)]
-    for was, is_ in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
-        for variable in is_.get("env", [])[len(was.get("env", ())) :]:
+    for before, after in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
+        for variable in after.get("env", [])[len(before.get("env", ())) :]:
             if variable["name"].endswith(("_FILE", "_CREDENTIALS")):
                 variable["value"] = "C:" + variable["value"].replace("/", "\\")
     for volume in spec.get("volumes", ()):
@@ -111,23 +111,23 @@ def _credentials_file(audience: str, token: str) -> str:
 
 
 def _keep_occupied_paths(recording: Recording, pod: Any) -> None:
-    for was, is_ in zip(
+    for before, after in zip(
         recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True
     ):
-        paths = {mount["mountPath"] for mount in was.get("volumeMounts", ())}
-        new = [
+        paths = {mount["mountPath"] for mount in before.get("volumeMounts", ())}
+        added = [
             m
-            for m in is_.get("volumeMounts", ())
-            if m not in was.get("volumeMounts", ()) and m["mountPath"] not in paths
+            for m in after.get("volumeMounts", ())
+            if m not in before.get("volumeMounts", ()) and m["mountPath"] not in paths
         ]
-        is_["volumeMounts"] = [*was.get("volumeMounts", ()), *new]
+        after["volumeMounts"] = [*before.get("volumeMounts", ()), *added]
 
 
 def _inject_init_containers(recording: Recording, pod: Any) -> None:
-    """They get what the others get, but what they have themselves."""
-    theirs: Any = recording.becomes
+    """Adds the variables and mounts of the other containers, unless the container has its own."""
+    peer_pod: Any = recording.becomes
     mounts: dict[str, Any] = {}
-    for container in theirs["spec"]["containers"]:
+    for container in peer_pod["spec"]["containers"]:
         mounts |= {
             m["name"]: m
             for m in container.get("volumeMounts", ())
@@ -138,23 +138,23 @@ def _inject_init_containers(recording: Recording, pod: Any) -> None:
     )
     for container in pod["spec"].get("initContainers", ()):
         if not _is_helper(container):
-            env, there = container.get("env", []), container.get("volumeMounts", [])
+            env, own_mounts = container.get("env", []), container.get("volumeMounts", [])
             names, paths = (
                 {v["name"] for v in env},
-                {m["name"] for m in there} | {m["mountPath"] for m in there},
+                {m["name"] for m in own_mounts} | {m["mountPath"] for m in own_mounts},
             )
             container["env"] = env + [
                 {"name": name, "value": value}
                 for name, value in variables.items()
                 if name not in names
             ]
-            container["volumeMounts"] = there + [
+            container["volumeMounts"] = own_mounts + [
                 m for m in mounts.values() if paths.isdisjoint((m["name"], m["mountPath"]))
             ]
 
 
 def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """None of the recorded questions has two values for a word that becomes a variable."""
+    """Yields the injected variables. No recording has two values for one of the annotations."""
     for name, key, volume in VARIABLES:
         path = mounts.get(volume)
         if path is not None:
@@ -173,18 +173,20 @@ def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tupl
             )
 
 
-def _annotation(recording: Recording, key: str, *, near: bool = False) -> str:
-    """By the nearest voice, or, where only near ones count, by the pod's or its owner's."""
+def _annotation(recording: Recording, key: str, *, from_pod_or_owner: bool = False) -> str:
+    """Returns the value from the nearest source, or an empty string.
+
+    With `from_pod_or_owner`, other sources do not count.
+    """
     row = recording.row
-    owner: dict[str, str] = (
-        {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
-    )  # nothing but a ReplicaSet leads to one
-    voices: list[Mapping[str, str]] = [
+    # The webhook finds a Deployment only through its ReplicaSet.
+    owner: dict[str, str] = {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
+    sources: list[Mapping[str, str]] = [
         recording.pod["metadata"].get("annotations", {}),
         owner,
-        *(() if near else (row["account"], row["namespace"])),
+        *(() if from_pod_or_owner else (row["account"], row["namespace"])),
     ]
-    return next((voice[key] for voice in voices if voice.get(key)), "")
+    return next((source[key] for source in sources if source.get(key)), "")
 
 
 def _runs_on_windows(recording: Recording) -> bool:
@@ -192,17 +194,17 @@ def _runs_on_windows(recording: Recording) -> bool:
 
 
 def _restrict_helpers(recording: Recording, pod: Any) -> None:
-    guests = [c for c in pod["spec"].get("initContainers", ()) if _is_helper(c)]
-    for guest in guests:
-        guest.pop("resources")  # none of the recorded pods has any
-        guest["volumeMounts"].append(NO_TOKEN)
-        guest["securityContext"] |= {
+    helpers = [c for c in pod["spec"].get("initContainers", ()) if _is_helper(c)]
+    for helper in helpers:
+        helper.pop("resources")  # no recorded pod has resources
+        helper["volumeMounts"].append(NO_TOKEN)
+        helper["securityContext"] |= {
             "seccompProfile": {"type": "RuntimeDefault"},
             **_user(recording.pod["spec"]),
         }
-        if "runAsUser" not in guest["securityContext"]:
-            guest["securityContext"].pop("runAsNonRoot", None)
-    if guests:
+        if "runAsUser" not in helper["securityContext"]:
+            helper["securityContext"].pop("runAsNonRoot", None)
+    if helpers:
         pod["spec"]["volumes"].append({"name": NO_TOKEN["name"]})
 
 
@@ -233,16 +235,18 @@ def _is_helper(container: Mapping[str, Any]) -> bool:
 
 
 def _needs_listed_image(recording: Recording) -> bool:
-    """Whether a check would run in an image that the ServiceAccount or the namespace names."""
-    theirs: Any = recording.becomes
-    guests: list[dict[str, Any]] = [
+    """Reports whether a check runs in an image that the ServiceAccount or the namespace sets."""
+    peer_pod: Any = recording.becomes
+    checks: list[dict[str, Any]] = [
         c
-        for c in theirs["spec"].get("initContainers", ())
+        for c in peer_pod["spec"].get("initContainers", ())
         if _is_helper(c) and c["image"] == "my/image:1"
     ]
     return not _runs_on_windows(recording) and any(
-        not _annotation(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
-        for c in guests
+        not _annotation(
+            recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", from_pod_or_owner=True
+        )
+        for c in checks
     )
 
 
@@ -260,7 +264,7 @@ INJECTED = [recording for recording in RECORDINGS if "becomes" in recording.row]
 
 
 @pytest.mark.parametrize("recording", [r for r in RECORDINGS if not r.refused], ids=str)
-def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
+def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), (
@@ -270,7 +274,7 @@ def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("recording", [r for r in RECORDINGS if r.refused], ids=str)
-def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
+def test_recorded_refusal_is_a_refusal_with_a_reason(recording: Recording) -> None:
     decision, pod = asked(route(recording), recording.pod, picture(recording))
 
     assert (decision.outcome, decision.code) == ("refused", 400)
@@ -282,7 +286,7 @@ def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
 @pytest.mark.parametrize(
     "recording", [r for r in RECORDINGS if not r.refused and _needs_listed_image(r)], ids=str
 )
-def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
+def test_unlisted_image_of_account_or_namespace_is_refused(
     recording: Recording,
 ) -> None:
     decision, _ = asked(route(recording), recording.pod, picture(recording))
@@ -292,25 +296,25 @@ def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
 
 
 @pytest.mark.parametrize("recording", INJECTED, ids=str)
-def test_a_second_pass_changes_nothing(recording: Recording) -> None:
-    there = route(recording, ("my/image:1",))
-    _, pod = asked(there, recording.pod, picture(recording))
+def test_second_pass_makes_no_change(recording: Recording) -> None:
+    cwii_route = route(recording, ("my/image:1",))
+    _, pod = asked(cwii_route, recording.pod, picture(recording))
 
-    decision, again = asked(there, pod, picture(recording))
+    decision, unchanged = asked(cwii_route, pod, picture(recording))
 
     assert list(decision.ops) == []
-    assert again == pod
+    assert unchanged == pod
 
 
 @pytest.mark.parametrize(
     "recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str
 )
-def test_the_config_map_that_a_pod_mounts_is_made_before_it(recording: Recording) -> None:
+def test_mounted_config_map_is_a_prerequisite_of_the_pod(recording: Recording) -> None:
     decision, pod = asked(route(recording, ("my/image:1",)), recording.pod, picture(recording))
 
-    (made,) = decision.prerequisites
-    assert [made.name] == [
+    (config_map,) = decision.prerequisites
+    assert [config_map.name] == [
         v["configMap"]["name"] for v in pod["spec"]["volumes"] if "configMap" in v
     ]
-    assert made.namespace == recording.pod["metadata"]["namespace"]
-    assert json.loads(made.data["credentials.json"])["type"] == "external_account"
+    assert config_map.namespace == recording.pod["metadata"]["namespace"]
+    assert json.loads(config_map.data["credentials.json"])["type"] == "external_account"

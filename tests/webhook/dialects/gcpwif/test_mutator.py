@@ -1,4 +1,4 @@
-"""The rules of Google's dialect, one by one: what a pod is given, and what is refused."""
+"""Tests what the mutator of the dialect gcpwif injects, refuses and reports."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ ACCOUNT_ANNOTATIONS = {
 DIRECT_MODE = ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/injection-mode": "direct"}
 NOT_A_NUMBER = 'must be positive integer string: strconv.ParseInt: parsing "x": invalid syntax'
 BOTH_REQUIRED = f"{DOMAIN}/workload-identity-provider, {DOMAIN}/token-expiration must set at a time"
-PROVIDER_FORM = f"{DOMAIN}/workload-identity-provider must be form of projects/{{ProjectNumber}}/locations/{{Location}}/"
+PROVIDER_FORM = (
+    f"{DOMAIN}/workload-identity-provider must be form of "
+    "projects/{ProjectNumber}/locations/{Location}/"
+)
 
 
 def make_pod(**spec: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = {"name": "p", "namespace": "shop"} | (
+    metadata: dict[str, Any] = {"name": "p", "namespace": "shop"} | (
         {"annotations": spec.pop("annotations")} if "annotations" in spec else {}
     )
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": meta,
+        "metadata": metadata,
         "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
     }
 
@@ -77,9 +80,9 @@ def find_token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
         ({f"{DOMAIN}/injection-mode": "direct"}, "incomplete", True),
         ({f"{DOMAIN}/gcloud-run-as-user": "1000"}, "incomplete", True),
     ],
-    ids=["no account", "no word", "other words", "a mode alone", "a user alone"],
+    ids=["no account", "no annotations", "other annotations", "mode only", "user only"],
 )
-def test_who_names_nobody_gets_nothing(
+def test_account_without_a_provider_is_skipped(
     account: Mapping[str, str] | None,
     reason: str,
     warned: bool,  # noqa: FBT001 - a table
@@ -92,7 +95,7 @@ def test_who_names_nobody_gets_nothing(
 
 
 @pytest.mark.parametrize("name", ["", None])
-def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
+def test_pod_without_an_account_is_skipped(name: str | None) -> None:
     assert [n.reason for n in inject(make_pod(serviceAccountName=name))[0].skips] == ["no-account"]
 
 
@@ -169,7 +172,7 @@ def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
     ],
     ids=lambda value: value[:60] if isinstance(value, str) else "",
 )
-def test_what_the_peer_refuses_is_refused_in_its_words(
+def test_invalid_annotation_is_refused_with_the_message_of_the_peer(
     account: Mapping[str, str], message: str, remedy: str
 ) -> None:
     decision, _ = inject(make_pod(), account)
@@ -182,7 +185,7 @@ def test_what_the_peer_refuses_is_refused_in_its_words(
 
 
 @pytest.mark.parametrize(
-    ("pod", "account", "server", "seconds"),
+    ("pod", "account", "flag", "seconds"),
     [
         (None, None, 86400, 86400),
         (None, None, 7200.9, 7200),
@@ -195,37 +198,40 @@ def test_what_the_peer_refuses_is_refused_in_its_words(
         ("100000", None, 86400, 100000),
     ],
 )
-def test_a_token_lasts_an_hour_at_least(
-    pod: str | None, account: str | None, server: float, seconds: int
+def test_expiration_is_at_least_an_hour(
+    pod: str | None, account: str | None, flag: float, seconds: int
 ) -> None:
     key = f"{DOMAIN}/token-expiration"
-    said = ACCOUNT_ANNOTATIONS | ({key: account} if account is not None else {})
+    annotations = ACCOUNT_ANNOTATIONS | ({key: account} if account is not None else {})
 
-    decision, becomes = inject(
+    decision, injected = inject(
         make_pod(annotations={key: pod} if pod is not None else {}),
-        said,
-        Settings(expiration=server),
+        annotations,
+        Settings(expiration=flag),
     )
-    again, same = inject(becomes, said, Settings(expiration=server))
+    second, unchanged = inject(injected, annotations, Settings(expiration=flag))
 
-    assert find_token(becomes)["expirationSeconds"] == seconds
-    assert becomes["metadata"]["annotations"][key] == str(seconds)
+    assert find_token(injected)["expirationSeconds"] == seconds
+    assert injected["metadata"]["annotations"][key] == str(seconds)
     assert any("the least that there is" in w for w in decision.warnings) == (
         int(pod or account or seconds) < 3600
     )
-    assert (again.ops, again.warnings, same) == ([], (), becomes)
+    assert (second.ops, second.warnings, unchanged) == ([], (), injected)
 
 
-def test_an_expiration_that_the_api_server_refuses_is_told() -> None:
+def test_expiration_that_the_api_server_refuses_is_reported() -> None:
     decision, _ = inject(make_pod(annotations={f"{DOMAIN}/token-expiration": str(1 << 33)}))
 
     assert decision.warnings == (
-        f"{DOMAIN}/token-expiration: the API server refuses a token of {1 << 33} seconds; it takes 600 to {1 << 32}",
+        (
+            f"{DOMAIN}/token-expiration: the API server refuses a token of {1 << 33} seconds; "
+            f"it takes 600 to {1 << 32}"
+        ),
     )
 
 
 @pytest.mark.parametrize(
-    ("said", "default", "mode"),
+    ("annotation", "default", "mode"),
     [
         (None, "gcloud", "gcloud"),
         (None, "direct", "direct"),
@@ -235,10 +241,10 @@ def test_an_expiration_that_the_api_server_refuses_is_told() -> None:
         ("GCloud", "direct", "gcloud"),
     ],
 )
-def test_the_mode_is_the_accounts_or_else_the_servers(
-    said: str | None, default: Mode, mode: Mode
+def test_mode_comes_from_the_account_or_the_flag(
+    annotation: str | None, default: Mode, mode: Mode
 ) -> None:
-    account = ACCOUNT_ANNOTATIONS | ({f"{DOMAIN}/injection-mode": said} if said else {})
+    account = ACCOUNT_ANNOTATIONS | ({f"{DOMAIN}/injection-mode": annotation} if annotation else {})
 
     _, pod = inject(make_pod(), account, Settings(mode=default))
 
@@ -248,23 +254,23 @@ def test_the_mode_is_the_accounts_or_else_the_servers(
     )
 
 
-def test_direct_credentials_lead_to_the_token_and_to_the_service_account() -> None:
+def test_direct_credentials_refer_to_the_token_and_the_service_account() -> None:
     _, pod = inject(make_pod(), DIRECT_MODE)
 
-    said = json.loads(pod["metadata"]["annotations"][f"{DOMAIN}/external-credentials-json"])
-    assert said["audience"] == f"//iam.googleapis.com/{PROVIDER}"
+    credentials = json.loads(pod["metadata"]["annotations"][f"{DOMAIN}/external-credentials-json"])
+    assert credentials["audience"] == f"//iam.googleapis.com/{PROVIDER}"
     assert (
-        said["credential_source"]["file"]
+        credentials["credential_source"]["file"]
         == f"{first_container(pod)['volumeMounts'][0]['mountPath']}/{find_token(pod)['path']}"
     )
-    assert f"/serviceAccounts/{EMAIL}:" in said["service_account_impersonation_url"]
+    assert f"/serviceAccounts/{EMAIL}:" in credentials["service_account_impersonation_url"]
     assert (
         env(first_container(pod))["GOOGLE_APPLICATION_CREDENTIALS"]
         == "/var/run/secrets/workload-identity/federation.json"
     )
 
 
-def test_direct_credentials_cannot_be_broken_out_of() -> None:
+def test_value_with_quotes_cannot_change_direct_credentials() -> None:
     hostile = f'"}},"token_url":"https://evil/{EMAIL}'
 
     _, pod = inject(make_pod(), DIRECT_MODE | {f"{DOMAIN}/service-account-email": hostile})
@@ -289,14 +295,14 @@ def test_direct_credentials_cannot_be_broken_out_of() -> None:
         ("sa@example.com:project.iam.gserviceaccount.com", "example.com:project"),
     ],
 )
-def test_the_project_is_the_service_accounts(email: str, project: str) -> None:
+def test_project_comes_from_the_service_account(email: str, project: str) -> None:
     _, pod = inject(make_pod(), ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/service-account-email": email})
 
     assert env(first_container(pod))["CLOUDSDK_CORE_PROJECT"] == project
     assert env(pod["spec"]["initContainers"][0])["CLOUDSDK_CORE_PROJECT"] == project
 
 
-def test_dollars_arrive() -> None:
+def test_variable_reference_in_a_value_is_escaped() -> None:
     _, pod = inject(
         make_pod(),
         DIRECT_MODE | {f"{DOMAIN}/service-account-email": "a@$(TOKEN).iam.gserviceaccount.com"},
@@ -319,33 +325,36 @@ def test_dollars_arrive() -> None:
     ids=repr,
 )
 @pytest.mark.parametrize("account", [ACCOUNT_ANNOTATIONS, DIRECT_MODE], ids=["gcloud", "direct"])
-def test_who_is_skipped_gets_nothing(text: str, skipped: str, account: Mapping[str, str]) -> None:
+def test_skipped_container_is_not_changed(
+    text: str, skipped: str, account: Mapping[str, str]
+) -> None:
     _, pod = inject(
         make_pod(annotations={f"{DOMAIN}/skip-containers": text}, initContainers=[{"name": "i"}]),
         account,
     )
 
-    theirs = [
+    containers = [
         c
         for c in (*pod["spec"]["containers"], *pod["spec"]["initContainers"])
         if c["name"] != "gcloud-setup"
     ]
-    assert {c["name"] for c in theirs if c == {"name": c["name"]}} == set(skipped)
+    assert {c["name"] for c in containers if c == {"name": c["name"]}} == set(skipped)
 
 
 REPLACED = ("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG")
 
 
 @pytest.mark.parametrize("name", [*REPLACED, "CLOUDSDK_COMPUTE_REGION", "CLOUDSDK_CORE_PROJECT"])
-def test_credentials_are_ours_and_places_are_theirs(name: str) -> None:
-    mine = [
+def test_credential_variables_are_replaced_and_others_are_kept(name: str) -> None:
+    variables = [
         {"name": "A", "value": "a"},
         {"name": name, "value": "mine"},
         {"name": "Z", "value": "z"},
     ]
 
     decision, pod = inject(
-        make_pod(containers=[{"name": "c", "env": mine}]), settings=Settings(region="europe-west1")
+        make_pod(containers=[{"name": "c", "env": variables}]),
+        settings=Settings(region="europe-west1"),
     )
 
     assert (env(first_container(pod))[name] == "mine") == (name not in REPLACED)
@@ -354,7 +363,7 @@ def test_credentials_are_ours_and_places_are_theirs(name: str) -> None:
     assert decision.warnings == (f"container c sets {name} itself: {outcome}",)
 
 
-def test_the_domain_is_the_servers() -> None:
+def test_domain_flag_changes_the_annotation_keys() -> None:
     account = {key.replace(DOMAIN, "example.com"): value for key, value in DIRECT_MODE.items()}
 
     _, pod = inject(make_pod(), account, Settings(domain="example.com"))
@@ -371,19 +380,19 @@ def test_the_domain_is_the_servers() -> None:
         ("service-account-email", "there is nobody to act as"),
     ],
 )
-def test_what_is_empty_and_should_not_be_is_told(key: str, warning: str) -> None:
+def test_empty_value_is_reported(key: str, warning: str) -> None:
     decision, _ = inject(make_pod(), ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/{key}": ""})
 
     assert [warning in w for w in decision.warnings] == [True]
 
 
-def test_annotations_that_the_api_server_refuses_are_told() -> None:
+def test_annotations_over_the_limit_of_the_api_server_are_reported() -> None:
     assert not inject(make_pod(annotations={"a": "x" * 200_000}))[0].warnings
     assert "over 262144 bytes" in inject(make_pod(annotations={"a": "x" * 262_000}))[0].warnings[0]
 
 
-def test_where_nobody_can_say_the_question_goes_back() -> None:
-    class Blind:
+def test_account_that_is_not_cached_is_left_to_the_caller() -> None:
+    class EmptyCache:
         def get(self, ref: ObjectRef) -> ObjectMetadata | None:
             raise NotCached(ref)
 
@@ -391,23 +400,26 @@ def test_where_nobody_can_say_the_question_goes_back() -> None:
         admit(
             make_route("gcpwif", GcpwifMutator(Settings())),
             request(make_pod()),
-            Blind(),
+            EmptyCache(),
         )
 
 
-def test_each_value_says_where_it_is_from() -> None:
+def test_audit_annotation_names_the_source_of_each_value() -> None:
     decision, _ = inject(make_pod(annotations={f"{DOMAIN}/token-expiration": "7200"}), DIRECT_MODE)
 
     assert decision.audit["gcp"] == (
-        "provider from ServiceAccount shop/worker; service account from ServiceAccount shop/worker; audience by default; expiration from Pod shop/p; "
-        "GOOGLE_APPLICATION_CREDENTIALS by default; CLOUDSDK_CORE_PROJECT from ServiceAccount shop/worker"
+        "provider from ServiceAccount shop/worker; "
+        "service account from ServiceAccount shop/worker; "
+        "audience by default; expiration from Pod shop/p; "
+        "GOOGLE_APPLICATION_CREDENTIALS by default; "
+        "CLOUDSDK_CORE_PROJECT from ServiceAccount shop/worker"
     )
 
 
 @pytest.mark.parametrize(
     "path", ["/var/run/secrets/gcloud/config", "/var/run/secrets/gcloud/config/", "/mine"]
 )
-def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
+def test_injected_volume_at_another_path_is_moved(path: str) -> None:
     mounts = [{"name": "gcp-iam-token", "mountPath": path}]
 
     _, pod = inject(make_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
@@ -419,7 +431,7 @@ def test_a_mount_of_ours_that_stood_elsewhere_makes_room(path: str) -> None:
     assert not inject(pod)[0].ops
 
 
-def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
+def test_mount_path_in_two_spellings_is_mounted_once() -> None:
     path = "/var/run/secrets/sts.googleapis.com/serviceaccount"
     mounts = [
         {"name": "gcp-iam-token", "mountPath": path},
@@ -433,7 +445,7 @@ def test_a_mount_that_is_spelt_in_two_ways_is_not_made_twice() -> None:
 
 
 @pytest.mark.parametrize("slashes", ["/{}/", "//{}", "/{}//"])
-def test_a_mount_of_ours_that_is_spelt_otherwise_is_the_same(slashes: str) -> None:
+def test_injected_mount_in_another_spelling_is_kept(slashes: str) -> None:
     mount = {
         "name": "gcp-iam-token",
         "mountPath": slashes.format("var/run/secrets/sts.googleapis.com/serviceaccount"),
@@ -443,13 +455,13 @@ def test_a_mount_of_ours_that_is_spelt_otherwise_is_the_same(slashes: str) -> No
     decision, pod = inject(make_pod(containers=[{"name": "c", "volumeMounts": [mount]}]))
 
     assert [
-        each for each in first_container(pod)["volumeMounts"] if each["name"] == "gcp-iam-token"
+        entry for entry in first_container(pod)["volumeMounts"] if entry["name"] == "gcp-iam-token"
     ] == [mount]
     assert decision.warnings == ()
 
 
-def test_of_a_volume_of_ours_that_is_mounted_twice_one_mount_moves_and_the_other_stays() -> None:
-    """One of them stands where another of ours is to be, and makes room for it."""
+def test_only_the_mount_at_an_injected_path_is_moved() -> None:
+    """One mount of the token occupies the path of another injected volume."""
     mounts = [
         {"name": "gcp-iam-token", "mountPath": "/tokens"},
         {"name": "gcp-iam-token", "mountPath": "/var/run/secrets/gcloud/config"},
@@ -457,7 +469,9 @@ def test_of_a_volume_of_ours_that_is_mounted_twice_one_mount_moves_and_the_other
 
     _, pod = inject(make_pod(containers=[{"name": "c", "volumeMounts": mounts}]))
 
-    assert {(each["name"], each["mountPath"]) for each in first_container(pod)["volumeMounts"]} == {
+    assert {
+        (entry["name"], entry["mountPath"]) for entry in first_container(pod)["volumeMounts"]
+    } == {
         ("gcp-iam-token", "/tokens"),
         ("gcp-iam-token", "/var/run/secrets/sts.googleapis.com/serviceaccount"),
         ("gcloud-config", "/var/run/secrets/gcloud/config"),
@@ -465,9 +479,9 @@ def test_of_a_volume_of_ours_that_is_mounted_twice_one_mount_moves_and_the_other
     assert inject(pod)[0].ops == []
 
 
-def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> None:
-    """What was worked out for one is not another's: users, classes, expirations and lists of those to be skipped differ."""
-    looks: tuple[dict[str, Any], ...] = (
+def test_pods_with_the_same_account_get_independent_decisions() -> None:
+    """The pods differ in user, QoS class, expiration and skipped containers."""
+    specs: tuple[dict[str, Any], ...] = (
         {},
         {"securityContext": {"runAsUser": 1000}},
         {"securityContext": {"runAsNonRoot": True}},
@@ -482,27 +496,30 @@ def test_pods_of_which_the_same_is_said_are_given_the_same_each_by_itself() -> N
         },
     )
     route = make_route("gcpwif", GcpwifMutator(Settings()))
-    seen = Objects(
+    cluster = Objects(
         {ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(ACCOUNT_ANNOTATIONS)}
     )
 
-    together = [asked(route, make_pod(**look), seen) for look in (*looks, *reversed(looks))]
-    alone = [inject(make_pod(**look)) for look in looks]
+    sequence = [asked(route, make_pod(**spec), cluster) for spec in (*specs, *reversed(specs))]
+    alone = [inject(make_pod(**spec)) for spec in specs]
 
-    assert [pod for _, pod in together] == [pod for _, pod in (*alone, *reversed(alone))]
-    assert [decision.warnings for decision, _ in together[: len(looks)]] == [
+    assert [pod for _, pod in sequence] == [pod for _, pod in (*alone, *reversed(alone))]
+    assert [decision.warnings for decision, _ in sequence[: len(specs)]] == [
         decision.warnings for decision, _ in alone
     ]
-    assert len({json.dumps(pod) for _, pod in alone}) == len(looks)
+    assert len({json.dumps(pod) for _, pod in alone}) == len(specs)
 
 
 @pytest.mark.parametrize(
-    ("email", "told"), [("foo", True), (EMAIL, False), ("112233445566778899001", False)]
+    ("email", "is_reported"), [("foo", True), (EMAIL, False), ("112233445566778899001", False)]
 )
-def test_an_address_that_google_will_not_know_is_told(email: str, told: bool) -> None:  # noqa: FBT001 - a table
+def test_address_that_is_no_service_account_is_reported(email: str, is_reported: bool) -> None:  # noqa: FBT001 - a table
     key = f"{DOMAIN}/service-account-email"
 
     decision, _ = inject(make_pod(), DIRECT_MODE | {key: email})
 
-    warning = f"{key} of ServiceAccount shop/worker is {email!r}, which is no service account's address: Google Cloud will not know it"
-    assert (warning in decision.warnings) == told
+    warning = (
+        f"{key} of ServiceAccount shop/worker is {email!r}, which is no service account's address: "
+        "Google Cloud will not know it"
+    )
+    assert (warning in decision.warnings) == is_reported

@@ -1,4 +1,4 @@
-"""The container that sets gcloud up: what it runs, as whom, and with what."""
+"""Tests the command, the user and the resources of the init container gcloud-setup."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def run_as_user(number: int | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "value", ["a b", "*", "~", "#x", "-x", "a\tb", "!x", "{a,b}", "[a]", "=", "%s", "\u00e9", "?"]
 )
-def test_a_shell_takes_each_value_for_one_word(tmp_path: Path, value: str) -> None:
-    """Run by a real one, with a gcloud that tells what it was called with."""
+def test_shell_reads_each_value_as_one_word(tmp_path: Path, value: str) -> None:
+    """Runs the command in a real shell, with a gcloud that prints its arguments."""
     gcloud = tmp_path / "gcloud"
     gcloud.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" ---\n")
     gcloud.chmod(0o755)
@@ -52,7 +52,7 @@ def test_a_shell_takes_each_value_for_one_word(tmp_path: Path, value: str) -> No
     )
     environ = {**env(find_setup_container(pod)), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
-    done = subprocess.run(
+    process = subprocess.run(
         find_setup_container(pod)["command"],
         env=environ,
         cwd=tmp_path,
@@ -62,7 +62,7 @@ def test_a_shell_takes_each_value_for_one_word(tmp_path: Path, value: str) -> No
     )
 
     config = "/var/run/secrets/gcloud/config/federation.json"
-    assert done.stdout.split("\n") == [
+    assert process.stdout.split("\n") == [
         "iam",
         "workload-identity-pools",
         "create-cred-config",
@@ -81,31 +81,33 @@ def test_a_shell_takes_each_value_for_one_word(tmp_path: Path, value: str) -> No
 
 @pytest.mark.parametrize("character", list("'\"\\`$;&|<>()\r\n\0"), ids=repr)
 @pytest.mark.parametrize("key", ["workload-identity-provider", "service-account-email"])
-def test_what_a_shell_might_read_comes_near_none(key: str, character: str) -> None:
+def test_value_with_shell_syntax_is_refused_unless_the_mode_is_direct(
+    key: str, character: str
+) -> None:
     hostile = {f"{DOMAIN}/{key}": ACCOUNT_ANNOTATIONS[f"{DOMAIN}/{key}"] + character}
 
-    by_shell, pod = inject(make_pod(), ACCOUNT_ANNOTATIONS | hostile)
+    decision, pod = inject(make_pod(), ACCOUNT_ANNOTATIONS | hostile)
 
-    assert by_shell.outcome == "refused"
-    assert f"{DOMAIN}/{key}" in by_shell.message
+    assert decision.outcome == "refused"
+    assert f"{DOMAIN}/{key}" in decision.message
     assert pod == make_pod()
     if character != "\n" or key == "service-account-email":
         assert inject(make_pod(), DIRECT_MODE | hostile)[0].outcome == "injected"
 
 
-def test_nothing_in_its_command_is_the_kubelets_to_expand() -> None:
+def test_command_has_no_values_and_no_variable_references() -> None:
     _, pod = inject(make_pod())
 
-    assert not any("$(" in word for word in find_setup_container(pod)["command"])
+    assert not any("$(" in argument for argument in find_setup_container(pod)["command"])
     assert all(
-        text not in word
-        for word in find_setup_container(pod)["command"]
-        for text in (PROVIDER, EMAIL)
+        value not in argument
+        for argument in find_setup_container(pod)["command"]
+        for value in (PROVIDER, EMAIL)
     )
 
 
 @pytest.mark.parametrize(
-    ("spec", "annotation", "as_user", "never_root"),
+    ("spec", "annotation", "as_user", "non_root"),
     [
         ({}, None, None, None),
         ({"securityContext": {"runAsUser": 1000}}, None, 1000, True),
@@ -144,20 +146,20 @@ def test_nothing_in_its_command_is_the_kubelets_to_expand() -> None:
         ({}, "+7", 7, True),
     ],
     ids=[
-        "nobody says",
-        "the pod",
-        "all alike",
-        "not alike",
-        "not all",
+        "no user set",
+        "user of the pod",
+        "same user",
+        "several users",
+        "not all containers",
         "root",
-        "never root",
-        "the account",
-        "the account: root",
-        "the account alone",
+        "non-root",
+        "user of the account",
+        "root of the account",
+        "user of the account only",
     ],
 )
-def test_it_runs_as_the_account_says_or_else_as_the_pod_does(
-    spec: Any, annotation: str | None, as_user: int | None, never_root: object
+def test_user_comes_from_the_account_or_the_pod(
+    spec: Any, annotation: str | None, as_user: int | None, non_root: object
 ) -> None:
     account = ACCOUNT_ANNOTATIONS | (
         {f"{DOMAIN}/gcloud-run-as-user": annotation} if annotation else {}
@@ -166,7 +168,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(
     _, pod = inject(make_pod(**spec), account)
 
     security = find_setup_container(pod)["securityContext"]
-    assert (security.get("runAsUser"), security.get("runAsNonRoot")) == (as_user, never_root)
+    assert (security.get("runAsUser"), security.get("runAsNonRoot")) == (as_user, non_root)
     assert not security["allowPrivilegeEscalation"]
     assert (security["capabilities"], security["seccompProfile"]) == (
         {"drop": ["ALL"]},
@@ -176,7 +178,7 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(
 
 
 @pytest.mark.parametrize(
-    ("spec", "told", "resources"),
+    ("spec", "configured", "resources"),
     [
         ({}, None, None),
         ({}, CONFIGURED, CONFIGURED),
@@ -231,23 +233,23 @@ def test_it_runs_as_the_account_says_or_else_as_the_pod_does(
     ],
     ids=[
         "best effort",
-        "best effort, told",
+        "best effort, configured",
         "burstable",
-        "burstable, told",
-        "burstable, told limits",
+        "burstable, configured",
+        "burstable, configured limits",
         "burstable by one",
         "limited",
         "guaranteed",
-        "guaranteed, told",
-        "guaranteed, told limits",
-        "pod's own",
-        "pod's own, told",
+        "guaranteed, configured",
+        "guaranteed, configured limits",
+        "pod resources",
+        "pod resources, configured",
     ],
 )
-def test_a_pod_keeps_its_class_and_what_all_of_it_say_gcloud_setup_says_too(
-    spec: Any, told: Any, resources: object
+def test_gcloud_setup_keeps_the_qos_class_and_declares_what_all_containers_declare(
+    spec: Any, configured: Any, resources: object
 ) -> None:
-    settings = Settings(resources=told)
+    settings = Settings(resources=configured)
 
     _, pod = inject(make_pod(**spec), settings=settings)
 
@@ -255,20 +257,20 @@ def test_a_pod_keeps_its_class_and_what_all_of_it_say_gcloud_setup_says_too(
     assert not inject(pod, settings=settings)[0].ops
 
 
-def test_it_goes_before_the_pods_own_and_sees_no_token_of_the_api_server() -> None:
+def test_gcloud_setup_runs_first_without_the_api_server_token() -> None:
     _, pod = inject(make_pod(initContainers=[{"name": "i"}]))
 
     assert [c["name"] for c in pod["spec"]["initContainers"]] == ["gcloud-setup", "i"]
-    empty = {
+    mount = {
         "name": "cwii-no-token",
         "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         "readOnly": True,
     }
-    assert empty in find_setup_container(pod)["volumeMounts"]
+    assert mount in find_setup_container(pod)["volumeMounts"]
     assert {"name": "cwii-no-token", "emptyDir": {}} in pod["spec"]["volumes"]
 
 
-def test_one_of_its_name_is_replaced_where_it_stands() -> None:
+def test_container_named_gcloud_setup_is_replaced_in_place() -> None:
     decision, pod = inject(
         make_pod(initContainers=[{"name": "i"}, {"name": "gcloud-setup", "image": "mine"}])
     )
@@ -281,7 +283,7 @@ def test_one_of_its_name_is_replaced_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize("key", ["workload-identity-provider", "service-account-email"])
-def test_it_is_renewed_when_the_account_says_something_else(key: str) -> None:
+def test_changed_account_updates_gcloud_setup(key: str) -> None:
     _, pod = inject(make_pod())
     other = ACCOUNT_ANNOTATIONS | {
         f"{DOMAIN}/{key}": ACCOUNT_ANNOTATIONS[f"{DOMAIN}/{key}"].replace("p", "o", 1)
@@ -289,13 +291,13 @@ def test_it_is_renewed_when_the_account_says_something_else(key: str) -> None:
         else PROVIDER + "2"
     }
 
-    decision, renewed = inject(pod, other)
+    decision, updated = inject(pod, other)
 
     assert [op.path for op in decision.ops][:1] == ["/spec/initContainers/0"]
-    assert not inject(renewed, other)[0].ops
+    assert not inject(updated, other)[0].ops
 
 
-def test_what_others_gave_it_since_is_no_reason_to_renew_it() -> None:
+def test_changes_by_others_do_not_update_gcloud_setup() -> None:
     _, pod = inject(make_pod())
     find_setup_container(pod)["env"].append({"name": "HTTPS_PROXY", "value": "http://proxy"})
     find_setup_container(pod)["resources"] = {"requests": {"cpu": "1"}}
@@ -347,25 +349,23 @@ def test_what_others_gave_it_since_is_no_reason_to_renew_it() -> None:
         "one user",
         "two users",
         "a group",
-        "nobody says",
+        "no user set",
         "Windows",
         "Windows, direct",
-        "no user",
+        "invalid user",
     ],
 )
-def test_who_will_not_read_the_token_is_told(
+def test_pod_that_cannot_use_the_injection_is_reported(
     spec: Any, account: dict[str, str], warnings: list[str]
 ) -> None:
     decision, _ = inject(make_pod(**spec), account)
 
     assert [
-        w[: len(begins)] for w, begins in zip(decision.warnings, warnings, strict=True)
+        w[: len(start)] for w, start in zip(decision.warnings, warnings, strict=True)
     ] == warnings
 
 
-def test_a_pod_that_says_that_it_is_for_windows_is_not_given_what_the_api_server_would_refuse_in_it() -> (
-    None
-):
+def test_windows_pod_is_refused_unless_the_mode_is_direct() -> None:
     decision, pod = inject(make_pod(os={"name": "windows"}))
 
     assert (decision.outcome, decision.message) == (
