@@ -21,7 +21,7 @@ from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.settings.flags import parse
 
 from tests.webhook.apiserver.running import CONFIG_MAPS, RunningApiServer, run_apiserver
-from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.dialects.eks.metadata_service import serve_metadata
 from tests.webhook.webhook_process import (
     AZWI,
     EKS,
@@ -106,7 +106,7 @@ def test_external_configs_of_eks_are_applied_when_they_change(
         str(file),
     )
     with (
-        metadata() as (address, _),
+        serve_metadata() as (address, _),
         run_webhook(
             apiserver,
             tmp_path,

@@ -17,7 +17,7 @@ from cwii_webhook.kube.resources import SERVICE_ACCOUNTS
 from cwii_webhook.server.listener import bind
 
 from tests.webhook.apiserver.running import RunningApiServer
-from tests.webhook.dialects.eks.metadata_service import metadata
+from tests.webhook.dialects.eks.metadata_service import serve_metadata
 from tests.webhook.webhook_process import (
     EKS,
     POD,
@@ -257,7 +257,7 @@ def test_unavailable_instance_metadata_is_requested_again(
     arguments = (*EKS, "--sidecar", "--compose-role-arn", *tls_flags(tmp_path))
     apiserver.user.apply(SERVICE_ACCOUNTS, "shop", "billing", {"eks.amazonaws.com/role-arn": "s3"})
     with (
-        metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
+        serve_metadata(failing=1 + len(RETRY_DELAYS)) as (address, _),
         run_webhook(
             apiserver, tmp_path, *arguments, AWS_EC2_METADATA_SERVICE_ENDPOINT=address
         ) as webhook,

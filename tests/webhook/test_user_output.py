@@ -23,7 +23,7 @@ from cwii_webhook.telemetry.metrics import Metrics
 from cwii_webhook.worker import Instruments
 
 from tests.journeys.goldens import compared
-from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.dialects.cwii.pods import make_cluster
 from tests.webhook.harness import SENSIBLE
 from tests.webhook.recorded_answers import asked, request
 
@@ -56,19 +56,19 @@ def route(dialect: str) -> Route:
 
 def injected(dialect: str) -> tuple[Any, Decision]:
     pod = make_pod(LABELS.get(dialect, {}))
-    return pod, asked(route(dialect), pod, said(account=SENSIBLE[dialect]))[0]
+    return pod, asked(route(dialect), pod, make_cluster(account=SENSIBLE[dialect]))[0]
 
 
 def nothing(dialect: str) -> tuple[Any, Decision]:
     pod = make_pod({})
-    return pod, asked(route(dialect), pod, said())[0]
+    return pod, asked(route(dialect), pod, make_cluster())[0]
 
 
 def refused(dialect: str) -> tuple[Any, Decision]:
     annotations = REFUSED_ANNOTATIONS.get(dialect)
     pod = make_pod(LABELS.get(dialect, {}), 1 if annotations else TOO_MANY_CONTAINERS)
     account = {**SENSIBLE[dialect], **(annotations or {})}
-    return pod, asked(route(dialect), pod, said(account=account))[0]
+    return pod, asked(route(dialect), pod, make_cluster(account=account))[0]
 
 
 DECISIONS: Mapping[str, Callable[[str], tuple[Any, Decision]]] = {

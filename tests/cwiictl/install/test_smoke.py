@@ -10,7 +10,7 @@ from cwii_webhook.admission.dry_run import apply_patch
 from cwiictl.install import smoke
 from cwiictl.install.values import ASKING, DIALECTS, Dialect
 from tests.cwiictl.install.installed import some
-from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.dialects.cwii.pods import make_cluster
 from tests.webhook.harness import LINES, ROUTES, SENSIBLE, Counter, review, well_formed
 
 OURS = some(dialects=list(DIALECTS), azure={"tenantId": "t"})
@@ -29,9 +29,9 @@ def test_a_pod_that_was_given_nothing_is_not_taken_for_one_that_was(shape: str) 
     body = review(pod)
     ops = well_formed(
         body,
-        Counter(ROUTES[shape], said(account=SENSIBLE[dialect] if dialect not in ASKING else {}))(
-            body
-        ),
+        Counter(
+            ROUTES[shape], make_cluster(account=SENSIBLE[dialect] if dialect not in ASKING else {})
+        )(body),
     )
 
     assert smoke.given(dialect, apply_patch(pod, ops))

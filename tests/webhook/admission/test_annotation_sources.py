@@ -7,7 +7,7 @@ from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, ObjectRef, OwnerReference
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 
-from tests.webhook.dialects.cwii.pods import controller
+from tests.webhook.dialects.cwii.pods import make_controller
 from tests.webhook.recorded_answers import Objects
 
 GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
@@ -38,7 +38,7 @@ def walked(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
 )
 def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
     assert walked(
-        controller(kind, "a", version=version), **{f"{kind}_a": ObjectMetadata({}, (), "u")}
+        make_controller(kind, "a", version=version), **{f"{kind}_a": ObjectMetadata({}, (), "u")}
     ) == ["a"]
 
 
@@ -46,27 +46,27 @@ def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
     "kind", ["Deployment", "ReplicationController", "CronJob", "Rollout", "Node"]
 )
 def test_kinds_that_make_no_pods_themselves_are_not_asked(kind: str) -> None:
-    assert walked(controller(kind, "a"), **{f"{kind}_a": ObjectMetadata({}, (), "u")}) == []
+    assert walked(make_controller(kind, "a"), **{f"{kind}_a": ObjectMetadata({}, (), "u")}) == []
 
 
 @pytest.mark.parametrize(
     ("kind", "version"), [("Deployment", "apps/v1"), ("Rollout", "argoproj.io/v1alpha1")]
 )
 def test_what_is_above_a_replica_set_is_heard_in_its_place(kind: str, version: str) -> None:
-    above = controller(kind, "above", version=version)
+    above = make_controller(kind, "above", version=version)
 
     assert walked(
-        controller("ReplicaSet", "set"),
+        make_controller("ReplicaSet", "set"),
         ReplicaSet_set=ObjectMetadata({}, (above,), "u"),
         **{f"{kind}_above": ObjectMetadata({}, (), "u")},
     ) == ["above"]
 
 
 def test_a_job_is_heard_before_its_cron_job() -> None:
-    cron = controller("CronJob", "nightly", version="batch/v1")
+    cron = make_controller("CronJob", "nightly", version="batch/v1")
 
     assert walked(
-        controller("Job", "tonight", version="batch/v1"),
+        make_controller("Job", "tonight", version="batch/v1"),
         Job_tonight=ObjectMetadata({}, (cron,), "u"),
         CronJob_nightly=ObjectMetadata({}, (), "u"),
     ) == [
@@ -81,11 +81,13 @@ def test_a_job_is_heard_before_its_cron_job() -> None:
         pytest.param(
             OwnerReference("apps/v1", "StatefulSet", "a", "u", controller=False), id="no controller"
         ),
-        pytest.param(controller("StatefulSet", "a", "another"), id="another uid"),
-        pytest.param(controller("StatefulSet", "a", ""), id="no uid"),
-        pytest.param(controller("StatefulSet", "b"), id="another name"),
-        pytest.param(controller("StatefulSet", "a", version="example.com/v1"), id="another group"),
-        pytest.param(controller("StatefulSet", "a", version="v1"), id="no group"),
+        pytest.param(make_controller("StatefulSet", "a", "another"), id="another uid"),
+        pytest.param(make_controller("StatefulSet", "a", ""), id="no uid"),
+        pytest.param(make_controller("StatefulSet", "b"), id="another name"),
+        pytest.param(
+            make_controller("StatefulSet", "a", version="example.com/v1"), id="another group"
+        ),
+        pytest.param(make_controller("StatefulSet", "a", version="v1"), id="no group"),
     ],
 )
 def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: OwnerReference) -> None:
@@ -93,10 +95,10 @@ def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: OwnerRe
 
 
 def test_a_deployment_that_is_another_by_now_leaves_the_replica_set_to_speak() -> None:
-    old = controller("Deployment", "web", "gone")
+    old = make_controller("Deployment", "web", "gone")
 
     assert walked(
-        controller("ReplicaSet", "set"),
+        make_controller("ReplicaSet", "set"),
         ReplicaSet_set=ObjectMetadata({}, (old,), "u"),
         Deployment_web=ObjectMetadata({}, (), "new"),
     ) == ["set"]
@@ -109,7 +111,7 @@ def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided(
 
     subject = PodContext(
         Request("u", namespace="shop"),
-        Pod(Metadata(owner_references=[controller("Job", "a", version="batch/v1")]), Spec()),
+        Pod(Metadata(owner_references=[make_controller("Job", "a", version="batch/v1")]), Spec()),
         Dark(),
     )
 

@@ -17,7 +17,7 @@ from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
-from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, a_pod, env, made, said
+from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, env, inject, make_cluster, make_pod
 from tests.webhook.harness import ROUTES, UNREAD
 from tests.webhook.recorded_answers import Objects, asked, request
 
@@ -51,7 +51,7 @@ def joined(
     late = request(
         after, operation="UPDATE", subResource="ephemeralcontainers", oldObject=old or pod
     )
-    decision = admit(ROUTES[shape], late, objects or said())
+    decision = admit(ROUTES[shape], late, objects or make_cluster())
     return decision, apply_patch(
         after, [Op(op["op"], op["path"], op["value"]) for op in json.loads(encode(decision.ops))]
     )
@@ -68,7 +68,7 @@ def mounted(container: Pod) -> set[str]:
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_it_gets_what_the_others_have_when_nobody_says_it_any_more(cloud: str) -> None:
     words, variables, volumes = CLOUDS[cloud]
-    pod = made(a_pod(), account=words)[1]
+    pod = inject(make_pod(), account=words)[1]
 
     debug = late(joined(pod, {"name": "debug"})[1])
 
@@ -81,7 +81,7 @@ def test_it_gets_what_the_others_have_when_nobody_says_it_any_more(cloud: str) -
 
 @pytest.mark.parametrize("native", NATIVE)
 def test_so_it_is_in_the_other_dialects(native: str) -> None:
-    pod = asked(ROUTES[native], a_pod(), said(account=NATIVE[native]))[1]
+    pod = asked(ROUTES[native], make_pod(), make_cluster(account=NATIVE[native]))[1]
     first = pod["spec"]["containers"][0]
 
     debug = late(joined(pod, {"name": "debug"}, shape=native)[1])
@@ -91,9 +91,11 @@ def test_so_it_is_in_the_other_dialects(native: str) -> None:
 
 
 def test_of_several_clouds_it_gets_those_that_the_pod_has() -> None:
-    pod = made(a_pod(), account={**AWS, **GCP})[1]
+    pod = inject(make_pod(), account={**AWS, **GCP})[1]
 
-    decision, after = joined(pod, {"name": "debug"}, objects=said(account={**AWS, **AZURE, **GCP}))
+    decision, after = joined(
+        pod, {"name": "debug"}, objects=make_cluster(account={**AWS, **AZURE, **GCP})
+    )
 
     assert mounted(late(after)) == {"cwii-aws-token", "cwii-gcp-token", "cwii-gcp-creds"}
     assert [injection.provider for injection in decision.injections] == ["gcp", "aws"]
@@ -101,7 +103,7 @@ def test_of_several_clouds_it_gets_those_that_the_pod_has() -> None:
 
 def test_it_is_told_of_like_any_other_decision() -> None:
     """Counted under each cloud, with what the audit log says of it, and with what a user would want to know."""
-    pod = made(a_pod(), account={**AWS, **GCP})[1]
+    pod = inject(make_pod(), account={**AWS, **GCP})[1]
     own = {
         "name": "debug",
         "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}],
@@ -129,13 +131,13 @@ def test_it_is_told_of_like_any_other_decision() -> None:
 
 
 def test_what_the_voices_say_by_now_is_not_heard() -> None:
-    pod = made(a_pod(), account=AWS)[1]
+    pod = inject(make_pod(), account=AWS)[1]
 
     debug = late(
         joined(
             pod,
             {"name": "debug"},
-            objects=said(
+            objects=make_cluster(
                 account={**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
             ),
         )[1]
@@ -147,10 +149,10 @@ def test_what_the_voices_say_by_now_is_not_heard() -> None:
 @pytest.mark.parametrize("shape", ["cwii", *NATIVE])
 def test_a_pod_that_was_admitted_without_us_stays_as_it_is(shape: str) -> None:
     decision, after = joined(
-        a_pod(),
+        make_pod(),
         {"name": "debug"},
         shape=shape,
-        objects=said(account={**AWS, **NATIVE.get(shape, {})}),
+        objects=make_cluster(account={**AWS, **NATIVE.get(shape, {})}),
     )
 
     assert (decision.outcome, [nothing.reason for nothing in decision.skips]) == (
@@ -162,7 +164,7 @@ def test_a_pod_that_was_admitted_without_us_stays_as_it_is(shape: str) -> None:
 
 def test_those_that_were_there_are_never_touched() -> None:
     """The API server refuses any change to them."""
-    pod = made(a_pod(), account=AWS)[1]
+    pod = inject(make_pod(), account=AWS)[1]
     pod["spec"]["ephemeralContainers"] = [{"name": "before"}]
 
     decision, after = joined(pod, {"name": "debug"}, {"name": "shell"})
@@ -173,15 +175,15 @@ def test_those_that_were_there_are_never_touched() -> None:
 
 
 def test_where_nobody_joins_nothing_is_done() -> None:
-    pod = made(a_pod(), account=AWS)[1]
+    pod = inject(make_pod(), account=AWS)[1]
     pod["spec"]["ephemeralContainers"] = [{"name": "before"}]
 
     assert joined(pod)[0].outcome == "nothing"
 
 
 def test_nothing_else_of_the_pod_is_changed() -> None:
-    pod = made(
-        a_pod(),
+    pod = inject(
+        make_pod(),
         Settings(gcp_delivery="init-container"),
         account={**AWS, **AZURE, **GCP, "cwii.dev/aws-verify": "true"},
     )[1]
@@ -194,7 +196,7 @@ def test_nothing_else_of_the_pod_is_changed() -> None:
 
 
 def test_what_it_has_itself_stays() -> None:
-    pod = made(a_pod(), account=AWS)[1]
+    pod = inject(make_pod(), account=AWS)[1]
     own = {
         "name": "debug",
         "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}],
@@ -209,8 +211,9 @@ def test_what_it_has_itself_stays() -> None:
 
 
 def test_variables_of_the_others_that_are_not_ours_are_not_copied() -> None:
-    pod = made(
-        a_pod(containers=[{"name": "c", "env": [{"name": "PASSWORD", "value": "x"}]}]), account=AWS
+    pod = inject(
+        make_pod(containers=[{"name": "c", "env": [{"name": "PASSWORD", "value": "x"}]}]),
+        account=AWS,
     )[1]
 
     assert "PASSWORD" not in env(late(joined(pod, {"name": "debug"})[1]))
@@ -219,8 +222,8 @@ def test_variables_of_the_others_that_are_not_ours_are_not_copied() -> None:
 @pytest.mark.parametrize("native", NATIVE)
 def test_where_a_container_is_skipped_the_next_one_is_the_model(native: str) -> None:
     domain = next(iter(NATIVE[native])).partition("/")[0]
-    pod = a_pod({f"{domain}/skip-containers": "c"}, containers=[{"name": "c"}, {"name": "d"}])
-    pod = asked(ROUTES[native], pod, said(account=NATIVE[native]))[1]
+    pod = make_pod({f"{domain}/skip-containers": "c"}, containers=[{"name": "c"}, {"name": "d"}])
+    pod = asked(ROUTES[native], pod, make_cluster(account=NATIVE[native]))[1]
     assert not mounted(pod["spec"]["containers"][0])
 
     assert (
@@ -234,7 +237,9 @@ def test_where_a_container_is_skipped_the_next_one_is_the_model(native: str) -> 
 def test_whoever_is_on_the_skip_list_gets_nothing(native: str) -> None:
     domain = next(iter(NATIVE[native])).partition("/")[0]
     pod = asked(
-        ROUTES[native], a_pod({f"{domain}/skip-containers": "debug"}), said(account=NATIVE[native])
+        ROUTES[native],
+        make_pod({f"{domain}/skip-containers": "debug"}),
+        make_cluster(account=NATIVE[native]),
     )[1]
 
     after = joined(pod, {"name": "debug"}, {"name": "shell"}, shape=native)[1]
@@ -247,7 +252,9 @@ def test_whoever_is_on_the_skip_list_gets_nothing(native: str) -> None:
 def test_where_all_are_skipped_there_is_nothing_to_give(native: str) -> None:
     domain = next(iter(NATIVE[native])).partition("/")[0]
     pod = asked(
-        ROUTES[native], a_pod({f"{domain}/skip-containers": "c"}), said(account=NATIVE[native])
+        ROUTES[native],
+        make_pod({f"{domain}/skip-containers": "c"}),
+        make_cluster(account=NATIVE[native]),
     )[1]
 
     assert joined(pod, {"name": "debug"}, shape=native)[0].outcome == "nothing"

@@ -13,11 +13,11 @@ from cwii_webhook.admission.handler import build_response
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
-from tests.webhook.dialects.cwii.pods import a_pod, said
+from tests.webhook.dialects.cwii.pods import make_cluster, make_pod
 from tests.webhook.harness import ROLE, ROUTES, SENSIBLE, Counter, review
 from tests.webhook.recorded_answers import request
 
-ANSWERED = Counter(ROUTES["eks"], said(account=SENSIBLE["eks"]))
+ANSWERED = Counter(ROUTES["eks"], make_cluster(account=SENSIBLE["eks"]))
 REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
 
 
@@ -27,11 +27,11 @@ REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1
         ({"group": "", "kind": "ConfigMap"}, {"metadata": {"name": "p"}}),
         (
             {"group": "apps", "kind": "Deployment"},
-            {"metadata": {"name": "p"}, "spec": a_pod()["spec"]},
+            {"metadata": {"name": "p"}, "spec": make_pod()["spec"]},
         ),
         ({"group": "autoscaling", "kind": "Scale"}, REPLICAS),
         ({"group": "example.com", "kind": "Pod"}, {"spec": {"containers": {"named": "otherwise"}}}),
-        ({"group": "example.com", "kind": "Pod"}, a_pod()),
+        ({"group": "example.com", "kind": "Pod"}, make_pod()),
         ({"group": "", "kind": "Binding"}, None),
     ],
 )
@@ -52,7 +52,7 @@ def test_a_pod_that_is_none_is_unreadable_whatever_it_is_called() -> None:
 
 @pytest.mark.parametrize("version", ["admission.k8s.io/v1", "admission.k8s.io/v1beta1"])
 def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> None:
-    asked = json.loads(review(a_pod())) | {"apiVersion": version}
+    asked = json.loads(review(make_pod())) | {"apiVersion": version}
 
     answer = json.loads(ANSWERED(json.dumps(asked).encode()).body)
 
@@ -75,13 +75,13 @@ def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> No
 def test_why_nothing_is_given_stands_in_the_log(
     tmp_path: Path, said_by_account: dict[str, str], level: str, why: str
 ) -> None:
-    decision = admit(ROUTES["cwii"], request(a_pod()), said(account=said_by_account))
+    decision = admit(ROUTES["cwii"], request(make_pod()), make_cluster(account=said_by_account))
 
     lines: dict[str, Any] = {}
     for allowed in ("info", "debug"):
         with (tmp_path / allowed).open("w+") as file:
             DecisionLog(Metrics(), Log(file.fileno(), allowed), tuple(ROUTES)).log_decision(
-                "cwii", request(a_pod()), decision
+                "cwii", request(make_pod()), decision
             )
             lines[allowed] = [
                 json.loads(line) for line in (tmp_path / allowed).read_text().splitlines()

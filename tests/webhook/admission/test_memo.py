@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, a_pod, made
+from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, inject, make_pod
 
 
 def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
@@ -34,8 +34,8 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
             "volumes": [{"name": "cwii-aws-token", "emptyDir": {}}],
         },
     )
-    before = [made(a_pod(**look), account=says)[1] for look in looks]
-    after = [made(a_pod(**look), account=says)[1] for look in reversed(looks)]
+    before = [inject(make_pod(**look), account=says)[1] for look in looks]
+    after = [inject(make_pod(**look), account=says)[1] for look in reversed(looks)]
 
     assert before == after[::-1]
     assert len({json.dumps(pod) for pod in before}) == len(looks)
@@ -43,8 +43,8 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
 
 def test_what_is_said_by_another_voice_is_another_gift() -> None:
     roles = [
-        made(
-            a_pod(),
+        inject(
+            make_pod(),
             account=AWS | {"cwii.dev/aws-role-arn": f"arn:aws:iam::123456789012:role/{name}"},
         )[1]
         for name in ("a", "b", "a")

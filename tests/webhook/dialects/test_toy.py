@@ -1,4 +1,4 @@
-"""What a new dialect needs is little, and all that others have comes with it."""
+"""Tests that a new dialect needs little code and has the features of all dialects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cwii_webhook.dialects.dialect import Service, build_service
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.dialects import toy as toy_dialect
-from tests.webhook.dialects.cwii.pods import a_pod, env, said, volume
+from tests.webhook.dialects.cwii.pods import env, find_volume, make_cluster, make_pod
 from tests.webhook.dialects.toy import VAULT
 from tests.webhook.harness import Counter, review, well_formed
 from tests.webhook.recorded_answers import asked, request
@@ -19,22 +19,22 @@ from tests.webhook.recorded_answers import asked, request
 ROLE = {"vault.example.com/role": "shop"}
 
 
-def served(*flags: str) -> Service:
+def make_service(*flags: str) -> Service:
     return build_service(VAULT, flags, {"VAULT_ADDR": "https://elsewhere"})
 
 
-def test_it_has_less_than_forty_statements() -> None:
+def test_sample_dialect_has_less_than_forty_statements() -> None:
     tree = ast.parse(Path(toy_dialect.__file__).read_text())
 
     assert sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) < 40
 
 
-def test_it_is_told_in_its_own_words() -> None:
-    told = served("--token-expiration=1200", "--lookup-grace=1s")
+def test_dialect_reads_its_flags_and_annotations() -> None:
+    service = make_service("--token-expiration=1200", "--lookup-grace=1s")
 
-    decision, pod = asked(told.route, a_pod(), said(account=ROLE))
+    decision, pod = asked(service.route, make_pod(), make_cluster(account=ROLE))
 
-    assert (told.route.path, told.serving.grace, told.domains) == (
+    assert (service.route.path, service.serving.grace, service.domains) == (
         "/mutate-vault",
         1.0,
         {"vault.example.com"},
@@ -44,7 +44,7 @@ def test_it_is_told_in_its_own_words() -> None:
         "VAULT_ROLE": "shop",
     }
     assert (
-        volume(pod, "vault-token")["projected"]["sources"][0]["serviceAccountToken"][
+        find_volume(pod, "vault-token")["projected"]["sources"][0]["serviceAccountToken"][
             "expirationSeconds"
         ]
         == 1200
@@ -55,52 +55,57 @@ def test_it_is_told_in_its_own_words() -> None:
     }
 
 
-def test_a_flag_that_it_has_not_is_an_error_with_the_nearest() -> None:
+def test_unknown_flag_is_an_error_with_the_nearest_flag() -> None:
     with pytest.raises(BadFlag, match="did you mean --vault-address"):
-        served("--vault-adress=x")
+        make_service("--vault-adress=x")
 
 
-def test_a_second_pass_is_silent() -> None:
-    told = served()
-    pod = asked(told.route, a_pod(), said(account=ROLE))[1]
+def test_second_pass_makes_no_change() -> None:
+    service = make_service()
+    pod = asked(service.route, make_pod(), make_cluster(account=ROLE))[1]
 
-    assert not asked(told.route, pod, said(account=ROLE))[0].ops
-
-
-def test_nobody_asks_and_nothing_is_given() -> None:
-    decision = admit(served().route, request(a_pod()), said())
-
-    assert [(nothing.provider, nothing.reason) for nothing in decision.skips] == [
-        ("vault", "not-asked")
-    ]
+    assert not asked(service.route, pod, make_cluster(account=ROLE))[0].ops
 
 
-def test_a_mirror_pod_is_never_changed() -> None:
+def test_pod_without_annotations_is_skipped() -> None:
+    decision = admit(make_service().route, request(make_pod()), make_cluster())
+
+    assert [(skip.provider, skip.reason) for skip in decision.skips] == [("vault", "not-asked")]
+
+
+def test_mirror_pod_is_not_changed() -> None:
     assert not asked(
-        served().route, a_pod({"kubernetes.io/config.mirror": "x"}), said(account=ROLE)
+        make_service().route,
+        make_pod({"kubernetes.io/config.mirror": "x"}),
+        make_cluster(account=ROLE),
     )[0].ops
 
 
-def test_who_joins_later_gets_what_the_others_have_unless_he_is_skipped() -> None:
-    told = served()
-    old = asked(
-        told.route, a_pod({"vault.example.com/skip-containers": "shell"}), said(account=ROLE)
+def test_ephemeral_container_is_injected_unless_skipped() -> None:
+    service = make_service()
+    injected = asked(
+        service.route,
+        make_pod({"vault.example.com/skip-containers": "shell"}),
+        make_cluster(account=ROLE),
     )[1]
     pod = {
-        **old,
-        "spec": {**old["spec"], "ephemeralContainers": [{"name": "debug"}, {"name": "shell"}]},
+        **injected,
+        "spec": {**injected["spec"], "ephemeralContainers": [{"name": "debug"}, {"name": "shell"}]},
     }
-    late = request(pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=old)
+    update = request(pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=injected)
 
-    assert {op.path for op in admit(told.route, late, said()).ops} == {
+    assert {op.path for op in admit(service.route, update, make_cluster()).ops} == {
         "/spec/ephemeralContainers/0/volumeMounts",
         "/spec/ephemeralContainers/0/env",
     }
 
 
-def test_from_bytes_to_bytes_it_is_answered_like_any_other() -> None:
-    body = review(a_pod({"mine": "x"}))
+def test_response_to_an_encoded_review_is_valid() -> None:
+    body = review(make_pod({"mine": "x"}))
 
     assert well_formed(
-        body, Counter(served().route, said(account={"vault.example.com/role": "$(SECRET)"}))(body)
+        body,
+        Counter(
+            make_service().route, make_cluster(account={"vault.example.com/role": "$(SECRET)"})
+        )(body),
     )

@@ -1,4 +1,7 @@
-"""A dialect of our own making: its words, what it is told, and its mutator. All that a new one needs, besides a line in the table of dialects."""
+"""Defines a sample dialect: annotations, flags, settings and mutator.
+
+A new dialect needs no more than this, and an entry in the registry.
+"""
 
 from __future__ import annotations
 
@@ -62,23 +65,23 @@ class Vault:
     def skipped_containers(self, pod: Pod) -> frozenset[str]:
         return frozenset((pod.metadata.annotations or {}).get(SKIP.key, "").split(","))
 
-    def __call__(self, subject: PodContext) -> Injection | Skip:
-        account = subject.service_account(subject.pod.spec.service_account_name or "default")
+    def __call__(self, context: PodContext) -> Injection | Skip:
+        account = context.service_account(context.pod.spec.service_account_name or "default")
         if account is None or ROLE.key not in account.annotations:
             return Skip("vault", "not-asked", f"nobody says {ROLE.key}")
-        role, skipped = account.annotations[ROLE.key], self.skipped_containers(subject.pod)
+        role, skipped = account.annotations[ROLE.key], self.skipped_containers(context.pod)
         variables, mounts = (
             (env_var("VAULT_ADDR", self.address), env_var("VAULT_ROLE", role)),
             (VolumeMount("vault-token", "/vault", read_only=True),),
         )
-        touches = tuple(
-            ContainerInjection(*place, variables, mounts)
-            for place in subject.container_refs(skipped)
+        containers = tuple(
+            ContainerInjection(*container_ref, variables, mounts)
+            for container_ref in context.container_refs(skipped)
         )
         return Injection(
             provider="vault",
             volumes=(self.volume,),
-            containers=touches,
+            containers=containers,
             origins=(Origin("VAULT_ROLE", role, ROLE.key, account),),
         )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.dialects.cwii.pods import make_cluster
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked
 
-SERVICE_ACCOUNT = said(account=SENSIBLE["azwi"])
+SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["azwi"])
 
 
 def make_pod(**spec: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Azure workload identity's rules, one by one: what a pod is given."""
+"""Tests what the mutator of the dialect azwi injects."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, S
 
 from tests.webhook.recorded_answers import Objects, asked, make_route, request
 
-P = "azure.workload.identity"
+DOMAIN = "azure.workload.identity"
 CLIENT_ID = "11111111-2222-4333-8444-555555555555"
-CLIENT = {f"{P}/client-id": CLIENT_ID}
-SERVER = Settings(tenant_id="tenant")
+ACCOUNT_ANNOTATIONS = {f"{DOMAIN}/client-id": CLIENT_ID}
+SETTINGS = Settings(tenant_id="tenant")
 RESERVED = "azure-workload-identity-reserved-"
 
 
-def a_pod(**spec: Any) -> dict[str, Any]:
-    """With the label. What says where a pod is from goes into its metadata."""
-    meta = {"name": "p", "namespace": "shop", "labels": {f"{P}/use": "true"}}
-    meta |= {
+def make_pod(**spec: Any) -> dict[str, Any]:
+    """Makes a pod with the opt-in label. Fields of the metadata are arguments, too."""
+    metadata = {"name": "p", "namespace": "shop", "labels": {f"{DOMAIN}/use": "true"}}
+    metadata |= {
         key: spec.pop(key)
         for key in ("name", "generateName", "annotations", "labels")
         if key in spec
@@ -33,13 +33,15 @@ def a_pod(**spec: Any) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": meta,
+        "metadata": metadata,
         "spec": {"containers": [{"name": "c"}], "serviceAccountName": "worker"} | spec,
     }
 
 
-def made(
-    pod: dict[str, Any], account: Mapping[str, str] | None = CLIENT, settings: Settings = SERVER
+def inject(
+    pod: dict[str, Any],
+    account: Mapping[str, str] | None = ACCOUNT_ANNOTATIONS,
+    settings: Settings = SETTINGS,
 ) -> tuple[Decision, dict[str, Any]]:
     names = [pod["spec"].get("serviceAccountName") or "default"]
     objects = (
@@ -56,11 +58,11 @@ def env(container: Mapping[str, Any]) -> dict[str, str]:
     return {v["name"]: v.get("value", "") for v in container.get("env", ())}
 
 
-def first(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+def first_container(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return pod["spec"]["containers"][0]
 
 
-def sources(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def projected_sources(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return pod["spec"]["volumes"][0]["projected"]["sources"]
 
 
@@ -81,19 +83,24 @@ def digest(key: str) -> str:
         ),
     ],
 )
-def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, file: str) -> None:
-    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", layout=layout))
+def test_each_layout_has_its_own_paths(layout: Layout, volume: str, path: str, file: str) -> None:
+    _, pod = inject(make_pod(), settings=Settings(tenant_id="tenant", layout=layout))
 
-    assert first(pod)["volumeMounts"] == [{"name": volume, "mountPath": path, "readOnly": True}]
-    assert env(first(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
-    assert (pod["spec"]["volumes"][0]["name"], sources(pod)[0]["serviceAccountToken"]["path"]) == (
+    assert first_container(pod)["volumeMounts"] == [
+        {"name": volume, "mountPath": path, "readOnly": True}
+    ]
+    assert env(first_container(pod))["AZURE_FEDERATED_TOKEN_FILE"] == f"{path}/{file}"
+    assert (
+        pod["spec"]["volumes"][0]["name"],
+        projected_sources(pod)[0]["serviceAccountToken"]["path"],
+    ) == (
         volume,
         file,
     )
 
 
 @pytest.mark.parametrize(
-    ("meta", "volume"),
+    ("metadata", "volume"),
     [
         ({"name": "pod"}, RESERVED + "425c89ed5bb78a7623fae60fd8a6f6"),
         ({"name": "", "generateName": "web-"}, RESERVED + "2f3cfc2eb6118051c2b0e512de0d8e"),
@@ -103,20 +110,22 @@ def test_each_release_has_its_own_paths(layout: Layout, volume: str, path: str, 
     ],
     ids=["named", "to be named", "both", "neither", "long"],
 )
-def test_a_volume_is_named_after_its_pod(meta: dict[str, str], volume: str) -> None:
-    _, pod = made(a_pod(**meta))
+def test_volume_name_is_derived_from_the_name_of_the_pod(
+    metadata: dict[str, str], volume: str
+) -> None:
+    _, pod = inject(make_pod(**metadata))
 
     assert pod["spec"]["volumes"][0]["name"] == volume
     assert len(volume) == 63
 
 
 @pytest.mark.parametrize("layout", ["v1.5", "v1.6", "next"])
-def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
+def test_volume_name_stays_after_the_pod_gets_its_name(layout: Layout) -> None:
     settings = Settings(tenant_id="tenant", layout=layout)
-    _, pod = made(a_pod(name="", generateName="web-"), settings=settings)
+    _, pod = inject(make_pod(name="", generateName="web-"), settings=settings)
     pod["metadata"]["name"] = "web-abcde"
 
-    decision, _ = made(pod, settings=settings)
+    decision, _ = inject(pod, settings=settings)
 
     assert not decision.ops
     assert not decision.warnings
@@ -125,45 +134,48 @@ def test_a_pod_that_comes_by_its_name_keeps_its_volume(layout: Layout) -> None:
 @pytest.mark.parametrize(
     "cloud", ["", *AUTHORITIES, *map(str.upper, AUTHORITIES), "azurechinacloud"]
 )
-def test_the_authority_is_the_clouds(cloud: str) -> None:
-    known = {name.lower(): host for name, host in AUTHORITIES.items()}
+def test_authority_host_follows_the_cloud(cloud: str) -> None:
+    hosts = {name.lower(): host for name, host in AUTHORITIES.items()}
 
-    _, pod = made(a_pod(), settings=Settings(tenant_id="tenant", cloud=cloud))
+    _, pod = inject(make_pod(), settings=Settings(tenant_id="tenant", cloud=cloud))
 
-    assert env(first(pod))["AZURE_AUTHORITY_HOST"] == known[cloud.lower() or "azurepubliccloud"]
+    assert (
+        env(first_container(pod))["AZURE_AUTHORITY_HOST"]
+        == hosts[cloud.lower() or "azurepubliccloud"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("account", "server", "tenant"),
+    ("account", "flag", "tenant"),
     [
         ({}, "tenant", "tenant"),
-        ({f"{P}/tenant-id": "theirs"}, "tenant", "theirs"),
-        ({f"{P}/tenant-id": ""}, "tenant", None),
-        ({f"{P}/tenant-id": "theirs"}, "", "theirs"),
+        ({f"{DOMAIN}/tenant-id": "theirs"}, "tenant", "theirs"),
+        ({f"{DOMAIN}/tenant-id": ""}, "tenant", None),
+        ({f"{DOMAIN}/tenant-id": "theirs"}, "", "theirs"),
         ({}, "", None),
     ],
     ids=["the server's", "the account's", "an empty one", "the account's alone", "none"],
 )
-def test_the_tenant_is_the_accounts_or_else_the_servers(
-    account: dict[str, str], server: str, tenant: str | None
+def test_tenant_comes_from_the_account_or_the_flag(
+    account: dict[str, str], flag: str, tenant: str | None
 ) -> None:
-    decision, pod = made(a_pod(), CLIENT | account, Settings(tenant_id=server))
+    decision, pod = inject(make_pod(), ACCOUNT_ANNOTATIONS | account, Settings(tenant_id=flag))
 
-    assert env(first(pod)).get("AZURE_TENANT_ID") == tenant
+    assert env(first_container(pod)).get("AZURE_TENANT_ID") == tenant
     assert any("AZURE_TENANT_ID is not set" in w for w in decision.warnings) == (tenant is None)
 
 
-@pytest.mark.parametrize("account", [{}, {f"{P}/client-id": ""}], ids=["none", "empty"])
-def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
-    decision, pod = made(a_pod(), account)
+@pytest.mark.parametrize("account", [{}, {f"{DOMAIN}/client-id": ""}], ids=["none", "empty"])
+def test_account_without_a_client_id_gets_the_other_variables(account: dict[str, str]) -> None:
+    decision, pod = inject(make_pod(), account)
 
-    assert list(env(first(pod))) == [
+    assert list(env(first_container(pod))) == [
         "AZURE_TENANT_ID",
         "AZURE_FEDERATED_TOKEN_FILE",
         "AZURE_AUTHORITY_HOST",
     ]
     assert decision.warnings == (
-        f"ServiceAccount shop/worker has no {P}/client-id: AZURE_CLIENT_ID is not set",
+        f"ServiceAccount shop/worker has no {DOMAIN}/client-id: AZURE_CLIENT_ID is not set",
     )
 
 
@@ -179,17 +191,17 @@ def test_without_a_client_the_rest_is_given(account: dict[str, str]) -> None:
         ("5000", "x", 5000),
     ],
 )
-def test_a_token_lasts_as_the_pod_says_or_else_its_account(
+def test_expiration_comes_from_the_pod_or_the_account(
     pod: str | None, account: str | None, seconds: int
 ) -> None:
-    key = f"{P}/service-account-token-expiration"
+    key = f"{DOMAIN}/service-account-token-expiration"
 
-    _, made_pod = made(
-        a_pod(annotations={key: pod} if pod is not None else {}),
-        CLIENT | ({key: account} if account is not None else {}),
+    _, injected = inject(
+        make_pod(annotations={key: pod} if pod is not None else {}),
+        ACCOUNT_ANNOTATIONS | ({key: account} if account is not None else {}),
     )
 
-    assert sources(made_pod)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
+    assert projected_sources(injected)[0]["serviceAccountToken"]["expirationSeconds"] == seconds
 
 
 @pytest.mark.parametrize(
@@ -206,8 +218,10 @@ def test_a_token_lasts_as_the_pod_says_or_else_its_account(
     ],
     ids=repr,
 )
-def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
-    _, pod = made(a_pod(annotations={f"{P}/skip-containers": text}, initContainers=[{"name": "i"}]))
+def test_skipped_container_is_not_changed(text: str, skipped: str) -> None:
+    _, pod = inject(
+        make_pod(annotations={f"{DOMAIN}/skip-containers": text}, initContainers=[{"name": "i"}])
+    )
 
     for container in (*pod["spec"]["containers"], *pod["spec"]["initContainers"]):
         assert (container == {"name": container["name"]}) == (container["name"] in skipped)
@@ -215,21 +229,21 @@ def test_who_is_skipped_gets_nothing(text: str, skipped: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["$(HOME)", "a$(b)$$", "$$", "$"])
-def test_dollars_arrive(value: str) -> None:
-    """The kubelet makes one of two, and expands what is in parentheses behind one."""
-    _, pod = made(a_pod(), {f"{P}/client-id": value, f"{P}/tenant-id": value})
+def test_variable_reference_in_a_value_is_escaped(value: str) -> None:
+    """The kubelet replaces $$ by $, and expands $(NAME)."""
+    _, pod = inject(make_pod(), {f"{DOMAIN}/client-id": value, f"{DOMAIN}/tenant-id": value})
 
     for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID"):
-        given = env(first(pod))[name]
-        assert "$(" not in given.replace("$$", "")
-        assert given.replace("$$", "$") == value or given == value == "$"
+        variable = env(first_container(pod))[name]
+        assert "$(" not in variable.replace("$$", "")
+        assert variable.replace("$$", "$") == value or variable == value == "$"
 
 
 ENDPOINT = Endpoint("bound", "api://bound", "https://proxy", "sni", ca_data="data")
 
 
 @pytest.mark.parametrize(
-    ("annotation", "used"),
+    ("annotation", "is_selected"),
     [
         ("true", True),
         ("TRUE", True),
@@ -242,13 +256,15 @@ ENDPOINT = Endpoint("bound", "api://bound", "https://proxy", "sni", ca_data="dat
     ],
     ids=repr,
 )
-def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) -> None:  # noqa: FBT001 - a table
-    said = {f"{P}/use-bound": annotation} if annotation is not None else {}
+def test_annotation_selects_the_custom_endpoint(annotation: str | None, is_selected: bool) -> None:  # noqa: FBT001 - a table
+    annotations = {f"{DOMAIN}/use-bound": annotation} if annotation is not None else {}
 
-    _, pod = made(a_pod(annotations=said), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT))
+    _, pod = inject(
+        make_pod(annotations=annotations), settings=Settings(tenant_id="tenant", endpoint=ENDPOINT)
+    )
 
-    assert sources(pod)[0]["serviceAccountToken"]["audience"] == (
-        "api://bound" if used else "api://AzureADTokenExchange"
+    assert projected_sources(pod)[0]["serviceAccountToken"]["audience"] == (
+        "api://bound" if is_selected else "api://AzureADTokenExchange"
     )
     names = [
         "AZURE_KUBERNETES_TOKEN_PROXY",
@@ -256,11 +272,11 @@ def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) 
         "AZURE_KUBERNETES_CA_FILE",
         "AZURE_KUBERNETES_CA_DATA",
     ]
-    assert list(env(first(pod)))[4:] == (names if used else [])
+    assert list(env(first_container(pod)))[4:] == (names if is_selected else [])
 
 
 @pytest.mark.parametrize(
-    ("more", "projected"),
+    ("ca", "projected"),
     [
         ({}, []),
         ({"ca_data": "data"}, []),
@@ -302,61 +318,68 @@ def test_a_pod_asks_for_the_custom_endpoint(annotation: str | None, used: bool) 
             ],
         ),
     ],
-    ids=["nobody", "data", "ConfigMap", "signer", "selector"],
+    ids=["none", "data", "ConfigMap", "signer", "selector"],
 )
-def test_who_vouches_for_the_custom_endpoint_lies_beside_the_token(
-    more: dict[str, Any], projected: list[object]
+def test_ca_of_the_custom_endpoint_is_projected_beside_the_token(
+    ca: dict[str, Any], projected: list[object]
 ) -> None:
-    settings = Settings(tenant_id="tenant", endpoint=Endpoint("bound", "api://bound", **more))
+    settings = Settings(tenant_id="tenant", endpoint=Endpoint("bound", "api://bound", **ca))
 
-    decision, pod = made(a_pod(annotations={f"{P}/use-bound": "true"}), settings=settings)
-    again, _ = made(pod, settings=settings)
+    decision, pod = inject(make_pod(annotations={f"{DOMAIN}/use-bound": "true"}), settings=settings)
+    second, _ = inject(pod, settings=settings)
 
-    assert sources(pod)[1:] == projected
-    assert env(first(pod))["AZURE_KUBERNETES_CA_FILE"] == "/var/run/secrets/azure/wi/ca-cert/ca.crt"
+    assert projected_sources(pod)[1:] == projected
+    assert (
+        env(first_container(pod))["AZURE_KUBERNETES_CA_FILE"]
+        == "/var/run/secrets/azure/wi/ca-cert/ca.crt"
+    )
     assert decision.ops
-    assert not again.ops
+    assert not second.ops
 
 
-def test_a_volume_with_the_reserved_name_is_ours() -> None:
-    """The pod's author might else have its containers read something else for a token."""
+def test_volume_with_the_reserved_name_is_replaced() -> None:
+    """Otherwise the author of the pod could provide another file as the token."""
     name = RESERVED + digest("p")
     mounts = [{"name": name, "mountPath": "/mine"}]
 
-    decision, pod = made(
-        a_pod(
+    decision, pod = inject(
+        make_pod(
             volumes=[{"name": name, "emptyDir": {}}],
             containers=[{"name": "c", "volumeMounts": mounts}],
         )
     )
 
-    assert sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
-    assert first(pod)["volumeMounts"] == [
+    assert (
+        projected_sources(pod)[0]["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
+    )
+    assert first_container(pod)["volumeMounts"] == [
         {"name": name, "mountPath": "/var/run/secrets/azure/wi", "readOnly": True}
     ]
     assert len(decision.warnings) == 2
 
 
-def test_what_the_api_server_adds_to_a_volume_is_no_change() -> None:
-    _, pod = made(a_pod())
+def test_api_server_defaults_in_the_volume_are_no_change() -> None:
+    _, pod = inject(make_pod())
     pod["spec"]["volumes"][0]["projected"]["defaultMode"] = 420
 
-    assert not made(pod)[0].ops
+    assert not inject(pod)[0].ops
 
 
-def test_under_v15_a_volume_of_that_name_stays_theirs() -> None:
-    theirs: dict[str, object] = {"name": "azure-identity-token", "emptyDir": {}}
+def test_v15_keeps_a_volume_of_the_pod_with_that_name() -> None:
+    volume: dict[str, object] = {"name": "azure-identity-token", "emptyDir": {}}
 
-    _, pod = made(a_pod(volumes=[theirs]), settings=Settings(tenant_id="tenant", layout="v1.5"))
+    _, pod = inject(
+        make_pod(volumes=[volume]), settings=Settings(tenant_id="tenant", layout="v1.5")
+    )
 
-    assert pod["spec"]["volumes"] == [theirs]
+    assert pod["spec"]["volumes"] == [volume]
 
 
-def test_containers_that_join_later_get_what_the_others_have() -> None:
-    _, pod = made(a_pod())
+def test_ephemeral_container_is_injected() -> None:
+    _, pod = inject(make_pod())
     pod["spec"]["ephemeralContainers"] = [{"name": "debug"}]
     old: dict[str, Any] = {**pod, "spec": {**pod["spec"], "ephemeralContainers": []}}
-    route = make_route("azwi", AzwiMutator(SERVER))
+    route = make_route("azwi", AzwiMutator(SETTINGS))
 
     decision = admit(
         route,
@@ -378,19 +401,22 @@ def test_containers_that_join_later_get_what_the_others_have() -> None:
     }
 
 
-def test_where_nobody_can_say_the_question_goes_back() -> None:
-    class Blind:
+def test_account_that_is_not_cached_is_left_to_the_caller() -> None:
+    class EmptyCache:
         def get(self, ref: ObjectRef) -> ObjectMetadata | None:
             raise NotCached(ref)
 
     with pytest.raises(NotCached):
-        admit(make_route("azwi", AzwiMutator(SERVER)), request(a_pod()), Blind())
+        admit(make_route("azwi", AzwiMutator(SETTINGS)), request(make_pod()), EmptyCache())
 
 
-def test_each_value_says_where_it_is_from() -> None:
-    decision, _ = made(a_pod(), CLIENT | {f"{P}/service-account-token-expiration": "4800"})
+def test_audit_annotation_names_the_source_of_each_value() -> None:
+    decision, _ = inject(
+        make_pod(), ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/service-account-token-expiration": "4800"}
+    )
 
     assert decision.audit["azure"] == (
-        "AZURE_CLIENT_ID from ServiceAccount shop/worker; AZURE_TENANT_ID by default; expiration from ServiceAccount shop/worker; "
-        "audience by default; AZURE_FEDERATED_TOKEN_FILE by default; AZURE_AUTHORITY_HOST by default"
+        "AZURE_CLIENT_ID from ServiceAccount shop/worker; AZURE_TENANT_ID by default; "
+        "expiration from ServiceAccount shop/worker; audience by default; "
+        "AZURE_FEDERATED_TOKEN_FILE by default; AZURE_AUTHORITY_HOST by default"
     )

@@ -1,4 +1,4 @@
-"""Azure workload identity's proxy: where its containers go, and that they change nothing else of a pod."""
+"""Tests the proxy containers of the dialect azwi: position, configuration and resources."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from typing import Any
 import pytest
 from cwii_webhook.dialects.azwi.settings import Proxy, Settings
 
-from tests.webhook.dialects.azwi.test_mutator import CLIENT_ID, P, a_pod, env, made
+from tests.webhook.dialects.azwi.test_mutator import CLIENT_ID, DOMAIN, env, inject, make_pod
 
-ASKED = {f"{P}/inject-proxy-sidecar": "true"}
-PORT = f"{P}/proxy-sidecar-port"
-ONE = {"cpu": "1", "memory": "1Gi"}
-GUARANTEED: Any = {"containers": [{"name": "c", "resources": {"requests": ONE, "limits": ONE}}]}
-LIMITED: Any = {
-    "containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}, "limits": ONE}}]
+WITH_PROXY = {f"{DOMAIN}/inject-proxy-sidecar": "true"}
+PORT = f"{DOMAIN}/proxy-sidecar-port"
+LIMITS = {"cpu": "1", "memory": "1Gi"}
+GUARANTEED: Any = {
+    "containers": [{"name": "c", "resources": {"requests": LIMITS, "limits": LIMITS}}]
 }
-BURSTABLE: Any = {"containers": [{"name": "c", "resources": {"requests": ONE}}]}
+LIMITED: Any = {
+    "containers": [{"name": "c", "resources": {"requests": {"cpu": "1m"}, "limits": LIMITS}}]
+}
+BURSTABLE: Any = {"containers": [{"name": "c", "resources": {"requests": LIMITS}}]}
 
 
-def names(pod: Any, place: str) -> list[str]:
-    return [c["name"] for c in pod["spec"].get(place, ())]
+def container_names(pod: Any, field: str) -> list[str]:
+    return [c["name"] for c in pod["spec"].get(field, ())]
 
 
-def proxy(pod: Any, name: str = "azwi-proxy") -> Any:
+def find_proxy(pod: Any, name: str = "azwi-proxy") -> Any:
     return next(
         c
-        for place in ("initContainers", "containers")
-        for c in pod["spec"].get(place, ())
+        for field in ("initContainers", "containers")
+        for c in pod["spec"].get(field, ())
         if c["name"] == name
     )
 
 
 @pytest.mark.parametrize(
-    ("kubernetes", "inits", "containers"),
+    ("kubernetes", "init_containers", "containers"),
     [
         ((1, 32), ["azwi-proxy", "i", "azwi-proxy-init"], ["c"]),
         ((1, 40), ["azwi-proxy", "i", "azwi-proxy-init"], ["c"]),
@@ -43,17 +45,22 @@ def proxy(pod: Any, name: str = "azwi-proxy") -> Any:
     ],
     ids=str,
 )
-def test_the_proxy_is_a_sidecar_where_the_api_server_knows_them(
-    kubernetes: tuple[int, int], inits: list[str], containers: list[str]
+def test_proxy_is_a_sidecar_if_the_api_server_supports_sidecars(
+    kubernetes: tuple[int, int], init_containers: list[str], containers: list[str]
 ) -> None:
     settings = Settings(tenant_id="tenant", kubernetes=kubernetes)
 
-    _, pod = made(a_pod(annotations=ASKED, initContainers=[{"name": "i"}]), settings=settings)
-    again, _ = made(pod, settings=settings)
+    _, pod = inject(
+        make_pod(annotations=WITH_PROXY, initContainers=[{"name": "i"}]), settings=settings
+    )
+    second, _ = inject(pod, settings=settings)
 
-    assert (names(pod, "initContainers"), names(pod, "containers")) == (inits, containers)
-    assert ("restartPolicy" in proxy(pod)) == (kubernetes >= (1, 32))
-    assert not again.ops
+    assert (container_names(pod, "initContainers"), container_names(pod, "containers")) == (
+        init_containers,
+        containers,
+    )
+    assert ("restartPolicy" in find_proxy(pod)) == (kubernetes >= (1, 32))
+    assert not second.ops
 
 
 @pytest.mark.parametrize(
@@ -68,18 +75,24 @@ def test_the_proxy_is_a_sidecar_where_the_api_server_knows_them(
         ("-1", -1, True),
     ],
 )
-def test_the_proxy_listens_where_it_is_told(text: str | None, port: int, warned: bool) -> None:  # noqa: FBT001 - a table
-    decision, pod = made(a_pod(annotations=ASKED | ({PORT: text} if text is not None else {})))
+def test_proxy_listens_on_the_port_of_the_annotation(
+    text: str | None,
+    port: int,
+    warned: bool,  # noqa: FBT001 - a table
+) -> None:
+    decision, pod = inject(
+        make_pod(annotations=WITH_PROXY | ({PORT: text} if text is not None else {}))
+    )
 
-    assert proxy(pod)["args"] == [f"--proxy-port={port}", "--log-level="]
-    assert proxy(pod)["ports"] == [{"containerPort": port}]
-    assert proxy(pod)["lifecycle"]["postStart"]["exec"]["command"] == [
+    assert find_proxy(pod)["args"] == [f"--proxy-port={port}", "--log-level="]
+    assert find_proxy(pod)["ports"] == [{"containerPort": port}]
+    assert find_proxy(pod)["lifecycle"]["postStart"]["exec"]["command"] == [
         "/proxy",
         f"--proxy-port={port}",
         "--probe",
         "--log-level=",
     ]
-    assert env(proxy(pod, "azwi-proxy-init"))["PROXY_PORT"] == str(port)
+    assert env(find_proxy(pod, "azwi-proxy-init"))["PROXY_PORT"] == str(port)
     assert decision.warnings == (
         (f"{PORT}: the API server refuses port {port}; it takes 1 to 65535",) if warned else ()
     )
@@ -89,33 +102,33 @@ def test_the_proxy_listens_where_it_is_told(text: str | None, port: int, warned:
     ("value", "warned"),
     [("true", False), ("yes", False), ("false", True), ("False", True), ("", True), ("no", True)],
 )
-def test_its_presence_alone_asks_for_the_proxy(value: str, warned: bool) -> None:  # noqa: FBT001 - a table
-    decision, pod = made(a_pod(annotations={f"{P}/inject-proxy-sidecar": value}))
+def test_annotation_with_any_value_requests_the_proxy(value: str, warned: bool) -> None:  # noqa: FBT001 - a table
+    decision, pod = inject(make_pod(annotations={f"{DOMAIN}/inject-proxy-sidecar": value}))
 
-    assert names(pod, "initContainers") == ["azwi-proxy", "azwi-proxy-init"]
+    assert container_names(pod, "initContainers") == ["azwi-proxy", "azwi-proxy-init"]
     assert any("presence alone" in warning for warning in decision.warnings) == warned
 
 
 @pytest.mark.parametrize("name", ["azwi-proxy", "azwi-proxy-init"])
-def test_proxies_are_given_the_identity_too(name: str) -> None:
-    _, pod = made(a_pod(annotations=ASKED))
-    _, without = made(a_pod(annotations=ASKED | {f"{P}/skip-containers": name}))
+def test_proxies_get_the_identity_unless_skipped(name: str) -> None:
+    _, pod = inject(make_pod(annotations=WITH_PROXY))
+    _, skipped = inject(make_pod(annotations=WITH_PROXY | {f"{DOMAIN}/skip-containers": name}))
 
-    assert env(proxy(pod, name))["AZURE_CLIENT_ID"] == CLIENT_ID
-    assert "AZURE_CLIENT_ID" not in env(proxy(without, name))
-    assert [m["name"] for m in proxy(without, name)["volumeMounts"]] == ["cwii-no-token"]
+    assert env(find_proxy(pod, name))["AZURE_CLIENT_ID"] == CLIENT_ID
+    assert "AZURE_CLIENT_ID" not in env(find_proxy(skipped, name))
+    assert [m["name"] for m in find_proxy(skipped, name)["volumeMounts"]] == ["cwii-no-token"]
 
 
 @pytest.mark.parametrize("name", ["azwi-proxy", "azwi-proxy-init"])
-def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
-    _, pod = made(a_pod(annotations=ASKED))
+def test_proxies_do_not_mount_the_api_server_token(name: str) -> None:
+    _, pod = inject(make_pod(annotations=WITH_PROXY))
 
-    empty = {
+    mount = {
         "name": "cwii-no-token",
         "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         "readOnly": True,
     }
-    assert empty in proxy(pod, name)["volumeMounts"]
+    assert mount in find_proxy(pod, name)["volumeMounts"]
     assert {"name": "cwii-no-token", "emptyDir": {}} in pod["spec"]["volumes"]
 
 
@@ -158,53 +171,53 @@ def test_proxies_see_no_token_of_the_api_server(name: str) -> None:
                 "limits": {"cpu": "100m", "memory": "128Mi"},
             },
         ),
-        ({"resources": {"limits": ONE, "requests": ONE}}, None),
+        ({"resources": {"limits": LIMITS, "requests": LIMITS}}, None),
     ],
     ids=[
         "best effort",
         "burstable",
-        "memory is limited",
-        "one says nothing",
-        "nothing in so many words",
+        "memory limit",
+        "one container without resources",
+        "zero",
         "guaranteed",
-        "limited",
-        "of the pod as a whole",
+        "limits",
+        "pod resources",
     ],
 )
-def test_a_pod_keeps_its_class_and_what_all_of_it_say_the_proxies_say_too(
+def test_proxies_keep_the_qos_class_and_declare_what_all_containers_declare(
     spec: Any, resources: object
 ) -> None:
-    _, pod = made(a_pod(annotations=ASKED, **spec))
+    _, pod = inject(make_pod(annotations=WITH_PROXY, **spec))
 
     assert {
-        repr(proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")
+        repr(find_proxy(pod, name).get("resources")) for name in ("azwi-proxy", "azwi-proxy-init")
     } == {repr(resources)}
-    assert not made(pod)[0].ops
+    assert not inject(pod)[0].ops
 
 
-def test_a_container_of_the_proxys_name_is_theirs_and_given_the_identity() -> None:
-    mine = {"name": "azwi-proxy-init", "image": "mine"}
+def test_existing_container_with_a_proxy_name_is_kept_and_injected() -> None:
+    container = {"name": "azwi-proxy-init", "image": "mine"}
 
-    _, pod = made(a_pod(annotations=ASKED, initContainers=[mine]))
+    _, pod = inject(make_pod(annotations=WITH_PROXY, initContainers=[container]))
 
-    assert proxy(pod, "azwi-proxy-init")["image"] == "mine"
-    assert env(proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == CLIENT_ID
+    assert find_proxy(pod, "azwi-proxy-init")["image"] == "mine"
+    assert env(find_proxy(pod, "azwi-proxy-init"))["AZURE_CLIENT_ID"] == CLIENT_ID
 
 
-def test_images_and_level_are_the_servers() -> None:
-    _, pod = made(
-        a_pod(annotations=ASKED),
+def test_images_and_log_level_come_from_the_flags() -> None:
+    _, pod = inject(
+        make_pod(annotations=WITH_PROXY),
         settings=Settings(tenant_id="tenant", proxy=Proxy("a", "b", "debug")),
     )
 
-    assert (proxy(pod)["image"], proxy(pod, "azwi-proxy-init")["image"]) == ("a", "b")
-    assert proxy(pod)["args"][1] == "--log-level=debug"
+    assert (find_proxy(pod)["image"], find_proxy(pod, "azwi-proxy-init")["image"]) == ("a", "b")
+    assert find_proxy(pod)["args"][1] == "--log-level=debug"
 
 
-def test_that_no_proxy_runs_on_windows_is_told() -> None:
+def test_proxy_in_a_windows_pod_is_reported() -> None:
     spec: dict[str, Any] = {"nodeSelector": {"kubernetes.io/os": "windows"}}
 
-    assert made(a_pod(annotations=ASKED, **spec))[0].warnings == (
-        f"{P}/inject-proxy-sidecar: the proxy does not run on Windows",
+    assert inject(make_pod(annotations=WITH_PROXY, **spec))[0].warnings == (
+        f"{DOMAIN}/inject-proxy-sidecar: the proxy does not run on Windows",
     )
-    assert not made(a_pod(**spec))[0].warnings
+    assert not inject(make_pod(**spec))[0].warnings

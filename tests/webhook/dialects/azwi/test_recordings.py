@@ -1,4 +1,4 @@
-"""Azure workload identity's recorded answers, and ours to the same questions."""
+"""Compares recorded answers of azure-workload-identity with the webhook's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROXIES = ("azwi-proxy", "azwi-proxy-init")
 
 
 def route(recording: Recording) -> Route:
-    """The recorded one was built without a registry and a version for its proxies."""
+    """Builds a route with proxy images that have no registry and version, as in the recordings."""
     environ = {**recording.env, "PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
     return Route(
         "azwi",
@@ -78,7 +78,7 @@ CHANGES: Mapping[str, Change] = {
 
 
 @pytest.mark.parametrize("recording", recordings("azwi"), ids=str)
-def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
+def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.message == (recording.row.get("message") or "")
@@ -87,10 +87,10 @@ def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("recording", recordings("azwi"), ids=str)
-def test_a_second_pass_is_silent(recording: Recording) -> None:
+def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    again, same = asked(route(recording), pod, picture(recording))
+    second, unchanged = asked(route(recording), pod, picture(recording))
 
-    assert not again.ops
-    assert same == pod
+    assert not second.ops
+    assert unchanged == pod

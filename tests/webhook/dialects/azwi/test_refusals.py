@@ -1,4 +1,4 @@
-"""Azure workload identity's rules, one by one: what is refused, not asked for, or told."""
+"""Tests what the mutator of the dialect azwi refuses, skips and reports."""
 
 from __future__ import annotations
 
@@ -10,23 +10,30 @@ from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, Objec
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import Settings
 
-from tests.webhook.dialects.azwi.test_mutator import CLIENT, CLIENT_ID, P, a_pod, first, made
+from tests.webhook.dialects.azwi.test_mutator import (
+    ACCOUNT_ANNOTATIONS,
+    CLIENT_ID,
+    DOMAIN,
+    first_container,
+    inject,
+    make_pod,
+)
 from tests.webhook.recorded_answers import make_route, request
 
 EXPIRATION, PORT, PROXY = (
-    f"{P}/service-account-token-expiration",
-    f"{P}/proxy-sidecar-port",
-    f"{P}/inject-proxy-sidecar",
+    f"{DOMAIN}/service-account-token-expiration",
+    f"{DOMAIN}/proxy-sidecar-port",
+    f"{DOMAIN}/inject-proxy-sidecar",
 )
-BETWEEN = "not valid. Expected value to be between 3600 and 86400"
+OUT_OF_RANGE = "not valid. Expected value to be between 3600 and 86400"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("3599", f"token expiration 3599 {BETWEEN}"),
-        ("86401", f"token expiration 86401 {BETWEEN}"),
-        ("-3600", f"token expiration -3600 {BETWEEN}"),
+        ("3599", f"token expiration 3599 {OUT_OF_RANGE}"),
+        ("86401", f"token expiration 86401 {OUT_OF_RANGE}"),
+        ("-3600", f"token expiration -3600 {OUT_OF_RANGE}"),
         ("1h", 'strconv.ParseInt: parsing "1h": invalid syntax'),
         (" 3600", 'strconv.ParseInt: parsing " 3600": invalid syntax'),
         ("3_600", 'strconv.ParseInt: parsing "3_600": invalid syntax'),
@@ -40,22 +47,25 @@ BETWEEN = "not valid. Expected value to be between 3600 and 86400"
             'strconv.ParseInt: parsing "9223372036854775808": value out of range',
         ),
         ("9" * 5000, f'strconv.ParseInt: parsing "{"9" * 5000}": value out of range'),
-        ("9223372036854775807", f"token expiration 9223372036854775807 {BETWEEN}"),
+        ("9223372036854775807", f"token expiration 9223372036854775807 {OUT_OF_RANGE}"),
     ],
     ids=lambda text: text[:20],
 )
-@pytest.mark.parametrize("bearer", ["pod", "account"])
-def test_a_token_that_cannot_last_so_is_refused(bearer: str, text: str, message: str) -> None:
-    """In the peer's own words; who wrote it and what to do stands beside."""
-    on_pod = {EXPIRATION: text} if bearer == "pod" else {}
+@pytest.mark.parametrize("scope", ["pod", "account"])
+def test_invalid_expiration_is_refused(scope: str, text: str, message: str) -> None:
+    """The message equals the peer's. A warning names the object and the remedy."""
+    on_pod = {EXPIRATION: text} if scope == "pod" else {}
 
-    decision, pod = made(a_pod(annotations=on_pod), CLIENT | ({} if on_pod else {EXPIRATION: text}))
+    decision, pod = inject(
+        make_pod(annotations=on_pod), ACCOUNT_ANNOTATIONS | ({} if on_pod else {EXPIRATION: text})
+    )
 
+    ref = "Pod shop/p" if on_pod else "ServiceAccount shop/worker"
     assert (decision.outcome, decision.code, decision.message) == ("refused", 400, message)
     assert decision.warnings == (
-        f"{EXPIRATION} of {'Pod shop/p' if on_pod else 'ServiceAccount shop/worker'} is {text!r}: write seconds from 3600 to 86400, or remove it",
+        (f"{EXPIRATION} of {ref} is {text!r}: write seconds from 3600 to 86400, or remove it"),
     )
-    assert pod == a_pod(annotations=on_pod)
+    assert pod == make_pod(annotations=on_pod)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +77,8 @@ def test_a_token_that_cannot_last_so_is_refused(bearer: str, text: str, message:
         ("-2147483649", "value out of range"),
     ],
 )
-def test_a_port_that_is_none_is_refused(text: str, reason: str) -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true", PORT: text}))
+def test_invalid_port_is_refused(text: str, reason: str) -> None:
+    decision, _ = inject(make_pod(annotations={PROXY: "true", PORT: text}))
 
     assert (
         decision.message
@@ -79,27 +89,27 @@ def test_a_port_that_is_none_is_refused(text: str, reason: str) -> None:
     )
 
 
-def test_a_port_means_nothing_without_a_proxy() -> None:
-    assert made(a_pod(annotations={PORT: "http"}))[0].outcome == "injected"
+def test_port_without_a_proxy_is_ignored() -> None:
+    assert inject(make_pod(annotations={PORT: "http"}))[0].outcome == "injected"
 
 
-def test_the_hosts_network_has_no_proxy() -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true"}, hostNetwork=True))
+def test_proxy_with_host_network_is_refused() -> None:
+    decision, _ = inject(make_pod(annotations={PROXY: "true"}, hostNetwork=True))
 
     assert decision.message == "hostNetwork is set to true, cannot inject proxy sidecar"
     assert decision.warnings == (f"remove {PROXY} of Pod shop/p, or its hostNetwork",)
 
 
-def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
-    decision, _ = made(a_pod(annotations={PROXY: "true"}, os={"name": "windows"}))
+def test_proxy_in_a_pod_with_os_windows_is_refused() -> None:
+    decision, _ = inject(make_pod(annotations={PROXY: "true"}, os={"name": "windows"}))
 
     assert decision.message == "the proxy sidecar does not run on Windows"
     assert decision.warnings == (f"remove {PROXY} of Pod shop/p",)
-    assert made(a_pod(os={"name": "windows"}))[0].outcome == "injected"
+    assert inject(make_pod(os={"name": "windows"}))[0].outcome == "injected"
 
 
 @pytest.mark.parametrize(
-    ("annotations", "spec", "begins"),
+    ("annotations", "spec", "start"),
     [
         ({PROXY: "", PORT: "x", EXPIRATION: "x"}, {"hostNetwork": True}, "hostNetwork"),
         ({PROXY: "", PORT: "x", EXPIRATION: "x"}, {}, "failed to parse"),
@@ -107,15 +117,15 @@ def test_a_pod_that_says_that_it_is_for_windows_has_no_proxy() -> None:
     ],
     ids=["host", "port", "expiration"],
 )
-def test_the_first_mistake_is_told_first(
-    annotations: dict[str, str], spec: dict[str, Any], begins: str
+def test_refusal_names_the_first_error(
+    annotations: dict[str, str], spec: dict[str, Any], start: str
 ) -> None:
-    assert made(a_pod(annotations=annotations, **spec))[0].message.startswith(begins)
+    assert inject(make_pod(annotations=annotations, **spec))[0].message.startswith(start)
 
 
 @pytest.mark.parametrize("name", ["worker", "default", "", None])
-def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
-    decision, _ = made(a_pod(serviceAccountName=name), None)
+def test_pod_with_a_missing_account_is_refused(name: str | None) -> None:
+    decision, _ = inject(make_pod(serviceAccountName=name), None)
 
     assert (decision.code, decision.message) == (
         400,
@@ -127,87 +137,97 @@ def test_a_pod_whose_account_is_not_there_is_refused(name: str | None) -> None:
 
 
 @pytest.mark.parametrize("name", ["", None])
-def test_who_names_no_account_is_default(name: str | None) -> None:
-    _, pod = made(a_pod(serviceAccountName=name))
+def test_pod_without_an_account_uses_default(name: str | None) -> None:
+    _, pod = inject(make_pod(serviceAccountName=name))
 
-    assert first(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}
+    assert first_container(pod)["env"][0] == {"name": "AZURE_CLIENT_ID", "value": CLIENT_ID}
 
 
 @pytest.mark.parametrize(
-    ("labels", "given"),
+    ("labels", "is_injected"),
     [
-        ({f"{P}/use": "true"}, True),
-        ({f"{P}/use": "True"}, False),
-        ({f"{P}/use": ""}, False),
+        ({f"{DOMAIN}/use": "true"}, True),
+        ({f"{DOMAIN}/use": "True"}, False),
+        ({f"{DOMAIN}/use": ""}, False),
         ({}, False),
         (None, False),
     ],
     ids=repr,
 )
-def test_the_label_is_looked_at_where_it_is_told_to(
+def test_label_is_required_only_with_the_flag(
     labels: dict[str, str] | None,
-    given: bool,  # noqa: FBT001 - a table
+    is_injected: bool,  # noqa: FBT001 - a table
 ) -> None:
-    pod = a_pod(labels=labels)
+    pod = make_pod(labels=labels)
 
-    strict, untouched = made(pod, settings=Settings(tenant_id="tenant", label=True))
-    lenient, _ = made(pod)
+    strict, untouched = inject(pod, settings=Settings(tenant_id="tenant", label=True))
+    lenient, _ = inject(pod)
 
-    assert strict.outcome == ("injected" if given else "nothing")
+    assert strict.outcome == ("injected" if is_injected else "nothing")
     assert lenient.outcome == "injected"
-    assert (untouched == pod) != given
-    assert any("label" in warning for warning in strict.warnings) != given
+    assert (untouched == pod) != is_injected
+    assert any("label" in warning for warning in strict.warnings) != is_injected
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [("True", True), ("yes", True), ("", True), ("false", False)]
+    ("value", "is_reported"), [("True", True), ("yes", True), ("", True), ("false", False)]
 )
-def test_a_label_that_nobody_hears_is_told(value: str, told: bool) -> None:  # noqa: FBT001 - a table
-    decision, _ = made(a_pod(labels={f"{P}/use": value}), settings=Settings(label=True))
+def test_label_with_an_unsupported_value_is_reported(value: str, is_reported: bool) -> None:  # noqa: FBT001 - a table
+    decision, _ = inject(make_pod(labels={f"{DOMAIN}/use": value}), settings=Settings(label=True))
 
     assert decision.warnings == (
-        (f'label {P}/use of Pod shop/p is {value!r}, and only "true" is heard',) if told else ()
+        (f'label {DOMAIN}/use of Pod shop/p is {value!r}, and only "true" is heard',)
+        if is_reported
+        else ()
     )
 
 
 @pytest.mark.parametrize(
-    ("account", "told"),
+    ("account", "warning"),
     [
         (
-            {f"{P}/client-id": "foo"},
-            f"{P}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: Azure will not know it",
+            {f"{DOMAIN}/client-id": "foo"},
+            (
+                f"{DOMAIN}/client-id of ServiceAccount shop/worker is 'foo', which is no UUID: "
+                "Azure will not know it"
+            ),
         ),
         (
-            CLIENT | {f"{P}/tenant-id": "foo"},
-            f"{P}/tenant-id of ServiceAccount shop/worker is 'foo', neither a UUID nor a domain: Azure will not know it",
+            ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/tenant-id": "foo"},
+            (
+                f"{DOMAIN}/tenant-id of ServiceAccount shop/worker is 'foo', "
+                "neither a UUID nor a domain: Azure will not know it"
+            ),
         ),
-        (CLIENT | {f"{P}/tenant-id": "contoso.example"}, None),
+        (ACCOUNT_ANNOTATIONS | {f"{DOMAIN}/tenant-id": "contoso.example"}, None),
     ],
     ids=["client", "tenant", "a domain"],
 )
-def test_an_id_that_azure_will_not_know_is_told(account: dict[str, str], told: str | None) -> None:
-    assert made(a_pod(), account)[0].warnings == ((told,) if told else ())
+def test_id_in_an_invalid_format_is_reported(account: dict[str, str], warning: str | None) -> None:
+    assert inject(make_pod(), account)[0].warnings == ((warning,) if warning else ())
 
 
-def test_who_did_not_ask_is_told_nothing() -> None:
-    assert not made(a_pod(labels={}), {}, Settings(label=True))[0].warnings
+def test_pod_without_the_label_gets_no_warning() -> None:
+    assert not inject(make_pod(labels={}), {}, Settings(label=True))[0].warnings
 
 
-def test_who_did_not_ask_waits_for_nobody() -> None:
-    class Blind:
+def test_pod_without_the_label_needs_no_lookup() -> None:
+    class EmptyCache:
         def get(self, ref: ObjectRef) -> ObjectMetadata | None:
             raise NotCached(ref)
 
     route = make_route("azwi", AzwiMutator(Settings(label=True)))
 
-    assert admit(route, request(a_pod(labels={})), Blind()).outcome == "nothing"
+    assert admit(route, request(make_pod(labels={})), EmptyCache()).outcome == "nothing"
 
 
-def test_a_mirror_pod_is_left_alone() -> None:
-    assert made(a_pod(annotations={"kubernetes.io/config.mirror": "x"}))[0].outcome == "nothing"
+def test_mirror_pod_is_not_changed() -> None:
+    assert (
+        inject(make_pod(annotations={"kubernetes.io/config.mirror": "x"}))[0].outcome == "nothing"
+    )
 
 
-MEETINGS: list[tuple[dict[str, Any], str | None]] = [
+CONFLICTS: list[tuple[dict[str, Any], str | None]] = [
     (
         {"env": [{"name": "AZURE_CLIENT_ID", "value": "mine"}]},
         "container c sets AZURE_CLIENT_ID itself: that is left as it is",
@@ -220,18 +240,24 @@ MEETINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"env": [{"name": "HOME", "value": "/"}]}, None),
     (
         {"envFrom": [{}]},
-        "container c takes variables from elsewhere (envFrom): where their names are ours, ours win",
+        (
+            "container c takes variables from elsewhere (envFrom): "
+            "where their names are ours, ours win"
+        ),
     ),
     (
         {"volumeMounts": [{"name": "data", "mountPath": "/var/run/secrets/azure/wi/"}]},
-        "container c has its volume data at /var/run/secrets/azure/wi: what lies there is used, not azure-workload-identity-reserved-",
+        (
+            "container c has its volume data at /var/run/secrets/azure/wi: "
+            "what lies there is used, not azure-workload-identity-reserved-"
+        ),
     ),
 ]
 
 
 @pytest.mark.parametrize(
     ("container", "warning"),
-    MEETINGS,
+    CONFLICTS,
     ids=[
         "another value",
         "a value from elsewhere",
@@ -241,14 +267,16 @@ MEETINGS: list[tuple[dict[str, Any], str | None]] = [
         "a path",
     ],
 )
-def test_what_of_theirs_meets_ours_is_told_once(
+def test_conflict_with_the_container_is_reported_once(
     container: dict[str, Any], warning: str | None
 ) -> None:
-    pod = a_pod(containers=[{"name": "c", **container}])
+    pod = make_pod(containers=[{"name": "c", **container}])
 
-    decision, becomes = made(pod)
+    decision, injected = inject(pod)
 
     assert [w[: len(warning or "")] for w in decision.warnings] == ([warning] if warning else [])
     assert all(
-        entry in first(becomes)[key] for key, entries in container.items() for entry in entries
+        entry in first_container(injected)[key]
+        for key, entries in container.items()
+        for entry in entries
     )

@@ -1,4 +1,4 @@
-"""What Azure workload identity's webhook may be told, and what it will not start with."""
+"""Tests the flags and environment variables of the dialect azwi."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ENDPOINT = [
 ]
 
 
-def told(*words: str, program: str = "", **environ: str) -> Settings:
-    return parse_settings(parse(FLAGS, words, TENANT | environ), program)
+def parse_flags(*args: str, program: str = "", **environ: str) -> Settings:
+    return parse_settings(parse(FLAGS, args, TENANT | environ), program)
 
 
 @pytest.mark.parametrize(
-    ("words", "environ", "meant"),
+    ("args", "environ", "expected"),
     [
         ([], {}, Settings(tenant_id="t")),
         (["--audience="], {}, Settings(tenant_id="t")),
@@ -69,14 +69,14 @@ def told(*words: str, program: str = "", **environ: str) -> Settings:
         "endpoint",
     ],
 )
-def test_flags_and_environment_are_the_peers(
-    words: list[str], environ: dict[str, str], meant: Settings
+def test_flags_and_environment_equal_those_of_the_peer(
+    args: list[str], environ: dict[str, str], expected: Settings
 ) -> None:
-    assert told(*words, **environ) == meant
+    assert parse_flags(*args, **environ) == expected
 
 
 @pytest.mark.parametrize(
-    ("program", "words", "layout"),
+    ("program", "args", "layout"),
     [
         ("", [], "v1.6"),
         ("azwi", [], "v1.6"),
@@ -84,14 +84,14 @@ def test_flags_and_environment_are_the_peers(
         ("azure-workload-identity-webhook", ["--layout=v1.6"], "v1.6"),
     ],
 )
-def test_who_uses_openshifts_name_finds_its_paths(
-    program: str, words: list[str], layout: str
+def test_program_name_of_openshift_selects_its_layout(
+    program: str, args: list[str], layout: str
 ) -> None:
-    assert told(*words, program=program).layout == layout
+    assert parse_flags(*args, program=program).layout == layout
 
 
 @pytest.mark.parametrize(
-    ("words", "level"),
+    ("args", "level"),
     [
         ([], "info"),
         (["--log-level="], "info"),
@@ -100,16 +100,16 @@ def test_who_uses_openshifts_name_finds_its_paths(
         (["--log-level", "all"], "debug"),
     ],
 )
-def test_its_word_for_the_proxies_log_is_that_for_its_own(words: list[str], level: str) -> None:
-    assert build_service(ALL["azwi"], words, TENANT).serving.log_level == level
-    beside = build_service(ALL["azwi"], words, TENANT, path="/azwi/mutate-v1-pod")
-    assert beside.flags.values.get("proxy.log_level", "") == "".join(words).removeprefix(
+def test_log_level_applies_to_the_webhook_and_to_the_proxies(args: list[str], level: str) -> None:
+    assert build_service(ALL["azwi"], args, TENANT).serving.log_level == level
+    service = build_service(ALL["azwi"], args, TENANT, path="/azwi/mutate-v1-pod")
+    assert service.flags.values.get("proxy.log_level", "") == "".join(args).removeprefix(
         "--log-level"
     ).removeprefix("=")
 
 
 @pytest.mark.parametrize(
-    ("words", "environ", "problem"),
+    ("args", "environ", "problem"),
     [
         ([], {"AZURE_TENANT_ID": ""}, "AZURE_TENANT_ID is not set"),
         ([], {"AZURE_ENVIRONMENT": "Mars"}, "AZURE_ENVIRONMENT is 'Mars'"),
@@ -157,11 +157,9 @@ def test_its_word_for_the_proxies_log_is_that_for_its_own(words: list[str], leve
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
-def test_it_does_not_start_with_what_cannot_be_meant(
-    words: list[str], environ: dict[str, str], problem: str
-) -> None:
+def test_invalid_flag_is_an_error(args: list[str], environ: dict[str, str], problem: str) -> None:
     with pytest.raises(BadFlag, match=r".: .") as e:
-        told(*words, **environ)
+        parse_flags(*args, **environ)
 
     assert problem in e.value.problem
     assert e.value.remedy

@@ -1,4 +1,4 @@
-"""What dialects heed besides annotations, read from real files and told on."""
+"""Tests the reader of external configuration with real files and fake objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROLES = '{"shop/billing": {"RoleARN": "one"}}'
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-class Cluster:
+class FakeObjects:
     def __init__(self) -> None:
         self.server = "here"
         self.objects: dict[ObjectRef, ObjectMetadata] = {}
@@ -37,21 +37,21 @@ class Cluster:
         return self.server
 
 
-class Read:
-    """A reader, and what it told."""
+class ReaderFixture:
+    """Runs a reader on fake objects, and collects its log and metrics."""
 
     def __init__(self, folder: Path, *sources: ExternalConfig) -> None:
         self.metrics = Metrics()
         self._log = folder / "log"
         self._log.touch()
-        self.known = Cluster()
+        self.objects = FakeObjects()
         self._file = os.open(self._log, os.O_WRONLY | os.O_APPEND)
         self._reader = ExternalConfigReader(
-            sources, self.known, ErrorReport(self.metrics, Log(self._file))
+            sources, self.objects, ErrorReport(self.metrics, Log(self._file))
         )
 
-    def look(self) -> Sequence[str]:
-        """The levels and sentences of what is told this time."""
+    def refresh(self) -> Sequence[str]:
+        """Refreshes once, and returns the levels and texts of the new log lines."""
         before = len(self._log.read_text().splitlines())
         self._reader.refresh()
         return [
@@ -59,19 +59,18 @@ class Read:
             for line in map(json.loads, self._log.read_text().splitlines()[before:])
         ]
 
-    def trouble(self, name: str) -> bool:
-        return (
-            f'cwii_external_config_error{{source="{name}"}} 1' in self.metrics.exposition().decode()
-        )
+    def has_error(self, name: str) -> bool:
+        line = f'cwii_external_config_error{{source="{name}"}} 1'
+        return line in self.metrics.exposition().decode()
 
 
-def mounted(folder: Path, text: str) -> Path:
-    """As the kubelet mounts a ConfigMap: a link to a link, of which the second is swapped."""
+def mount_config_map(folder: Path, text: str) -> Path:
+    """Writes a file as the kubelet does: a link to a link, and the second link is replaced."""
     number = len(list(folder.glob("..2025*")))
-    behind = folder / f"..2025_{number}"
-    behind.mkdir()
-    (behind / "config.json").write_text(text)
-    (folder / "..new").symlink_to(behind.name)
+    version = folder / f"..2025_{number}"
+    version.mkdir()
+    (version / "config.json").write_text(text)
+    (folder / "..new").symlink_to(version.name)
     (folder / "..new").rename(folder / "..data")
     if not (folder / "config.json").is_symlink():
         (folder / "config.json").symlink_to("..data/config.json")
@@ -79,29 +78,29 @@ def mounted(folder: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def config_file(tmp_path: Path) -> Path:
     (tmp_path / "mount").mkdir()
-    return mounted(tmp_path / "mount", SHOP)
+    return mount_config_map(tmp_path / "mount", SHOP)
 
 
-def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
-    tmp_path: Path, file: Path
+def test_file_is_read_again_after_the_kubelet_replaces_it(
+    tmp_path: Path, config_file: Path
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
+    identities = AgentIdentities(str(config_file))
+    reader = ReaderFixture(tmp_path, identities)
 
-    assert read.look() == ["info what is heeded besides annotations was read"]
+    assert reader.refresh() == ["info what is heeded besides annotations was read"]
     assert identities.pairs == {("shop", "billing")}
-    assert read.look() == []
+    assert reader.refresh() == []
 
-    mounted(file.parent, OTHER)
+    mount_config_map(config_file.parent, OTHER)
 
-    assert len(read.look()) == 1
+    assert len(reader.refresh()) == 1
     assert identities.pairs == {("other", "billing")}
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("invalid", "problem"),
     [
         (b"{", "Input data was truncated"),
         (b'{"identities": "all"}', "Expected `array | null`, got `str`"),
@@ -111,116 +110,121 @@ def test_a_file_is_read_and_read_again_when_the_kubelet_swaps_it(
     ],
     ids=["no json", "no list", "no text", "too long", "too deep"],
 )
-def test_what_cannot_be_read_is_told_once_and_what_was_good_stays(
-    tmp_path: Path, file: Path, broken: bytes, told: str
+def test_error_is_logged_once_and_the_last_valid_content_stays(
+    tmp_path: Path, config_file: Path, invalid: bytes, problem: str
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
-    read.look()
+    identities = AgentIdentities(str(config_file))
+    reader = ReaderFixture(tmp_path, identities)
+    reader.refresh()
 
-    file.write_bytes(broken)
-    first, second = read.look(), read.look()
+    config_file.write_bytes(invalid)
+    first, second = reader.refresh(), reader.refresh()
 
     assert len(first) == 1
-    assert first[0].startswith(f"warning {file}")
-    assert told in first[0]
-    assert (second, read.trouble("identities")) == ([], True)
+    assert first[0].startswith(f"warning {config_file}")
+    assert problem in first[0]
+    assert (second, reader.has_error("identities")) == ([], True)
     assert identities.pairs == {("shop", "billing")}
 
-    file.write_text(OTHER)
+    config_file.write_text(OTHER)
 
-    assert read.look() == ["info what is heeded besides annotations was read"]
-    assert not read.trouble("identities")
+    assert reader.refresh() == ["info what is heeded besides annotations was read"]
+    assert not reader.has_error("identities")
     assert identities.pairs == {("other", "billing")}
 
 
-def test_a_folder_in_its_place_is_told_too(tmp_path: Path) -> None:
-    assert "Is a directory" in Read(tmp_path, AgentIdentities(str(tmp_path))).look()[0]
+def test_folder_instead_of_a_file_is_reported(tmp_path: Path) -> None:
+    assert "Is a directory" in ReaderFixture(tmp_path, AgentIdentities(str(tmp_path))).refresh()[0]
 
 
-def test_without_the_file_nobody_goes_to_the_agent(tmp_path: Path, file: Path) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
-    read.look()
+def test_missing_file_means_no_identities_of_the_agent(tmp_path: Path, config_file: Path) -> None:
+    identities = AgentIdentities(str(config_file))
+    reader = ReaderFixture(tmp_path, identities)
+    reader.refresh()
 
-    file.unlink()
+    config_file.unlink()
 
-    assert read.look() == [f"warning there is no file {file}: nobody gets credentials of the agent"]
-    assert (identities.pairs, read.trouble("identities")) == (frozenset(), True)
-
-
-def test_an_empty_file_is_nobody_without_trouble(tmp_path: Path, file: Path) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, identities)
-    file.write_text("")
-    read.look()
-
-    assert (identities.pairs, read.trouble("identities")) == (frozenset(), False)
+    assert reader.refresh() == [
+        f"warning there is no file {config_file}: nobody gets credentials of the agent"
+    ]
+    assert (identities.pairs, reader.has_error("identities")) == (frozenset(), True)
 
 
-def role(roles: ConfigMapRoles) -> str:
-    found = roles.entry("shop", "billing")
-    return found.rolearn if found else ""
+def test_empty_file_means_no_identities_and_no_error(tmp_path: Path, config_file: Path) -> None:
+    identities = AgentIdentities(str(config_file))
+    reader = ReaderFixture(tmp_path, identities)
+    config_file.write_text("")
+    reader.refresh()
+
+    assert (identities.pairs, reader.has_error("identities")) == (frozenset(), False)
 
 
-def test_the_config_map_is_read_and_what_was_good_stays(tmp_path: Path) -> None:
+def find_role(roles: ConfigMapRoles) -> str:
+    entry = roles.entry("shop", "billing")
+    return entry.rolearn if entry else ""
+
+
+def test_config_map_is_read_and_its_last_valid_content_stays(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
+    reader = ReaderFixture(tmp_path, roles)
 
-    assert read.look() == [
+    assert reader.refresh() == [
         "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
     ]
-    assert read.trouble("config-map")
+    assert reader.has_error("config-map")
 
-    read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
-    assert read.look() == ["info what is heeded besides annotations was read"]
-    assert (role(roles), read.trouble("config-map")) == ("one", False)
+    reader.objects.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
+    assert reader.refresh() == ["info what is heeded besides annotations was read"]
+    assert (find_role(roles), reader.has_error("config-map")) == ("one", False)
 
-    for broken in (
+    for invalid in (
         {"config": "{"},
         {"config": '{"shop/billing": {"RoleARN": 1}}'},
         {"config": f'{{"shop/billing": {{"RoleARN": {DEEP}}}}}'},
         {},
     ):
-        read.known.objects[roles.ref] = ObjectMetadata(broken, (), "u")
-        assert read.look()[0].endswith("what it said last is still heeded"), broken
-        assert (role(roles), read.trouble("config-map")) == ("one", True)
+        reader.objects.objects[roles.ref] = ObjectMetadata(invalid, (), "u")
+        assert reader.refresh()[0].endswith("what it said last is still heeded"), invalid
+        assert (find_role(roles), reader.has_error("config-map")) == ("one", True)
 
 
-def test_who_deletes_the_config_map_takes_nothing_away(tmp_path: Path) -> None:
+def test_roles_stay_after_the_config_map_is_deleted(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
-    read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
-    read.look()
+    reader = ReaderFixture(tmp_path, roles)
+    reader.objects.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
+    reader.refresh()
 
-    read.known.objects.clear()
+    reader.objects.objects.clear()
 
-    assert read.look() == [
-        "warning there is no ConfigMap eks/pod-identity-webhook with a key config: what it said last is still heeded"
+    assert reader.refresh() == [
+        (
+            "warning there is no ConfigMap eks/pod-identity-webhook with a key config: "
+            "what it said last is still heeded"
+        )
     ]
-    assert role(roles) == "one"
+    assert find_role(roles) == "one"
 
 
-def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Path) -> None:
+def test_content_from_another_cluster_is_dropped(tmp_path: Path) -> None:
     roles = ConfigMapRoles("eks")
-    read = Read(tmp_path, roles)
-    read.known.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
-    read.look()
+    reader = ReaderFixture(tmp_path, roles)
+    reader.objects.objects[roles.ref] = ObjectMetadata({"config": ROLES}, (), "u")
+    reader.refresh()
 
-    read.known.server = "there"  # where just the same stands
-    read.look()
-    assert role(roles) == "one"
+    reader.objects.server = "there"  # a cluster with an equal ConfigMap
+    reader.refresh()
+    assert find_role(roles) == "one"
 
-    read.known.server = "elsewhere"
-    read.known.objects.clear()
-    assert read.look() == [
+    reader.objects.server = "elsewhere"
+    reader.objects.objects.clear()
+    assert reader.refresh() == [
         "warning there is no ConfigMap eks/pod-identity-webhook with a key config"
     ]
-    assert role(roles) == ""
+    assert find_role(roles) == ""
 
 
 @pytest.mark.parametrize(
-    ("text", "problem", "found"),
+    ("text", "problem", "role"),
     [
         ('{"shop/billing": {"rolearn": "one", "ToBeInvented": 1}}', "", "one"),
         ('{"shop/billing": {"RoleARN": "one", "Audience": null}}', "", "one"),
@@ -233,24 +237,26 @@ def test_what_was_good_in_another_cluster_is_not_heeded_in_this_one(tmp_path: Pa
         ),
     ],
 )
-def test_the_config_map_is_read_as_go_reads_it(text: str, problem: str, found: str) -> None:
+def test_config_map_is_parsed_as_in_go(text: str, problem: str, role: str) -> None:
     roles = ConfigMapRoles("eks")
 
-    told = roles.update(text)
+    error = roles.update(text)
 
-    assert problem in told if problem else not told
-    assert role(roles) == found
-
-
-def test_of_two_dialects_sources_one_trouble_is_trouble(tmp_path: Path, file: Path) -> None:
-    read = Read(tmp_path, AgentIdentities("/nowhere/config.json"), AgentIdentities(str(file)))
-    read.look()
-
-    assert read.trouble("identities")
+    assert problem in error if problem else not error
+    assert find_role(roles) == role
 
 
-class Strange:
-    """A source that fails as nobody thought of."""
+def test_metric_shows_the_error_of_one_of_two_sources(tmp_path: Path, config_file: Path) -> None:
+    reader = ReaderFixture(
+        tmp_path, AgentIdentities("/nowhere/config.json"), AgentIdentities(str(config_file))
+    )
+    reader.refresh()
+
+    assert reader.has_error("identities")
+
+
+class FailingConfig:
+    """Raises an error that the reader does not expect."""
 
     name: Name = "identities"
     location = LocalFile("strange")
@@ -259,13 +265,13 @@ class Strange:
         raise LookupError(f"there is none for {text}")
 
 
-def test_a_source_that_fails_as_nobody_thought_of_stops_no_other(
-    tmp_path: Path, file: Path
+def test_unexpected_error_of_one_source_does_not_stop_others(
+    tmp_path: Path, config_file: Path
 ) -> None:
-    identities = AgentIdentities(str(file))
-    read = Read(tmp_path, Strange(), identities)
+    identities = AgentIdentities(str(config_file))
+    reader = ReaderFixture(tmp_path, FailingConfig(), identities)
 
-    told = read.look()
+    messages = reader.refresh()
 
-    assert "LookupError: there is none for None" in told[0]
-    assert (read.trouble("identities"), identities.pairs) == (True, {("shop", "billing")})
+    assert "LookupError: there is none for None" in messages[0]
+    assert (reader.has_error("identities"), identities.pairs) == (True, {("shop", "billing")})

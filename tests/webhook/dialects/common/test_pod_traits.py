@@ -1,4 +1,4 @@
-"""The class of a pod, as the API server judges it, and containers of ours that leave it as it is."""
+"""Tests the QoS class of a pod, and that helper containers keep it."""
 
 from __future__ import annotations
 
@@ -10,73 +10,77 @@ from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.pod_traits import QosClass, parse_quantity, qos_class
 from cwii_webhook.dialects.cwii.settings import Settings
 
-from tests.webhook.dialects.cwii.pods import AWS, GCP, a_pod, made, said
+from tests.webhook.dialects.cwii.pods import AWS, GCP, inject, make_cluster, make_pod
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked, request
 
 Json = dict[str, Any]
-BOTH = {"cpu": "1", "memory": "1Gi"}
-NONE = {"cpu": "0", "memory": "0"}
-PROXIED = {"azure.workload.identity/inject-proxy-sidecar": "true"}
+CPU_AND_MEMORY = {"cpu": "1", "memory": "1Gi"}
+ZERO = {"cpu": "0", "memory": "0"}
+WITH_PROXY = {"azure.workload.identity/inject-proxy-sidecar": "true"}
 CLASSES: list[tuple[list[Json], QosClass]] = [
     ([{}], "BestEffort"),
-    ([{"requests": NONE}], "BestEffort"),
+    ([{"requests": ZERO}], "BestEffort"),
     ([{"requests": {"cpu": 0, "memory": "0Mi"}, "limits": {"cpu": "0m"}}], "BestEffort"),
     ([{"requests": {"ephemeral-storage": "1Gi"}}], "BestEffort"),
-    ([{"limits": BOTH}], "Guaranteed"),
-    ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": BOTH}], "Guaranteed"),
+    ([{"limits": CPU_AND_MEMORY}], "Guaranteed"),
+    ([{"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": CPU_AND_MEMORY}], "Guaranteed"),
     (
         [{"requests": {"cpu": 1, "memory": 1073741824}, "limits": {"cpu": "1e0", "memory": "1Gi"}}],
         "Guaranteed",
     ),
-    ([{"requests": {"cpu": "0.5"}, "limits": BOTH}], "Burstable"),
+    ([{"requests": {"cpu": "0.5"}, "limits": CPU_AND_MEMORY}], "Burstable"),
     ([{"limits": {"cpu": "1", "memory": "0"}}], "Burstable"),
-    ([{"limits": BOTH}, {}], "Burstable"),
-    ([{"limits": BOTH}, {"requests": NONE}], "Burstable"),
+    ([{"limits": CPU_AND_MEMORY}, {}], "Burstable"),
+    ([{"limits": CPU_AND_MEMORY}, {"requests": ZERO}], "Burstable"),
     ([{"requests": {"cpu": "1n"}}], "Burstable"),
 ]
 
 
-def read(pod: Json) -> Pod:
-    found = request(pod).object
-    assert found
-    return found
+def decode_pod(pod: Json) -> Pod:
+    decoded = request(pod).object
+    assert decoded
+    return decoded
 
 
 @pytest.mark.parametrize(
-    ("resources", "judged"),
+    ("resources", "expected"),
     CLASSES,
 )
-def test_a_pods_class_is_what_the_api_server_makes_of_it(
-    resources: list[Json], judged: QosClass
-) -> None:
+def test_qos_class_equals_that_of_the_api_server(resources: list[Json], expected: QosClass) -> None:
     containers = [
-        {"name": f"c{number}", "resources": each} for number, each in enumerate(resources)
+        {"name": f"c{number}", "resources": entry} for number, entry in enumerate(resources)
     ]
 
-    assert qos_class(read(a_pod(containers=containers))) == judged
+    assert qos_class(decode_pod(make_pod(containers=containers))) == expected
     assert (
-        qos_class(read(a_pod(containers=containers[:1], initContainers=containers[1:]))) == judged
+        qos_class(decode_pod(make_pod(containers=containers[:1], initContainers=containers[1:])))
+        == expected
     )
 
 
 @pytest.mark.parametrize(
-    ("own", "judged"),
+    ("pod_resources", "expected"),
     [
-        ({"requests": NONE}, "BestEffort"),
-        ({"limits": BOTH}, "Guaranteed"),
-        ({"requests": BOTH}, "Burstable"),
+        ({"requests": ZERO}, "BestEffort"),
+        ({"limits": CPU_AND_MEMORY}, "Guaranteed"),
+        ({"requests": CPU_AND_MEMORY}, "Burstable"),
         ({}, "Burstable"),
     ],
 )
-def test_what_is_said_of_the_whole_pod_goes_before_its_containers(
-    own: Json, judged: QosClass
+def test_resources_of_the_pod_take_precedence_over_those_of_containers(
+    pod_resources: Json, expected: QosClass
 ) -> None:
     assert (
         qos_class(
-            read(a_pod(resources=own, containers=[{"name": "c", "resources": {"requests": BOTH}}]))
+            decode_pod(
+                make_pod(
+                    resources=pod_resources,
+                    containers=[{"name": "c", "resources": {"requests": CPU_AND_MEMORY}}],
+                )
+            )
         )
-        == judged
+        == expected
     )
 
 
@@ -84,42 +88,42 @@ def test_what_is_said_of_the_whole_pod_goes_before_its_containers(
     "resources",
     [
         {},
-        {"requests": NONE},
+        {"requests": ZERO},
         {"requests": {"cpu": "0m"}, "limits": {"memory": 0}},
-        {"limits": NONE},
-        {"limits": BOTH},
+        {"limits": ZERO},
+        {"limits": CPU_AND_MEMORY},
         {"requests": {"cpu": "100m"}},
-        {"requests": NONE, "limits": BOTH},
+        {"requests": ZERO, "limits": CPU_AND_MEMORY},
     ],
     ids=str,
 )
-def test_containers_of_ours_leave_a_pod_its_class(resources: Json) -> None:
-    pod = a_pod(containers=[{"name": "c", "resources": resources}])
+def test_helpers_of_cwii_keep_the_qos_class(resources: Json) -> None:
+    pod = make_pod(containers=[{"name": "c", "resources": resources}])
 
-    after = made(
+    injected = inject(
         pod,
         Settings(gcp_delivery="init-container"),
         account={**AWS, **GCP, "cwii.dev/aws-verify": "true"},
     )[1]
 
-    assert len(after["spec"]["initContainers"]) == 2
-    assert qos_class(read(after)) == qos_class(read(pod))
+    assert len(injected["spec"]["initContainers"]) == 2
+    assert qos_class(decode_pod(injected)) == qos_class(decode_pod(pod))
 
 
-@pytest.mark.parametrize("limits", [NONE, BOTH, {"cpu": "1", "memory": "0"}], ids=str)
+@pytest.mark.parametrize("limits", [ZERO, CPU_AND_MEMORY, {"cpu": "1", "memory": "0"}], ids=str)
 @pytest.mark.parametrize("dialect", ["azwi", "gcpwif"])
-def test_containers_of_the_peers_leave_a_pod_its_class(dialect: str, limits: Json) -> None:
-    proxied = a_pod(PROXIED, containers=[{"name": "c", "resources": {"limits": limits}}])
+def test_helpers_of_other_dialects_keep_the_qos_class(dialect: str, limits: Json) -> None:
+    pod = make_pod(WITH_PROXY, containers=[{"name": "c", "resources": {"limits": limits}}])
 
-    decision, after = asked(ROUTES[dialect], proxied, said(account=SENSIBLE[dialect]))
+    decision, injected = asked(ROUTES[dialect], pod, make_cluster(account=SENSIBLE[dialect]))
 
     assert decision.outcome == "injected"
-    assert len(after["spec"]["initContainers"]) == {"azwi": 2, "gcpwif": 1}[dialect]
-    assert qos_class(read(after)) == qos_class(read(proxied))
+    assert len(injected["spec"]["initContainers"]) == {"azwi": 2, "gcpwif": 1}[dialect]
+    assert qos_class(decode_pod(injected)) == qos_class(decode_pod(pod))
 
 
 @pytest.mark.parametrize(
-    ("written", "number"),
+    ("text", "number"),
     [
         ("1", 1),
         ("0.5", Fraction(1, 2)),
@@ -133,12 +137,10 @@ def test_containers_of_the_peers_leave_a_pod_its_class(dialect: str, limits: Jso
         (2, 2),
     ],
 )
-def test_a_quantity_is_read_as_kubernetes_reads_it(
-    written: str | int, number: Fraction | int
-) -> None:
-    assert parse_quantity(written) == number * 10**9
+def test_quantity_is_parsed_as_in_kubernetes(text: str | int, number: Fraction | int) -> None:
+    assert parse_quantity(text) == number * 10**9
 
 
-@pytest.mark.parametrize("written", ["", "x", "1e999999999", "9" * 5000, "1 Gi"])
-def test_what_is_no_quantity_is_something(written: str) -> None:
-    assert parse_quantity(written) == 1
+@pytest.mark.parametrize("text", ["", "x", "1e999999999", "9" * 5000, "1 Gi"])
+def test_invalid_quantity_is_not_zero(text: str) -> None:
+    assert parse_quantity(text) == 1

@@ -1,4 +1,4 @@
-"""Words that are none, or that are written where nobody hears them: each is told, with what may have been meant."""
+"""Tests hints for misspelt annotations and for annotations on the wrong object."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import pytest
 from cwii_webhook.admission.admit import Decision
 from cwii_webhook.dialects.common.typo_hints import MAX_HINTS, nearest_match, printable
 
-from tests.webhook.dialects.cwii.pods import a_pod
-from tests.webhook.dialects.cwii.pods import said as objects
+from tests.webhook.dialects.cwii.pods import make_cluster, make_pod
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked
 
 EKS, AZWI, GCPWIF = "eks.amazonaws.com", "azure.workload.identity", "cloud.google.com"
 
 
-def decided(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) -> Decision:
-    return asked(ROUTES[dialect], a_pod(pod), objects(account=account))[0]
+def decide(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) -> Decision:
+    return asked(ROUTES[dialect], make_pod(pod), make_cluster(account=account))[0]
 
 
-def told(
+def get_warnings(
     dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """Of a pod that is given something."""
-    return decided(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
+    """Returns the warnings for a pod that is injected."""
+    return decide(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
 
 
 @pytest.mark.parametrize(
-    ("dialect", "key", "near"),
+    ("dialect", "key", "nearest"),
     [
         ("eks", f"{EKS}/rolearn", f"{EKS}/role-arn"),
         ("eks", f"{EKS}/role_arn", f"{EKS}/role-arn"),
@@ -40,14 +39,14 @@ def told(
         ("gcpwif", f"{GCPWIF}/service-account", f"{GCPWIF}/service-account-email"),
     ],
 )
-@pytest.mark.parametrize("bearer", ["account", "pod"])
-def test_a_word_that_is_nearly_one_is_told_with_that(
-    dialect: str, key: str, near: str, bearer: str
+@pytest.mark.parametrize("scope", ["account", "pod"])
+def test_misspelt_annotation_is_reported_with_the_nearest_key(
+    dialect: str, key: str, nearest: str, scope: str
 ) -> None:
-    ref = {"account": "ServiceAccount shop/worker", "pod": "Pod shop/p"}[bearer]
+    ref = {"account": "ServiceAccount shop/worker", "pod": "Pod shop/p"}[scope]
 
-    assert told(dialect, **{bearer: {key: "x"}}) == (
-        f"'{key}' of {ref} is no word of {dialect}'s: did you mean {near}?",
+    assert get_warnings(dialect, **{scope: {key: "x"}}) == (
+        f"'{key}' of {ref} is no word of {dialect}'s: did you mean {nearest}?",
     )
 
 
@@ -81,14 +80,16 @@ def test_a_word_that_is_nearly_one_is_told_with_that(
         ("azwi", ["azure.workload.identity/use-other", "example.com/client-idd"]),
     ],
 )
-def test_others_have_words_in_these_domains_too(dialect: str, keys: list[str]) -> None:
-    every = dict.fromkeys(keys, "x")
+def test_annotations_of_other_software_in_the_domain_cause_no_hint(
+    dialect: str, keys: list[str]
+) -> None:
+    annotations = dict.fromkeys(keys, "x")
 
-    assert told(dialect, every, every) == ()
+    assert get_warnings(dialect, annotations, annotations) == ()
 
 
 @pytest.mark.parametrize(
-    ("dialect", "key", "way"),
+    ("dialect", "key", "remedy"),
     [
         ("eks", f"{EKS}/role-arn", "is not heard there: write it on its ServiceAccount"),
         ("eks", f"{EKS}/audience", "is not heard there: write it on its ServiceAccount"),
@@ -106,10 +107,8 @@ def test_others_have_words_in_these_domains_too(dialect: str, keys: list[str]) -
         ),
     ],
 )
-def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(
-    dialect: str, key: str, way: str
-) -> None:
-    assert told(dialect, pod={key: "x"}) == (f"{key} of Pod shop/p {way}",)
+def test_misplaced_annotation_on_the_pod_is_reported(dialect: str, key: str, remedy: str) -> None:
+    assert get_warnings(dialect, pod={key: "x"}) == (f"{key} of Pod shop/p {remedy}",)
 
 
 @pytest.mark.parametrize(
@@ -120,37 +119,41 @@ def test_a_word_on_the_pod_that_is_heard_elsewhere_is_told(
         ("gcpwif", f"{GCPWIF}/skip-containers"),
     ],
 )
-def test_a_word_on_the_account_that_is_heard_on_the_pod_is_told(dialect: str, key: str) -> None:
-    assert told(dialect, account={key: "x"}) == (
+def test_misplaced_annotation_on_the_account_is_reported(dialect: str, key: str) -> None:
+    assert get_warnings(dialect, account={key: "x"}) == (
         f"{key} of ServiceAccount shop/worker is not heard there: write it on the pod",
     )
 
 
-def test_googles_words_are_written_on_pods_and_told_of_where_they_stand_there_alone() -> None:
+def test_gcpwif_annotations_on_the_pod_are_reported_only_if_the_account_has_none() -> None:
     provider = f"{GCPWIF}/workload-identity-provider"
 
-    assert told("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
-    assert decided("gcpwif", {provider: "x"}, {}).warnings == (
+    assert get_warnings("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
+    assert decide("gcpwif", {provider: "x"}, {}).warnings == (
         f"{provider} of Pod shop/p is not heard there: write it on ServiceAccount shop/worker",
     )
 
 
-def test_a_refusal_tells_of_misspelt_words_too() -> None:
-    said = {f"{GCPWIF}/workload-identity-provder": "x", f"{GCPWIF}/service-account-email": "a@b"}
+def test_refusal_reports_misspelt_annotations() -> None:
+    annotations = {
+        f"{GCPWIF}/workload-identity-provder": "x",
+        f"{GCPWIF}/service-account-email": "a@b",
+    }
 
-    decision = decided("gcpwif", {}, said)
+    decision = decide("gcpwif", {}, annotations)
 
     assert decision.outcome == "refused"
     assert "did you mean cloud.google.com/workload-identity-provider?" in decision.warnings[-1]
 
 
-def test_of_many_odd_words_a_few_are_told() -> None:
+def test_number_of_hints_is_limited() -> None:
     assert (
-        len(told("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)})) == MAX_HINTS
+        len(get_warnings("eks", pod={f"{EKS}/role-arn{number}": "" for number in range(1000)}))
+        == MAX_HINTS
     )
 
 
-def test_what_is_like_nothing_is_near_nothing() -> None:
+def test_nearest_match_is_empty_without_a_similar_candidate() -> None:
     assert (
         nearest_match("sidecra", ["sidecar", "web"]),
         nearest_match("x", ["sidecar"]),
@@ -162,6 +165,6 @@ def test_what_is_like_nothing_is_near_nothing() -> None:
     )
 
 
-def test_what_is_shown_has_nothing_that_a_terminal_obeys() -> None:
+def test_printable_text_is_escaped_and_short() -> None:
     assert printable("\x1b[31mred\n") == r"'\x1b[31mred\n'"
     assert len(printable("x" * 1000)) < 70

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cwii_webhook.admission.cluster_view import LookupFailed, NotCached, ObjectMetadata, ObjectRef
 
-from tests.webhook.dialects.cwii.pods import EVERYTHING, a_pod, said
+from tests.webhook.dialects.cwii.pods import ALL_CLOUDS, make_cluster, make_pod
 from tests.webhook.harness import ROUTES, Counter, Sight, review
 from tests.webhook.recorded_answers import asked
 
@@ -22,7 +22,7 @@ class FailingLookup(Sight):
         raise LookupFailed(f"the API server did not answer for {ref}")
 
 
-OWN_ANNOTATIONS = (
+CWII_ANNOTATIONS = (
     "cwii.dev/aws-role-arn",
     "cwii.dev/aws-region",
     "cwii.dev/aws-role-session-name",
@@ -41,21 +41,23 @@ NATIVE_ANNOTATIONS = {
 }
 
 
-@pytest.mark.parametrize("key", [*OWN_ANNOTATIONS, *NATIVE_ANNOTATIONS])
+@pytest.mark.parametrize("key", [*CWII_ANNOTATIONS, *NATIVE_ANNOTATIONS])
 def test_variable_reference_is_refused(key: str) -> None:
     """Covers each annotation whose value becomes an environment variable."""
-    annotations = {**EVERYTHING, key: REFERENCE}
+    annotations = {**ALL_CLOUDS, key: REFERENCE}
     annotations.pop(NATIVE_ANNOTATIONS.get(key, ""), None)
 
-    decision, pod = asked(ROUTES["cwii by container"], a_pod(), said(account=annotations))
+    decision, pod = asked(
+        ROUTES["cwii by container"], make_pod(), make_cluster(account=annotations)
+    )
 
     assert decision.outcome == "refused"
     assert key in decision.message
-    assert pod == a_pod()
+    assert pod == make_pod()
 
 
 def test_failed_lookup_is_an_http_error() -> None:
-    reply = Counter(ROUTES["cwii"], EmptyCache(), FailingLookup)(review(a_pod()))
+    reply = Counter(ROUTES["cwii"], EmptyCache(), FailingLookup)(review(make_pod()))
 
     assert reply.status == 503
     assert b"did not answer" in reply.body

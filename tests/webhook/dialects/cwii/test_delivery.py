@@ -1,4 +1,4 @@
-"""How Google's credentials come to a pod in cwii's dialect."""
+"""Tests the delivery of Google's credentials in cwii's dialect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import pytest
 from cwii_webhook.dialects.cwii import google_credentials as credentials
 from cwii_webhook.dialects.cwii.settings import Settings
 
-from tests.webhook.dialects.cwii.pods import AUDIENCE, GCP, ROOT, env, given, volume
+from tests.webhook.dialects.cwii.pods import (
+    AUDIENCE,
+    GCP,
+    ROOT,
+    env,
+    find_volume,
+    inject_with_account,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,9 +30,7 @@ from tests.webhook.dialects.cwii.pods import AUDIENCE, GCP, ROOT, env, given, vo
         ("aud1", "", "cwii-gcp-creds-54b5a930a9cf"),
     ],
 )
-def test_a_config_map_has_the_name_that_cwii_gives_it(
-    audience: str, account: str, name: str
-) -> None:
+def test_name_of_the_config_map_equals_that_of_cwii(audience: str, account: str, name: str) -> None:
     assert credentials.config_map_name(audience, account) == name
 
 
@@ -43,7 +48,7 @@ ANNOTATION = {
 
 
 @pytest.mark.parametrize(
-    ("word", "way"),
+    ("delivery", "volume_source"),
     [
         ("annotation", "downwardAPI"),
         ("Annotation", "downwardAPI"),
@@ -55,19 +60,19 @@ ANNOTATION = {
         (" init_container ", "emptyDir"),
     ],
 )
-def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
-    decision, pod = given(
+def test_delivery_annotation_selects_the_volume_source(delivery: str, volume_source: str) -> None:
+    decision, pod = inject_with_account(
         {
             **GCP,
-            "cwii.dev/gcp-delivery": word,
+            "cwii.dev/gcp-delivery": delivery,
             "cwii.dev/gcp-service-account": "sa@p.iam.gserviceaccount.com",
         }
     )
 
-    assert set(volume(pod, "cwii-gcp-creds")) == {"name", way}
+    assert set(find_volume(pod, "cwii-gcp-creds")) == {"name", volume_source}
     texts = [
         pod["metadata"]["annotations"].get("cwii.dev/gcp-credentials"),
-        *[one.data["credentials.json"] for one in decision.prerequisites],
+        *[config_map.data["credentials.json"] for config_map in decision.prerequisites],
         *[env(c)["CWII_GCP_CREDS_JSON"] for c in pod["spec"].get("initContainers", ())],
     ]
     (text,) = [text for text in texts if text]
@@ -79,16 +84,16 @@ def test_googles_credentials_come_as_is_said(word: str, way: str) -> None:
     )
 
 
-def test_without_its_flag_they_come_by_annotation_and_nothing_is_written() -> None:
-    decision, pod = given(GCP)
+def test_default_delivery_is_an_annotation_without_writes_to_the_cluster() -> None:
+    decision, pod = inject_with_account(GCP)
 
-    assert volume(pod, "cwii-gcp-creds")["downwardAPI"] == ANNOTATION
+    assert find_volume(pod, "cwii-gcp-creds")["downwardAPI"] == ANNOTATION
     assert "initContainers" not in pod["spec"]
     assert decision.prerequisites == ()
 
 
-def test_credentials_are_written_before_the_pods_own_init_containers() -> None:
-    _, pod = given(
+def test_credentials_writer_runs_before_other_init_containers() -> None:
+    _, pod = inject_with_account(
         {**GCP, "cwii.dev/gcp-verify": "true"},
         Settings(gcp_delivery="init-container"),
         initContainers=[{"name": "mine"}],

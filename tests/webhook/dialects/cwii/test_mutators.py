@@ -1,4 +1,4 @@
-"""cwii's rules, one by one: what a pod is given."""
+"""Tests what cwii's dialect injects into a pod."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from cwii_webhook.admission.review import encode
 from cwii_webhook.dialects.cwii.settings import Settings
 
 from tests.webhook.dialects.cwii.pods import (
+    ALL_CLOUDS,
     AUDIENCE,
     AWS,
     AZURE,
-    CLIENT,
-    EVERYTHING,
+    CLIENT_ID,
     GCP,
     ROLE,
     ROOT,
-    TENANT,
-    VOICES,
-    a_pod,
+    SOURCES,
+    TENANT_ID,
     env,
-    first,
-    given,
-    made,
-    token,
+    find_token,
+    first_container,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
 WINDOWS = "C:\\var\\run\\secrets\\cwii.dev"
 
-EXTRAS = [
+ANNOTATIONS = [
     ("cwii.dev/aws-region", "eu-west-1", AWS, "AWS_REGION"),
     ("cwii.dev/aws-role-session-name", "me", AWS, "AWS_ROLE_SESSION_NAME"),
     ("cwii.dev/aws-role-arn", "arn:aws-cn:iam::123456789012:role/path/name", AWS, "AWS_ROLE_ARN"),
@@ -40,43 +40,47 @@ EXTRAS = [
 ]
 
 
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(
-    ("key", "value", "rest", "variable"), EXTRAS, ids=[extra[0] for extra in EXTRAS]
+    ("key", "value", "annotations", "variable"),
+    ANNOTATIONS,
+    ids=[extra[0] for extra in ANNOTATIONS],
 )
-def test_a_word_is_heard_of_every_voice(
-    voice: str, key: str, value: str, rest: dict[str, str], variable: str
+def test_annotation_is_read_from_each_source(
+    source: str, key: str, value: str, annotations: dict[str, str], variable: str
 ) -> None:
-    others = {name: text for name, text in rest.items() if name != key}
-    by: dict[str, Any] = {
+    others = {name: text for name, text in annotations.items() if name != key}
+    sources: dict[str, Any] = {
         "namespace": others,
-        voice: {**(others if voice == "namespace" else {}), key: value},
+        source: {**(others if source == "namespace" else {}), key: value},
     }
-    decision, pod = made(a_pod(by.pop("pod", None)), **by)
+    decision, pod = inject(make_pod(sources.pop("pod", None)), **sources)
 
-    assert env(first(pod))[variable] == value
+    assert env(first_container(pod))[variable] == value
     (origin,) = [
         origin
         for injection in decision.injections
         for origin in injection.origins
         if origin.name == variable
     ]
-    assert (origin.value, origin.key, origin.source and origin.source.scope) == (value, key, voice)
+    assert (origin.value, origin.key, origin.source and origin.source.scope) == (value, key, source)
 
 
-def test_a_pod_has_what_its_three_clouds_want() -> None:
-    _, pod = given(EVERYTHING)
+def test_pod_gets_the_variables_and_mounts_of_three_clouds() -> None:
+    _, pod = inject_with_account(ALL_CLOUDS)
 
-    assert env(first(pod)) == {
+    assert env(first_container(pod)) == {
         "GOOGLE_APPLICATION_CREDENTIALS": f"{ROOT}/gcp-creds/credentials.json",
         "AWS_ROLE_ARN": ROLE,
         "AWS_WEB_IDENTITY_TOKEN_FILE": f"{ROOT}/aws/token",
-        "AZURE_CLIENT_ID": CLIENT,
-        "AZURE_TENANT_ID": TENANT,
+        "AZURE_CLIENT_ID": CLIENT_ID,
+        "AZURE_TENANT_ID": TENANT_ID,
         "AZURE_FEDERATED_TOKEN_FILE": f"{ROOT}/az/token",
     }
     assert pod["metadata"]["annotations"]["cwii.dev/injected"] == "aws,az,gcp"
-    assert {mount["name"]: mount["mountPath"] for mount in first(pod)["volumeMounts"]} == {
+    assert {
+        mount["name"]: mount["mountPath"] for mount in first_container(pod)["volumeMounts"]
+    } == {
         "cwii-gcp-token": f"{ROOT}/gcp",
         "cwii-gcp-creds": f"{ROOT}/gcp-creds",
         "cwii-aws-token": f"{ROOT}/aws",
@@ -85,42 +89,51 @@ def test_a_pod_has_what_its_three_clouds_want() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cloud", "said", "audience"),
+    ("cloud", "annotations", "audience"),
     [
         ("aws", AWS, "sts.amazonaws.com"),
         ("az", AZURE, "api://AzureADTokenExchange"),
         ("gcp", GCP, AUDIENCE),
     ],
 )
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize("source", SOURCES)
 def test_each_token_has_its_own_audience_and_expiration(
-    cloud: str, said: dict[str, str], audience: str, voice: str
+    cloud: str, annotations: dict[str, str], audience: str, source: str
 ) -> None:
-    _, default = given(said)
-    own = {f"cwii.dev/{cloud}-audience": "mine", f"cwii.dev/{cloud}-token-expiration": "7200"}
-    by: dict[str, Any] = {
-        "namespace": said,
-        voice: {**(said if voice == "namespace" else {}), **own},
+    _, default = inject_with_account(annotations)
+    overrides = {f"cwii.dev/{cloud}-audience": "mine", f"cwii.dev/{cloud}-token-expiration": "7200"}
+    sources: dict[str, Any] = {
+        "namespace": annotations,
+        source: {**(annotations if source == "namespace" else {}), **overrides},
     }
-    if voice != "namespace":
-        by["namespace"] = {key: text for key, text in said.items() if key not in own}
-    _, changed = made(a_pod(by.pop("pod", None)), **by)
+    if source != "namespace":
+        sources["namespace"] = {
+            key: text for key, text in annotations.items() if key not in overrides
+        }
+    _, changed = inject(make_pod(sources.pop("pod", None)), **sources)
 
-    assert token(default, cloud) == {
+    assert find_token(default, cloud) == {
         "audience": audience,
         "expirationSeconds": 3600,
         "path": "token",
     }
-    assert token(changed, cloud) == {"audience": "mine", "expirationSeconds": 7200, "path": "token"}
+    assert find_token(changed, cloud) == {
+        "audience": "mine",
+        "expirationSeconds": 7200,
+        "path": "token",
+    }
 
 
-@pytest.mark.parametrize(("cloud", "said"), [("aws", AWS), ("az", AZURE), ("gcp", GCP)])
-@pytest.mark.parametrize("voice", VOICES[:3])
-def test_a_nearer_false_takes_away_what_the_namespace_gives(
-    cloud: str, said: dict[str, str], voice: str
+@pytest.mark.parametrize(("cloud", "annotations"), [("aws", AWS), ("az", AZURE), ("gcp", GCP)])
+@pytest.mark.parametrize("source", SOURCES[:3])
+def test_nearer_false_overrides_the_namespace(
+    cloud: str, annotations: dict[str, str], source: str
 ) -> None:
-    by: dict[str, Any] = {"namespace": said, voice: {f"cwii.dev/{cloud}-inject": "false"}}
-    decision, _ = made(a_pod(by.pop("pod", None)), **by)
+    sources: dict[str, Any] = {
+        "namespace": annotations,
+        source: {f"cwii.dev/{cloud}-inject": "false"},
+    }
+    decision, _ = inject(make_pod(sources.pop("pod", None)), **sources)
 
     assert decision.outcome == "nothing"
     assert [n.reason for n in decision.skips if n.provider == cloud] == ["switched-off"]
@@ -128,9 +141,9 @@ def test_a_nearer_false_takes_away_what_the_namespace_gives(
 
 
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
-def test_a_cloud_that_is_switched_off_is_not_heard(cloud: str) -> None:
-    decision, pod = given(
-        EVERYTHING,
+def test_disabled_cloud_injects_nothing(cloud: str) -> None:
+    decision, pod = inject_with_account(
+        ALL_CLOUDS,
         Settings(aws_enabled=cloud != "aws", az_enabled=cloud != "az", gcp_enabled=cloud != "gcp"),
     )
 
@@ -138,19 +151,21 @@ def test_a_cloud_that_is_switched_off_is_not_heard(cloud: str) -> None:
     assert not [v for v in pod["spec"]["volumes"] if v["name"].startswith(f"cwii-{cloud}-")]
 
 
-WHERE: list[dict[str, Any]] = [
+WINDOWS_SPECS: list[dict[str, Any]] = [
     {"os": {"name": "windows"}},
     {"nodeSelector": {"kubernetes.io/os": "windows"}},
     {"nodeSelector": {"beta.kubernetes.io/os": "windows"}},
 ]
 
 
-@pytest.mark.parametrize("spec", WHERE, ids=str)
-def test_on_windows_paths_begin_with_a_drive_and_no_shell_is_needed(spec: dict[str, Any]) -> None:
-    said = {**EVERYTHING, "cwii.dev/aws-verify": "true"}
-    decision, pod = given(said, Settings(gcp_delivery="init-container"), **spec)
+@pytest.mark.parametrize("spec", WINDOWS_SPECS, ids=str)
+def test_windows_paths_have_a_drive_and_no_helper_is_added(spec: dict[str, Any]) -> None:
+    annotations = {**ALL_CLOUDS, "cwii.dev/aws-verify": "true"}
+    decision, pod = inject_with_account(
+        annotations, Settings(gcp_delivery="init-container"), **spec
+    )
 
-    variables = env(first(pod))
+    variables = env(first_container(pod))
     assert variables["AWS_WEB_IDENTITY_TOKEN_FILE"] == f"{WINDOWS}\\aws\\token"
     assert variables["AZURE_FEDERATED_TOKEN_FILE"] == f"{WINDOWS}\\az\\token"
     assert variables["GOOGLE_APPLICATION_CREDENTIALS"] == f"{WINDOWS}\\gcp-creds\\credentials.json"
@@ -164,10 +179,10 @@ def test_on_windows_paths_begin_with_a_drive_and_no_shell_is_needed(spec: dict[s
     assert len(decision.warnings) == 2
 
 
-def test_other_paths_are_the_servers_to_choose() -> None:
-    _, pod = given(EVERYTHING, Settings(mount_root="/secrets/"))
+def test_mount_root_flag_sets_the_paths() -> None:
+    _, pod = inject_with_account(ALL_CLOUDS, Settings(mount_root="/secrets/"))
 
-    assert {m["mountPath"] for m in first(pod)["volumeMounts"]} == {
+    assert {m["mountPath"] for m in first_container(pod)["volumeMounts"]} == {
         "/secrets/aws",
         "/secrets/az",
         "/secrets/gcp",
@@ -175,20 +190,24 @@ def test_other_paths_are_the_servers_to_choose() -> None:
     }
 
 
-def test_the_region_is_the_servers_own_where_nobody_says_one() -> None:
+def test_region_defaults_to_the_flag() -> None:
     settings = Settings(aws_default_region="eu-west-1")
-    decision, pod = given(AWS, settings)
+    decision, pod = inject_with_account(AWS, settings)
 
-    assert env(first(pod))["AWS_REGION"] == "eu-west-1"
+    assert env(first_container(pod))["AWS_REGION"] == "eu-west-1"
     assert "AWS_REGION by default" in decision.audit["aws"]
     assert (
-        env(first(given({**AWS, "cwii.dev/aws-region": "us-east-2"}, settings)[1]))["AWS_REGION"]
+        env(
+            first_container(
+                inject_with_account({**AWS, "cwii.dev/aws-region": "us-east-2"}, settings)[1]
+            )
+        )["AWS_REGION"]
         == "us-east-2"
     )
     assert (
         env(
-            first(
-                given(
+            first_container(
+                inject_with_account(
                     AWS,
                     settings,
                     containers=[{"name": "main", "env": [{"name": "AWS_REGION", "value": "mine"}]}],
@@ -197,20 +216,21 @@ def test_the_region_is_the_servers_own_where_nobody_says_one() -> None:
         )["AWS_REGION"]
         == "mine"
     )
-    assert "AWS_REGION" not in env(first(given(AWS)[1]))
+    assert "AWS_REGION" not in env(first_container(inject_with_account(AWS)[1]))
 
 
-def test_the_same_words_at_another_pod_are_worked_out_anew_where_they_differ() -> None:
-    """Plans are remembered: by all that is said, and by nothing less."""
-    other = {**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
-    answers = [
-        env(first(made(a_pod(), account=said)[1]))["AWS_ROLE_ARN"] for said in (AWS, other, AWS)
+def test_changed_annotation_changes_the_injection() -> None:
+    """Earlier decisions for other annotations have no effect."""
+    other_role = {**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
+    roles = [
+        env(first_container(inject(make_pod(), account=annotations)[1]))["AWS_ROLE_ARN"]
+        for annotations in (AWS, other_role, AWS)
     ]
 
-    assert answers == [ROLE, other["cwii.dev/aws-role-arn"], ROLE]
+    assert roles == [ROLE, other_role["cwii.dev/aws-role-arn"], ROLE]
 
 
-def test_ops_are_made_in_one_order() -> None:
-    assert [encode(given(EVERYTHING)[0].ops) for _ in range(3)] == [
-        encode(given(dict(reversed(EVERYTHING.items())))[0].ops)
+def test_operations_have_a_stable_order() -> None:
+    assert [encode(inject_with_account(ALL_CLOUDS)[0].ops) for _ in range(3)] == [
+        encode(inject_with_account(dict(reversed(ALL_CLOUDS.items())))[0].ops)
     ] * 3

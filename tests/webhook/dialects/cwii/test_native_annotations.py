@@ -1,4 +1,4 @@
-"""Words of other webhooks in cwii's dialect: where they are honoured, and what is told where they are not."""
+"""Tests when cwii's dialect reads annotations of other webhooks, and its warnings otherwise."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from tests.webhook.dialects.cwii.pods import (
     AUDIENCE,
     AWS,
     AZURE,
-    CLIENT,
+    CLIENT_ID,
     ROLE,
-    TENANT,
-    VOICES,
-    a_pod,
+    SOURCES,
+    TENANT_ID,
     env,
-    first,
-    given,
-    made,
+    first_container,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
-NATIVE = [
+NATIVE_ANNOTATIONS = [
     ("aws", {"eks.amazonaws.com/role-arn": ROLE}),
     (
         "az",
-        {"azure.workload.identity/client-id": CLIENT, "azure.workload.identity/tenant-id": TENANT},
+        {
+            "azure.workload.identity/client-id": CLIENT_ID,
+            "azure.workload.identity/tenant-id": TENANT_ID,
+        },
     ),
     (
         "gcp",
@@ -38,26 +41,28 @@ NATIVE = [
 ]
 
 
-@pytest.mark.parametrize(("cloud", "said"), NATIVE, ids=[cloud for cloud, _ in NATIVE])
-@pytest.mark.parametrize("voice", VOICES)
-def test_words_of_other_webhooks_ask_for_a_cloud_where_they_are_honoured(
-    cloud: str, said: dict[str, str], voice: str
+@pytest.mark.parametrize(
+    ("cloud", "annotations"), NATIVE_ANNOTATIONS, ids=[cloud for cloud, _ in NATIVE_ANNOTATIONS]
+)
+@pytest.mark.parametrize("source", SOURCES)
+def test_native_annotations_request_a_cloud_only_with_the_flag(
+    cloud: str, annotations: dict[str, str], source: str
 ) -> None:
-    by: dict[str, Any] = {voice: said}
-    pod = a_pod(by.pop("pod", None))
+    sources: dict[str, Any] = {source: annotations}
+    pod = make_pod(sources.pop("pod", None))
 
     assert [
-        i.provider for i in made(pod, Settings(native_annotations=True), **by)[0].injections
+        i.provider for i in inject(pod, Settings(native_annotations=True), **sources)[0].injections
     ] == [cloud]
-    assert made(pod, Settings(), **by)[0].outcome == "nothing"
+    assert inject(pod, Settings(), **sources)[0].outcome == "nothing"
 
 
-@pytest.mark.parametrize(("cloud", "said"), NATIVE, ids=[cloud for cloud, _ in NATIVE])
-def test_an_own_false_goes_before_the_words_of_other_webhooks(
-    cloud: str, said: dict[str, str]
-) -> None:
-    decision, _ = made(
-        a_pod(said),
+@pytest.mark.parametrize(
+    ("cloud", "annotations"), NATIVE_ANNOTATIONS, ids=[cloud for cloud, _ in NATIVE_ANNOTATIONS]
+)
+def test_inject_false_overrides_native_annotations(cloud: str, annotations: dict[str, str]) -> None:
+    decision, _ = inject(
+        make_pod(annotations),
         Settings(native_annotations=True),
         namespace={f"cwii.dev/{cloud}-inject": "false"},
     )
@@ -65,28 +70,29 @@ def test_an_own_false_goes_before_the_words_of_other_webhooks(
     assert decision.outcome == "nothing"
 
 
-def test_an_own_word_goes_before_that_of_another_webhook_and_both_are_told() -> None:
-    decision, pod = made(
-        a_pod({"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/other"}), account=AWS
+def test_cwii_annotation_overrides_the_native_one_with_a_warning() -> None:
+    decision, pod = inject(
+        make_pod({"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/other"}),
+        account=AWS,
     )
 
-    assert env(first(pod))["AWS_ROLE_ARN"] == ROLE
+    assert env(first_container(pod))["AWS_ROLE_ARN"] == ROLE
     (warning,) = decision.warnings
     assert (
-        "cwii.dev/aws-role-arn of ServiceAccount shop/worker and eks.amazonaws.com/role-arn of Pod shop/p say different things"
-        in warning
+        "cwii.dev/aws-role-arn of ServiceAccount shop/worker and "
+        "eks.amazonaws.com/role-arn of Pod shop/p say different things" in warning
     )
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: bool) -> None:  # noqa: FBT001 - a column of the table
-    """cwiictl writes both beside each other."""
+def test_native_annotation_with_the_same_value_causes_no_warning(native: bool) -> None:  # noqa: FBT001 - a column of the table
+    """cwiictl writes both annotations."""
     azwi = {
         "azure.workload.identity/client-id": AZURE["cwii.dev/az-client-id"],
         "azure.workload.identity/tenant-id": AZURE["cwii.dev/az-tenant-id"],
     }
 
-    decision, _ = given(
+    decision, _ = inject_with_account(
         AZURE | azwi | AWS | {"eks.amazonaws.com/role-arn": ROLE},
         Settings(native_annotations=native),
     )
@@ -95,7 +101,7 @@ def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: 
 
 
 @pytest.mark.parametrize(
-    ("key", "way"),
+    ("key", "remedy"),
     [
         ("eks.amazonaws.com/role-arn", "with --native-annotations=true or in the dialect eks"),
         (
@@ -106,23 +112,28 @@ def test_words_of_another_webhook_that_say_the_same_are_nothing_to_tell(native: 
         ("cloud.google.com/workload-identity-provider", "in the dialect gcpwif"),
     ],
 )
-def test_a_word_of_another_webhook_that_is_not_heeded_is_told_with_what_would_heed_it(
-    key: str, way: str
+def test_ignored_annotation_of_another_webhook_is_reported_with_a_remedy(
+    key: str, remedy: str
 ) -> None:
-    decision, _ = given({key: "x"})
+    decision, _ = inject_with_account({key: "x"})
 
     assert (decision.outcome, decision.warnings) == (
         "nothing",
-        (f"{key} of ServiceAccount shop/worker is not heeded by this webhook: it would be {way}",),
+        (
+            (
+                f"{key} of ServiceAccount shop/worker is not heeded by this webhook: "
+                f"it would be {remedy}"
+            ),
+        ),
     )
 
 
-def test_words_of_another_webhook_beside_our_own_are_told_of_once() -> None:
-    words = {
+def test_native_annotations_beside_those_of_cwii_cause_one_warning() -> None:
+    annotations = {
         **AZURE,
-        "azure.workload.identity/client-id": CLIENT,
-        "azure.workload.identity/tenant-id": TENANT,
+        "azure.workload.identity/client-id": CLIENT_ID,
+        "azure.workload.identity/tenant-id": TENANT_ID,
     }
-    del words["cwii.dev/az-inject"]
+    del annotations["cwii.dev/az-inject"]
 
-    assert len(given(words)[0].warnings) == 1
+    assert len(inject_with_account(annotations)[0].warnings) == 1

@@ -1,4 +1,4 @@
-"""Whose word counts, for each kind of word."""
+"""Tests which source of annotations takes precedence."""
 
 from __future__ import annotations
 
@@ -9,49 +9,53 @@ import pytest
 from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import PodRefused
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
-from cwii_webhook.dialects.cwii import annotations as words
+from cwii_webhook.dialects.cwii import annotations as keys
 from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 
-from tests.webhook.dialects.cwii.pods import VOICES, controller, said
+from tests.webhook.dialects.cwii.pods import SOURCES, make_cluster, make_controller
 
 
-def wishes(**by: Mapping[str, str]) -> ResolvedAnnotations:
-    meta = Metadata(
+def resolve(**annotations: Mapping[str, str]) -> ResolvedAnnotations:
+    metadata = Metadata(
         "p",
         namespace="shop",
-        annotations=dict(by.pop("pod", {})),
-        owner_references=[controller("StatefulSet", "web")],
+        annotations=dict(annotations.pop("pod", {})),
+        owner_references=[make_controller("StatefulSet", "web")],
     )
     return ResolvedAnnotations(
         PodContext(
             Request("u", namespace="shop"),
-            Pod(meta, Spec(service_account_name="worker")),
-            said(**by),
+            Pod(metadata, Spec(service_account_name="worker")),
+            make_cluster(**annotations),
         )
     )
 
 
-@pytest.mark.parametrize(("near", "far"), list(itertools.combinations(VOICES, 2)))
-def test_the_nearer_voice_is_heard(near: str, far: str) -> None:
-    key = words.AWS_REGION.key
-    heard = wishes(**{near: {key: "near-1"}, far: {key: "far-1"}}).text(words.AWS_REGION, "region")
+@pytest.mark.parametrize(("near", "far"), list(itertools.combinations(SOURCES, 2)))
+def test_nearest_source_takes_precedence(near: str, far: str) -> None:
+    key = keys.AWS_REGION.key
+    origin = resolve(**{near: {key: "near-1"}, far: {key: "far-1"}}).text(keys.AWS_REGION, "region")
 
-    assert heard
-    assert (heard.value, heard.source and heard.source.scope, heard.key) == ("near-1", near, key)
+    assert origin
+    assert (origin.value, origin.source and origin.source.scope, origin.key) == (
+        "near-1",
+        near,
+        key,
+    )
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\t\n"], ids=ascii)
-def test_an_empty_text_is_no_answer(empty: str) -> None:
-    heard = wishes(
-        pod={words.AWS_REGION.key: empty}, namespace={words.AWS_REGION.key: " far-1 "}
-    ).text(words.AWS_REGION, "region")
+def test_empty_text_is_skipped(empty: str) -> None:
+    origin = resolve(
+        pod={keys.AWS_REGION.key: empty}, namespace={keys.AWS_REGION.key: " far-1 "}
+    ).text(keys.AWS_REGION, "region")
 
-    assert heard
-    assert heard.value == "far-1"
+    assert origin
+    assert origin.value == "far-1"
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("text", "expected"),
     [
         ("true", "true"),
         ("TRUE", "true"),
@@ -64,16 +68,16 @@ def test_an_empty_text_is_no_answer(empty: str) -> None:
         ("t", "far"),
     ],
 )
-def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: str) -> None:
-    inject = words.AWS.inject
-    asked = wishes(pod={inject.key: text}, account={inject.key: "true"})
-    heard = asked.flag(inject)
+def test_flag_is_true_or_false_or_the_next_source_decides(text: str, expected: str) -> None:
+    inject = keys.AWS.inject
+    resolved = resolve(pod={inject.key: text}, account={inject.key: "true"})
+    origin = resolved.flag(inject)
 
-    assert heard
-    assert (heard.value, heard.source and heard.source.scope) == (
-        ("true", "account") if answer == "far" else (answer, "pod")
+    assert origin
+    assert (origin.value, origin.source and origin.source.scope) == (
+        ("true", "account") if expected == "far" else (expected, "pod")
     )
-    assert bool(asked.warnings) == (answer == "far" and bool(text))
+    assert bool(resolved.warnings) == (expected == "far" and bool(text))
 
 
 @pytest.mark.parametrize(
@@ -93,47 +97,48 @@ def test_a_flag_is_true_or_false_or_the_next_voice_is_asked(text: str, answer: s
         ("-" + "9" * 60, 600),
     ],
 )
-def test_a_token_lasts_as_long_as_is_said_but_ten_minutes_at_least(text: str, seconds: int) -> None:
-    asked = wishes(pod={words.AWS.expiration.key: text})
+def test_expiration_is_at_least_ten_minutes(text: str, seconds: int) -> None:
+    resolved = resolve(pod={keys.AWS.expiration.key: text})
 
-    assert asked.seconds(words.AWS.expiration, 3600) == seconds
-    assert [origin.value for origin in asked.origins] == [str(seconds)]
+    assert resolved.seconds(keys.AWS.expiration, 3600) == seconds
+    assert [origin.value for origin in resolved.origins] == [str(seconds)]
 
 
 @pytest.mark.parametrize("text", ["abc", "1h", "3600.0", "1e4", "1_000", "٣٦٠٠", "0x10", "--1"])
-def test_the_nearest_answer_that_is_no_number_leaves_the_default_and_is_told(text: str) -> None:
-    key = words.AWS.expiration.key
-    asked = wishes(pod={key: text}, namespace={key: "7200"})
+def test_invalid_number_of_the_nearest_source_means_the_default_with_a_warning(text: str) -> None:
+    key = keys.AWS.expiration.key
+    resolved = resolve(pod={key: text}, namespace={key: "7200"})
 
-    assert asked.seconds(words.AWS.expiration, 3600) == 3600
-    assert asked.warnings == [
+    assert resolved.seconds(keys.AWS.expiration, 3600) == 3600
+    assert resolved.warnings == [
         f"{key} of Pod shop/p is {text!a}, which is no number of seconds: 3600 is used"
     ]
 
 
 @pytest.mark.parametrize("text", [str((1 << 32) + 1), str(1 << 63), "9" * 5000])
-def test_no_token_lasts_longer_than_the_api_server_has_it(text: str) -> None:
+def test_expiration_beyond_the_limit_of_the_api_server_is_refused(text: str) -> None:
     with pytest.raises(
         PodRefused,
-        match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: say 600 to 4294967296 seconds",
+        match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: "
+        r"say 600 to 4294967296 seconds",
     ):
-        wishes(account={words.AWS.expiration.key: text}).seconds(words.AWS.expiration, 3600)
+        resolve(account={keys.AWS.expiration.key: text}).seconds(keys.AWS.expiration, 3600)
 
 
-def test_each_word_is_heard_for_itself() -> None:
-    asked = wishes(
-        pod={words.AWS_REGION.key: "eu-west-1"},
-        namespace={words.AWS_ROLE_ARN.key: "role", words.AWS_REGION.key: "us-east-1"},
+def test_each_annotation_is_resolved_separately() -> None:
+    resolved = resolve(
+        pod={keys.AWS_REGION.key: "eu-west-1"},
+        namespace={keys.AWS_ROLE_ARN.key: "role", keys.AWS_REGION.key: "us-east-1"},
     )
 
-    heard = [
-        asked.text(word, "it")
-        for word in (words.AWS_REGION, words.AWS_ROLE_ARN, words.AWS_SESSION_NAME)
+    origins = [
+        resolved.text(annotation, "it")
+        for annotation in (keys.AWS_REGION, keys.AWS_ROLE_ARN, keys.AWS_SESSION_NAME)
     ]
 
-    assert [origin and describe(origin) for origin in heard] == [
+    assert [origin and describe(origin) for origin in origins] == [
         "cwii.dev/aws-region of Pod shop/p",
         "cwii.dev/aws-role-arn of Namespace shop",
         None,
     ]
-    assert asked.origins == heard[:2]
+    assert resolved.origins == origins[:2]

@@ -30,7 +30,7 @@ from tests.webhook.recorded_answers import (
     recordings,
 )
 
-# Each with the annotation, or else the file in its volume, that it comes from.
+# Each variable, its annotation or its file in the volume, and the volume.
 VARIABLES = (
     ("GOOGLE_APPLICATION_CREDENTIALS", "/credentials.json", "cwii-gcp-creds"),
     ("AWS_ROLE_ARN", "cwii.dev/aws-role-arn", "cwii-aws-token"),
@@ -50,14 +50,14 @@ NO_TOKEN = {
 
 
 def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
-    """The recorded servers had cwii's own default of how Google's credentials are delivered."""
-    words = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
-    return build_service(ALL["cwii"], words, recording.env).route
+    """Delivers Google's credentials by ConfigMap by default, as the recorded webhooks did."""
+    flags = ["--gcp-delivery=config-map", *recording.flags, f"--verify-images={','.join(images)}"]
+    return build_service(ALL["cwii"], flags, recording.env).route
 
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
     """Asks a webhook that lists the images of the recorded pods."""
-    images = ("my/image:1",) if _unlisted(recording) else ()
+    images = ("my/image:1",) if _needs_listed_image(recording) else ()
     return asked(route(recording, images), recording.pod, picture(recording))
 
 
@@ -66,13 +66,13 @@ def expected(recording: Recording) -> dict[str, Any]:
     return apply_changes(recording, CHANGES)
 
 
-def _windows(recording: Recording, pod: Any) -> None:
-    if not _on_windows(recording):
+def _use_windows_paths(recording: Recording, pod: Any) -> None:
+    if not _runs_on_windows(recording):
         return
     spec = pod["spec"]
-    spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _guest(c)]
-    for was, is_ in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
-        for variable in is_.get("env", [])[len(was.get("env", ())) :]:
+    spec["initContainers"] = [c for c in spec.get("initContainers", ()) if not _is_helper(c)]
+    for before, after in zip(recording.pod["spec"]["containers"], spec["containers"], strict=True):
+        for variable in after.get("env", [])[len(before.get("env", ())) :]:
             if variable["name"].endswith(("_FILE", "_CREDENTIALS")):
                 variable["value"] = "C:" + variable["value"].replace("/", "\\")
     for volume in spec.get("volumes", ()):
@@ -82,7 +82,7 @@ def _windows(recording: Recording, pod: Any) -> None:
                 "fieldPath": "metadata.annotations['cwii.dev/gcp-credentials']",
             }
             volume["downwardAPI"] = {"items": [{"path": "credentials.json", "fieldRef": reference}]}
-            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _document(
+            pod["metadata"]["annotations"]["cwii.dev/gcp-credentials"] = _credentials_file(
                 _audience(spec), "C:\\secrets\\gcp\\token"
             )
         elif volume["name"] == "cwii-gcp-creds":
@@ -98,7 +98,7 @@ def _audience(spec: Any) -> str:
     ][0]["serviceAccountToken"]["audience"]
 
 
-def _document(audience: str, token: str) -> str:
+def _credentials_file(audience: str, token: str) -> str:
     document = {
         "audience": audience,
         "credential_source": {"file": token},
@@ -110,24 +110,24 @@ def _document(audience: str, token: str) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def _mounted_once(recording: Recording, pod: Any) -> None:
-    for was, is_ in zip(
+def _keep_occupied_paths(recording: Recording, pod: Any) -> None:
+    for before, after in zip(
         recording.pod["spec"]["containers"], pod["spec"]["containers"], strict=True
     ):
-        paths = {mount["mountPath"] for mount in was.get("volumeMounts", ())}
-        new = [
+        paths = {mount["mountPath"] for mount in before.get("volumeMounts", ())}
+        added = [
             m
-            for m in is_.get("volumeMounts", ())
-            if m not in was.get("volumeMounts", ()) and m["mountPath"] not in paths
+            for m in after.get("volumeMounts", ())
+            if m not in before.get("volumeMounts", ()) and m["mountPath"] not in paths
         ]
-        is_["volumeMounts"] = [*was.get("volumeMounts", ()), *new]
+        after["volumeMounts"] = [*before.get("volumeMounts", ()), *added]
 
 
-def _init_containers(recording: Recording, pod: Any) -> None:
-    """They get what the others get, but what they have themselves."""
-    theirs: Any = recording.becomes
+def _inject_init_containers(recording: Recording, pod: Any) -> None:
+    """Adds the variables and mounts of the other containers, unless the container has its own."""
+    peer_pod: Any = recording.becomes
     mounts: dict[str, Any] = {}
-    for container in theirs["spec"]["containers"]:
+    for container in peer_pod["spec"]["containers"]:
         mounts |= {
             m["name"]: m
             for m in container.get("volumeMounts", ())
@@ -137,34 +137,34 @@ def _init_containers(recording: Recording, pod: Any) -> None:
         _variables(recording, {name: mount["mountPath"] for name, mount in mounts.items()})
     )
     for container in pod["spec"].get("initContainers", ()):
-        if not _guest(container):
-            env, there = container.get("env", []), container.get("volumeMounts", [])
+        if not _is_helper(container):
+            env, own_mounts = container.get("env", []), container.get("volumeMounts", [])
             names, paths = (
                 {v["name"] for v in env},
-                {m["name"] for m in there} | {m["mountPath"] for m in there},
+                {m["name"] for m in own_mounts} | {m["mountPath"] for m in own_mounts},
             )
             container["env"] = env + [
                 {"name": name, "value": value}
                 for name, value in variables.items()
                 if name not in names
             ]
-            container["volumeMounts"] = there + [
+            container["volumeMounts"] = own_mounts + [
                 m for m in mounts.values() if paths.isdisjoint((m["name"], m["mountPath"]))
             ]
 
 
 def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """None of the recorded questions has two values for a word that becomes a variable."""
+    """Yields the injected variables. No recording has two values for one of the annotations."""
     for name, key, volume in VARIABLES:
         path = mounts.get(volume)
         if path is not None:
-            value = path + key if key.startswith("/") else _said(recording, key)
+            value = path + key if key.startswith("/") else _annotation(recording, key)
             yield from (
                 [
                     (
                         name,
                         "C:" + value.replace("/", "\\")
-                        if key.startswith("/") and _on_windows(recording)
+                        if key.startswith("/") and _runs_on_windows(recording)
                         else value,
                     )
                 ]
@@ -173,36 +173,38 @@ def _variables(recording: Recording, mounts: Mapping[str, str]) -> Iterator[tupl
             )
 
 
-def _said(recording: Recording, key: str, *, near: bool = False) -> str:
-    """By the nearest voice, or, where only near ones count, by the pod's or its owner's."""
+def _annotation(recording: Recording, key: str, *, from_pod_or_owner: bool = False) -> str:
+    """Returns the value from the nearest source, or an empty string.
+
+    With `from_pod_or_owner`, other sources do not count.
+    """
     row = recording.row
-    owner: dict[str, str] = (
-        {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
-    )  # nothing but a ReplicaSet leads to one
-    voices: list[Mapping[str, str]] = [
+    # The webhook finds a Deployment only through its ReplicaSet.
+    owner: dict[str, str] = {} if row["owner"] == "Deployment" else row["ownerAnnotations"] or {}
+    sources: list[Mapping[str, str]] = [
         recording.pod["metadata"].get("annotations", {}),
         owner,
-        *(() if near else (row["account"], row["namespace"])),
+        *(() if from_pod_or_owner else (row["account"], row["namespace"])),
     ]
-    return next((voice[key] for voice in voices if voice.get(key)), "")
+    return next((source[key] for source in sources if source.get(key)), "")
 
 
-def _on_windows(recording: Recording) -> bool:
+def _runs_on_windows(recording: Recording) -> bool:
     return "windows" in recording.pod["spec"].get("nodeSelector", {}).values()
 
 
-def _guests(recording: Recording, pod: Any) -> None:
-    guests = [c for c in pod["spec"].get("initContainers", ()) if _guest(c)]
-    for guest in guests:
-        guest.pop("resources")  # none of the recorded pods has any
-        guest["volumeMounts"].append(NO_TOKEN)
-        guest["securityContext"] |= {
+def _restrict_helpers(recording: Recording, pod: Any) -> None:
+    helpers = [c for c in pod["spec"].get("initContainers", ()) if _is_helper(c)]
+    for helper in helpers:
+        helper.pop("resources")  # no recorded pod has resources
+        helper["volumeMounts"].append(NO_TOKEN)
+        helper["securityContext"] |= {
             "seccompProfile": {"type": "RuntimeDefault"},
             **_user(recording.pod["spec"]),
         }
-        if "runAsUser" not in guest["securityContext"]:
-            guest["securityContext"].pop("runAsNonRoot", None)
-    if guests:
+        if "runAsUser" not in helper["securityContext"]:
+            helper["securityContext"].pop("runAsNonRoot", None)
+    if helpers:
         pod["spec"]["volumes"].append({"name": NO_TOKEN["name"]})
 
 
@@ -220,7 +222,7 @@ def _user(spec: Mapping[str, Any]) -> dict[str, object]:
     )
 
 
-def _writer_first(_: Recording, pod: Any) -> None:
+def _move_writer_first(_: Recording, pod: Any) -> None:
     if "initContainers" in pod["spec"]:
         containers: list[dict[str, Any]] = pod["spec"]["initContainers"]
         pod["spec"]["initContainers"] = sorted(
@@ -228,39 +230,41 @@ def _writer_first(_: Recording, pod: Any) -> None:
         )
 
 
-def _guest(container: Mapping[str, Any]) -> bool:
+def _is_helper(container: Mapping[str, Any]) -> bool:
     return container["name"].startswith("cwii-")
 
 
-def _unlisted(recording: Recording) -> bool:
-    """Whether a check would run in an image that the ServiceAccount or the namespace names."""
-    theirs: Any = recording.becomes
-    guests: list[dict[str, Any]] = [
+def _needs_listed_image(recording: Recording) -> bool:
+    """Reports whether a check runs in an image that the ServiceAccount or the namespace sets."""
+    peer_pod: Any = recording.becomes
+    checks: list[dict[str, Any]] = [
         c
-        for c in theirs["spec"].get("initContainers", ())
-        if _guest(c) and c["image"] == "my/image:1"
+        for c in peer_pod["spec"].get("initContainers", ())
+        if _is_helper(c) and c["image"] == "my/image:1"
     ]
-    return not _on_windows(recording) and any(
-        not _said(recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", near=True)
-        for c in guests
+    return not _runs_on_windows(recording) and any(
+        not _annotation(
+            recording, f"cwii.dev/{c['name'].split('-')[1]}-verify-image", from_pod_or_owner=True
+        )
+        for c in checks
     )
 
 
 CHANGES: Mapping[str, Change] = {
-    WINDOWS_PODS: _windows,
-    OCCUPIED_PATH: _mounted_once,
-    INIT_CONTAINERS: _init_containers,
-    HELPER_CONTAINERS: _guests,
-    WRITER_ORDER: _writer_first,
+    WINDOWS_PODS: _use_windows_paths,
+    OCCUPIED_PATH: _keep_occupied_paths,
+    INIT_CONTAINERS: _inject_init_containers,
+    HELPER_CONTAINERS: _restrict_helpers,
+    WRITER_ORDER: _move_writer_first,
 }
 
 
-EVERY = recordings("cwii")
-INJECTED = [recording for recording in EVERY if "becomes" in recording.row]
+RECORDINGS = recordings("cwii")
+INJECTED = [recording for recording in RECORDINGS if "becomes" in recording.row]
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused], ids=str)
-def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if not r.refused], ids=str)
+def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), (
@@ -269,8 +273,8 @@ def test_a_pod_becomes_what_it_was_made_before(recording: Recording) -> None:
     assert not list(differing(expected(recording), normal(pod)))
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if r.refused], ids=str)
-def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if r.refused], ids=str)
+def test_recorded_refusal_is_a_refusal_with_a_reason(recording: Recording) -> None:
     decision, pod = asked(route(recording), recording.pod, picture(recording))
 
     assert (decision.outcome, decision.code) == ("refused", 400)
@@ -279,8 +283,10 @@ def test_what_was_refused_is_refused_and_says_why(recording: Recording) -> None:
     assert pod == recording.pod
 
 
-@pytest.mark.parametrize("recording", [r for r in EVERY if not r.refused and _unlisted(r)], ids=str)
-def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
+@pytest.mark.parametrize(
+    "recording", [r for r in RECORDINGS if not r.refused and _needs_listed_image(r)], ids=str
+)
+def test_unlisted_image_of_account_or_namespace_is_refused(
     recording: Recording,
 ) -> None:
     decision, _ = asked(route(recording), recording.pod, picture(recording))
@@ -290,25 +296,25 @@ def test_an_image_that_a_namespace_names_is_refused_where_none_is_listed(
 
 
 @pytest.mark.parametrize("recording", INJECTED, ids=str)
-def test_a_second_pass_changes_nothing(recording: Recording) -> None:
-    there = route(recording, ("my/image:1",))
-    _, pod = asked(there, recording.pod, picture(recording))
+def test_second_pass_makes_no_change(recording: Recording) -> None:
+    cwii_route = route(recording, ("my/image:1",))
+    _, pod = asked(cwii_route, recording.pod, picture(recording))
 
-    decision, again = asked(there, pod, picture(recording))
+    decision, unchanged = asked(cwii_route, pod, picture(recording))
 
     assert list(decision.ops) == []
-    assert again == pod
+    assert unchanged == pod
 
 
 @pytest.mark.parametrize(
     "recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str
 )
-def test_the_config_map_that_a_pod_mounts_is_made_before_it(recording: Recording) -> None:
+def test_mounted_config_map_is_a_prerequisite_of_the_pod(recording: Recording) -> None:
     decision, pod = asked(route(recording, ("my/image:1",)), recording.pod, picture(recording))
 
-    (made,) = decision.prerequisites
-    assert [made.name] == [
+    (config_map,) = decision.prerequisites
+    assert [config_map.name] == [
         v["configMap"]["name"] for v in pod["spec"]["volumes"] if "configMap" in v
     ]
-    assert made.namespace == recording.pod["metadata"]["namespace"]
-    assert json.loads(made.data["credentials.json"])["type"] == "external_account"
+    assert config_map.namespace == recording.pod["metadata"]["namespace"]
+    assert json.loads(config_map.data["credentials.json"])["type"] == "external_account"

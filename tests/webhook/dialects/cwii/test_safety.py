@@ -1,11 +1,11 @@
-"""cwii's rules, one by one: what is refused, what is said of, and what containers of ours may do."""
+"""Tests refused values, warnings, and the privileges of helper containers in cwii's dialect."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from cwii_webhook.dialects.cwii import annotations as words
+from cwii_webhook.dialects.cwii import annotations as keys
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.dialects.cwii.value_checks import AUTHORITY_HOSTS
 
@@ -13,18 +13,18 @@ from tests.webhook.dialects.cwii.pods import (
     AWS,
     AZURE,
     GCP,
-    VOICES,
-    a_pod,
+    SOURCES,
     env,
-    first,
-    given,
-    guest,
-    made,
-    token,
-    volume,
+    find_helper,
+    find_token,
+    find_volume,
+    first_container,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
-EVERYTHING = {**AWS, **AZURE, **GCP}
+ALL_CLOUDS = {**AWS, **AZURE, **GCP}
 API_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 HOSTILE = [
     "$(SECRET)",
@@ -46,17 +46,17 @@ HOSTILE = [
     "é",
     "\x00",
 ]
-VALUES = [
-    words.AWS_ROLE_ARN,
-    words.AWS_REGION,
-    words.AWS_SESSION_NAME,
-    words.AZURE_CLIENT_ID,
-    words.AZURE_TENANT_ID,
-    words.AZURE_AUTHORITY_HOST,
-    words.GCP_SERVICE_ACCOUNT,
-    words.GCP_DELIVERY,
+CHECKED_ANNOTATIONS = [
+    keys.AWS_ROLE_ARN,
+    keys.AWS_REGION,
+    keys.AWS_SESSION_NAME,
+    keys.AZURE_CLIENT_ID,
+    keys.AZURE_TENANT_ID,
+    keys.AZURE_AUTHORITY_HOST,
+    keys.GCP_SERVICE_ACCOUNT,
+    keys.GCP_DELIVERY,
 ]
-SHELLS = [
+SHELL_SYNTAX = [
     "$(SECRET)",
     "`id`",
     "a;id",
@@ -76,39 +76,42 @@ SHELLS = [
 @pytest.mark.parametrize(
     "hostile", [text for text in HOSTILE if text not in {"@/etc/passwd", "-x"}], ids=ascii
 )
-@pytest.mark.parametrize("word", VALUES, ids=lambda word: word.key)
-def test_a_value_that_is_none_of_its_kind_is_refused(word: Any, hostile: str) -> None:
-    decision, pod = made(a_pod({word.key: hostile}), account=EVERYTHING)
+@pytest.mark.parametrize("annotation", CHECKED_ANNOTATIONS, ids=lambda annotation: annotation.key)
+def test_invalid_value_is_refused(annotation: Any, hostile: str) -> None:
+    decision, pod = inject(make_pod({annotation.key: hostile}), account=ALL_CLOUDS)
 
     assert decision.outcome == "refused"
-    assert decision.message.startswith(f"{word.key} of Pod shop/p is ")
+    assert decision.message.startswith(f"{annotation.key} of Pod shop/p is ")
     assert decision.message.isascii()
     assert decision.message.isprintable()
-    assert pod == a_pod({word.key: hostile})
+    assert pod == make_pod({annotation.key: hostile})
 
 
 @pytest.mark.parametrize("hostile", ["@/etc/passwd", "-x"])
 @pytest.mark.parametrize("key", ["cwii.dev/az-client-id", "cwii.dev/az-tenant-id"])
-def test_an_id_is_never_an_option_or_a_file_to_az(key: str, hostile: str) -> None:
-    assert made(a_pod({key: hostile}), account=AZURE)[0].outcome == "refused"
+def test_azure_id_that_az_reads_as_option_or_file_is_refused(key: str, hostile: str) -> None:
+    assert inject(make_pod({key: hostile}), account=AZURE)[0].outcome == "refused"
 
 
-@pytest.mark.parametrize("hostile", SHELLS, ids=ascii)
+@pytest.mark.parametrize("hostile", SHELL_SYNTAX, ids=ascii)
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
-@pytest.mark.parametrize("what", ["audience", "verify-image"])
-def test_audiences_and_images_hold_nothing_that_a_shell_obeys(
-    cloud: str, what: str, hostile: str
+@pytest.mark.parametrize("suffix", ["audience", "verify-image"])
+def test_audience_or_image_with_shell_syntax_is_refused(
+    cloud: str, suffix: str, hostile: str
 ) -> None:
-    said = {**EVERYTHING, f"cwii.dev/{cloud}-verify": "true"}
+    annotations = {**ALL_CLOUDS, f"cwii.dev/{cloud}-verify": "true"}
 
-    assert made(a_pod({f"cwii.dev/{cloud}-{what}": hostile}), account=said)[0].outcome == "refused"
+    assert (
+        inject(make_pod({f"cwii.dev/{cloud}-{suffix}": hostile}), account=annotations)[0].outcome
+        == "refused"
+    )
 
 
 @pytest.mark.parametrize("host", sorted(AUTHORITY_HOSTS))
-def test_each_cloud_of_azures_may_be_logged_in_to(host: str) -> None:
-    _, pod = given({**AZURE, "cwii.dev/az-authority-host": f"https://{host}/"})
+def test_authority_host_of_each_azure_cloud_is_accepted(host: str) -> None:
+    _, pod = inject_with_account({**AZURE, "cwii.dev/az-authority-host": f"https://{host}/"})
 
-    assert env(first(pod))["AZURE_AUTHORITY_HOST"] == f"https://{host}/"
+    assert env(first_container(pod))["AZURE_AUTHORITY_HOST"] == f"https://{host}/"
 
 
 @pytest.mark.parametrize(
@@ -124,47 +127,52 @@ def test_each_cloud_of_azures_may_be_logged_in_to(host: str) -> None:
         "https://LOGIN.example.com",
     ],
 )
-def test_no_other_authority_gets_the_token(host: str) -> None:
-    decision, _ = given({**AZURE, "cwii.dev/az-authority-host": host})
+def test_unknown_authority_host_is_refused(host: str) -> None:
+    decision, _ = inject_with_account({**AZURE, "cwii.dev/az-authority-host": host})
 
     assert decision.outcome == "refused"
     assert "--authority-hosts" in decision.message
 
 
-def test_an_authority_that_is_listed_may_be_logged_in_to() -> None:
+def test_listed_authority_host_is_accepted() -> None:
     settings = Settings(authority_hosts=("login.example.com",))
 
     assert (
-        given({**AZURE, "cwii.dev/az-authority-host": "https://login.example.com/"}, settings)[
-            0
-        ].outcome
+        inject_with_account(
+            {**AZURE, "cwii.dev/az-authority-host": "https://login.example.com/"}, settings
+        )[0].outcome
         == "injected"
     )
 
 
-@pytest.mark.parametrize("voice", VOICES)
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(
-    ("listed", "taken"),
+    ("listed", "accepted"),
     [
         ((), {"pod", "owner"}),
-        (("a/b:1",), set(VOICES)),
-        (("a/*",), set(VOICES)),
+        (("a/b:1",), set(SOURCES)),
+        (("a/*",), set(SOURCES)),
         (("a/c:1",), set[str]()),
     ],
 )
-def test_images_are_named_by_who_may_run_them_or_from_the_list(
-    voice: str, listed: tuple[str, ...], taken: set[str]
+def test_verify_image_is_set_by_pod_or_owner_or_is_listed(
+    source: str, listed: tuple[str, ...], accepted: set[str]
 ) -> None:
-    said = {**AWS, "cwii.dev/aws-verify": "true"}
-    by: dict[str, Any] = {
-        "account": said,
-        voice: {"cwii.dev/aws-verify-image": "a/b:1", **(said if voice == "account" else {})},
+    annotations = {**AWS, "cwii.dev/aws-verify": "true"}
+    sources: dict[str, Any] = {
+        "account": annotations,
+        source: {
+            "cwii.dev/aws-verify-image": "a/b:1",
+            **(annotations if source == "account" else {}),
+        },
     }
-    decision, pod = made(a_pod(by.pop("pod", None)), Settings(verify_images=listed), **by)
+    decision, pod = inject(
+        make_pod(sources.pop("pod", None)), Settings(verify_images=listed), **sources
+    )
 
-    assert (decision.outcome == "injected") == (voice in taken), decision.message
-    if voice in taken:
-        assert guest(pod, "cwii-aws-verify")["image"] == "a/b:1"
+    assert (decision.outcome == "injected") == (source in accepted), decision.message
+    if source in accepted:
+        assert find_helper(pod, "cwii-aws-verify")["image"] == "a/b:1"
     else:
         assert "or have --verify-images of the webhook list it" in decision.message
 
@@ -173,13 +181,13 @@ def test_images_are_named_by_who_may_run_them_or_from_the_list(
 @pytest.mark.parametrize(
     ("enforce", "blocks"), [("true", True), ("false", False), ("", False), ("yes", False)]
 )
-def test_a_check_blocks_the_pod_where_that_is_said(cloud: str, enforce: str, blocks: bool) -> None:  # noqa: FBT001 - a table
-    said = {
-        **EVERYTHING,
+def test_check_blocks_the_pod_only_if_enforced(cloud: str, enforce: str, blocks: bool) -> None:  # noqa: FBT001 - a table
+    annotations = {
+        **ALL_CLOUDS,
         f"cwii.dev/{cloud}-verify": "true",
         f"cwii.dev/{cloud}-verify-enforce": enforce,
     }
-    (script,) = guest(given(said)[1], f"cwii-{cloud}-verify")["args"]
+    (script,) = find_helper(inject_with_account(annotations)[1], f"cwii-{cloud}-verify")["args"]
 
     assert (
         script.endswith(" || echo 'cwii: verification check failed (non-enforcing)' >&2") != blocks
@@ -187,37 +195,43 @@ def test_a_check_blocks_the_pod_where_that_is_said(cloud: str, enforce: str, blo
 
 
 @pytest.mark.parametrize("cloud", ["aws", "az", "gcp"])
-def test_no_check_is_made_that_nobody_asked_for(cloud: str) -> None:
-    _, pod = given({**EVERYTHING, f"cwii.dev/{cloud}-verify-enforce": "true"})
+def test_enforce_alone_adds_no_check(cloud: str) -> None:
+    _, pod = inject_with_account({**ALL_CLOUDS, f"cwii.dev/{cloud}-verify-enforce": "true"})
 
     assert "initContainers" not in pod["spec"]
 
 
-def guests(said: dict[str, str] | None = None, **spec: Any) -> list[dict[str, Any]]:
-    """All that we ever add to a pod, in a pod of this kind."""
+def helper_containers(
+    annotations: dict[str, str] | None = None, **spec: Any
+) -> list[dict[str, Any]]:
+    """Returns all helper containers that the dialect can add, from a pod with this spec."""
     checks = {f"cwii.dev/{cloud}-verify": "true" for cloud in ("aws", "az", "gcp")}
-    _, pod = given(
-        {**EVERYTHING, **checks, **(said or {})}, Settings(gcp_delivery="init-container"), **spec
+    _, pod = inject_with_account(
+        {**ALL_CLOUDS, **checks, **(annotations or {})},
+        Settings(gcp_delivery="init-container"),
+        **spec,
     )
-    found = [c for c in pod["spec"]["initContainers"] if c["name"].startswith("cwii-")]
-    assert len(found) == 4
-    assert volume(pod, "cwii-no-token") == {"name": "cwii-no-token", "emptyDir": {}}
-    return found
+    helpers = [c for c in pod["spec"]["initContainers"] if c["name"].startswith("cwii-")]
+    assert len(helpers) == 4
+    assert find_volume(pod, "cwii-no-token") == {"name": "cwii-no-token", "emptyDir": {}}
+    return helpers
 
 
-def test_containers_of_ours_see_no_token_of_the_api_server() -> None:
-    for one in guests():
-        assert {"name": "cwii-no-token", "mountPath": API_TOKEN, "readOnly": True} in one[
+def test_helpers_do_not_mount_the_api_server_token() -> None:
+    for helper in helper_containers():
+        assert {"name": "cwii-no-token", "mountPath": API_TOKEN, "readOnly": True} in helper[
             "volumeMounts"
         ]
 
 
-def test_no_token_stands_in_a_list_of_arguments() -> None:
-    for one in guests():
-        assert not any(word in text for text in one["args"] for word in ("$(", "`", "cat "))
+def test_arguments_of_helpers_contain_no_token() -> None:
+    for helper in helper_containers():
+        assert not any(
+            syntax in argument for argument in helper["args"] for syntax in ("$(", "`", "cat ")
+        )
 
 
-LEAST = {
+LEAST_PRIVILEGE = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
@@ -250,51 +264,61 @@ USERS: list[tuple[dict[str, Any], dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(("spec", "user"), USERS, ids=str)
-def test_containers_of_ours_fit_the_restricted_standard_as_the_pods_user(
+def test_helpers_are_restricted_and_run_as_the_user_of_the_pod(
     spec: dict[str, Any], user: dict[str, object]
 ) -> None:
-    for one in guests(**spec):
-        writes = one["name"] == "cwii-gcp-creds-writer"
-        assert one["securityContext"] == {
-            **LEAST,
+    for helper in helper_containers(**spec):
+        is_writer = helper["name"] == "cwii-gcp-creds-writer"
+        assert helper["securityContext"] == {
+            **LEAST_PRIVILEGE,
             **user,
-            **({"readOnlyRootFilesystem": True} if writes else {}),
+            **({"readOnlyRootFilesystem": True} if is_writer else {}),
         }
 
 
-SOME, ALL = {"requests": {"cpu": "500m"}}, {"limits": {"cpu": "1", "memory": "1Gi"}}
+CPU_REQUEST, ALL_LIMITS = {"requests": {"cpu": "500m"}}, {"limits": {"cpu": "1", "memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
-    ("resources", "said"),
-    [({}, set[str]()), (SOME, {"requests", "limits"}), (ALL, {"requests", "limits"})],
+    ("resources", "fields"),
+    [({}, set[str]()), (CPU_REQUEST, {"requests", "limits"}), (ALL_LIMITS, {"requests", "limits"})],
     ids=["best effort", "burstable", "guaranteed"],
 )
-def test_containers_of_ours_leave_the_pods_class(resources: dict[str, Any], said: set[str]) -> None:
-    for one in guests(containers=[{"name": "c", "resources": resources}]):
-        own = one["resources"]
-        assert set(own) == said
-        assert (own.get("requests") == own.get("limits")) == (resources != SOME)
+def test_helpers_keep_the_qos_class(resources: dict[str, Any], fields: set[str]) -> None:
+    for helper in helper_containers(containers=[{"name": "c", "resources": resources}]):
+        helper_resources = helper["resources"]
+        assert set(helper_resources) == fields
+        assert (helper_resources.get("requests") == helper_resources.get("limits")) == (
+            resources != CPU_REQUEST
+        )
 
 
-def test_containers_of_ours_have_limits_where_all_of_the_pods_own_have_them() -> None:
-    """Where there is a quota of limits, the API server asks them of every container."""
-    for one in guests(containers=[{"name": "c", "resources": SOME | ALL}]):
-        assert one["resources"]["limits"].keys() == {"cpu", "memory"}
-    for one in guests(
-        containers=[{"name": "c", "resources": SOME | ALL}, {"name": "d", "resources": SOME}]
+def test_helpers_have_the_limits_that_all_containers_of_the_pod_have() -> None:
+    """If a ResourceQuota has limits, the API server requires limits of each container."""
+    for helper in helper_containers(
+        containers=[{"name": "c", "resources": CPU_REQUEST | ALL_LIMITS}]
     ):
-        assert one["resources"]["limits"].keys() == {"memory"}
-    for one in guests(containers=[{"name": "c", "resources": {"limits": {"cpu": "1"}}}]):
-        assert one["resources"]["limits"].keys() == {"cpu", "memory"}
+        assert helper["resources"]["limits"].keys() == {"cpu", "memory"}
+    for helper in helper_containers(
+        containers=[
+            {"name": "c", "resources": CPU_REQUEST | ALL_LIMITS},
+            {"name": "d", "resources": CPU_REQUEST},
+        ]
+    ):
+        assert helper["resources"]["limits"].keys() == {"memory"}
+    for helper in helper_containers(
+        containers=[{"name": "c", "resources": {"limits": {"cpu": "1"}}}]
+    ):
+        assert helper["resources"]["limits"].keys() == {"cpu", "memory"}
 
 
-def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:
-    """The API server refuses a pod whose containers request more than it does itself."""
+def test_helpers_have_no_resources_if_the_pod_has_resources() -> None:
+    """The API server refuses a pod whose containers request more than the pod."""
     assert [
-        one["resources"]
-        for one in guests(
-            resources={"limits": {"memory": "1Mi"}}, containers=[{"name": "c", "resources": SOME}]
+        helper["resources"]
+        for helper in helper_containers(
+            resources={"limits": {"memory": "1Mi"}},
+            containers=[{"name": "c", "resources": CPU_REQUEST}],
         )
     ] == [{}, {}, {}, {}]
 
@@ -303,14 +327,18 @@ def test_containers_of_ours_share_what_a_pod_may_take_as_a_whole() -> None:
     ("name", "memory"),
     [("cwii-aws-verify", "256Mi"), ("cwii-az-verify", "512Mi"), ("cwii-gcp-verify", "384Mi")],
 )
-def test_the_clouds_tools_have_the_memory_that_they_need(name: str, memory: str) -> None:
-    (one,) = [c for c in guests(containers=[{"name": "c", "resources": SOME}]) if c["name"] == name]
+def test_verification_has_enough_memory_for_the_tool_of_the_cloud(name: str, memory: str) -> None:
+    (helper,) = [
+        c
+        for c in helper_containers(containers=[{"name": "c", "resources": CPU_REQUEST}])
+        if c["name"] == name
+    ]
 
-    assert one["resources"]["limits"] == {"memory": memory}
+    assert helper["resources"]["limits"] == {"memory": memory}
 
 
-def test_a_variable_of_the_users_own_wins_and_is_told() -> None:
-    decision, pod = given(
+def test_variable_of_the_container_takes_precedence_with_a_warning() -> None:
+    decision, pod = inject_with_account(
         AWS,
         containers=[
             {"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]},
@@ -318,28 +346,33 @@ def test_a_variable_of_the_users_own_wins_and_is_told() -> None:
         ],
     )
 
-    assert env(first(pod))["AWS_ROLE_ARN"] == "mine"
+    assert env(first_container(pod))["AWS_ROLE_ARN"] == "mine"
     assert decision.warnings == (
         "container c sets AWS_ROLE_ARN itself: that is used, not what is injected",
     )
 
 
-def test_variables_from_elsewhere_are_told_of() -> None:
-    decision, _ = given(AWS, containers=[{"name": "c", "envFrom": [{"secretRef": {"name": "s"}}]}])
+def test_env_from_is_reported() -> None:
+    decision, _ = inject_with_account(
+        AWS, containers=[{"name": "c", "envFrom": [{"secretRef": {"name": "s"}}]}]
+    )
 
     assert decision.warnings == (
-        "container c takes variables from elsewhere (envFrom): should AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE be among them, ours are used",
+        (
+            "container c takes variables from elsewhere (envFrom): should AWS_ROLE_ARN, "
+            "AWS_WEB_IDENTITY_TOKEN_FILE be among them, ours are used"
+        ),
     )
 
 
-@pytest.mark.parametrize(("cloud", "said"), [("aws", AWS), ("az", AZURE), ("gcp", GCP)])
-def test_a_volume_of_our_name_that_is_not_ours_is_left_and_told_of(
-    cloud: str, said: dict[str, str]
+@pytest.mark.parametrize(("cloud", "annotations"), [("aws", AWS), ("az", AZURE), ("gcp", GCP)])
+def test_volume_of_the_pod_with_an_injected_name_is_kept_with_a_warning(
+    cloud: str, annotations: dict[str, str]
 ) -> None:
-    own: dict[str, Any] = {"name": f"cwii-{cloud}-token", "emptyDir": {}}
-    decision, pod = given(said, volumes=[own])
+    pod_volume: dict[str, Any] = {"name": f"cwii-{cloud}-token", "emptyDir": {}}
+    decision, pod = inject_with_account(annotations, volumes=[pod_volume])
 
-    assert volume(pod, own["name"]) == own
+    assert find_volume(pod, pod_volume["name"]) == pod_volume
     assert any(
         f"volume cwii-{cloud}-token is the pod's own" in warning for warning in decision.warnings
     )
@@ -353,29 +386,32 @@ def test_a_volume_of_our_name_that_is_not_ours_is_left_and_told_of(
         "/var/run//secrets/./cwii.dev/aws",
     ],
 )
-def test_a_mount_of_the_users_own_stays_alone_at_its_path(path: str) -> None:
-    mine = {"name": "data", "mountPath": path}
-    decision, pod = given(
+def test_mount_of_the_container_stays_alone_at_its_path(path: str) -> None:
+    mount = {"name": "data", "mountPath": path}
+    decision, pod = inject_with_account(
         AWS,
-        containers=[{"name": "c", "volumeMounts": [mine]}],
+        containers=[{"name": "c", "volumeMounts": [mount]}],
         volumes=[{"name": "data", "emptyDir": {}}],
     )
 
-    assert first(pod)["volumeMounts"] == [mine]
+    assert first_container(pod)["volumeMounts"] == [mount]
     assert len(decision.warnings) == 1
 
 
-def test_an_account_that_has_not_twelve_digits_is_told_of() -> None:
-    decision, _ = given({**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::1:role/a"})
+def test_aws_account_without_twelve_digits_is_reported() -> None:
+    decision, _ = inject_with_account({**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::1:role/a"})
 
     assert decision.warnings == (
-        "cwii.dev/aws-role-arn of ServiceAccount shop/worker names no account of 12 digits: AWS will not know it",
+        (
+            "cwii.dev/aws-role-arn of ServiceAccount shop/worker names no account of 12 digits: "
+            "AWS will not know it"
+        ),
     )
 
 
 @pytest.mark.parametrize("size", [256 * 1024, 256 * 1024 - 600, 256 * 1024 - 200])
-def test_a_pod_without_room_for_the_credentials_is_refused_here(size: int) -> None:
-    decision, _ = made(a_pod({"note": "x" * (size - len("note"))}), account=GCP)
+def test_pod_without_space_for_the_credentials_is_refused(size: int) -> None:
+    decision, _ = inject(make_pod({"note": "x" * (size - len("note"))}), account=GCP)
 
     assert (decision.outcome == "refused") == (size > 256 * 1024 - 600)
     if decision.outcome == "refused":
@@ -383,24 +419,26 @@ def test_a_pod_without_room_for_the_credentials_is_refused_here(size: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("room", "marked"),
+    ("space", "has_marker"),
     [(len("cwii.dev/injected" + "aws"), True), (len("cwii.dev/injected" + "aws") - 1, False)],
 )
-def test_the_marker_is_left_out_where_there_is_no_room_for_it(room: int, marked: bool) -> None:  # noqa: FBT001 - a column of the table
-    decision, pod = made(a_pod({"note": "x" * (256 * 1024 - len("note") - room)}), account=AWS)
+def test_marker_is_omitted_without_space_for_it(space: int, has_marker: bool) -> None:  # noqa: FBT001 - a column of the table
+    decision, pod = inject(
+        make_pod({"note": "x" * (256 * 1024 - len("note") - space)}), account=AWS
+    )
 
-    assert ("cwii.dev/injected" in pod["metadata"]["annotations"]) == marked
+    assert ("cwii.dev/injected" in pod["metadata"]["annotations"]) == has_marker
     assert decision.warnings == (
         ()
-        if marked
+        if has_marker
         else ("Pod shop/p has no room for cwii.dev/injected among its annotations: it is left out",)
     )
-    assert env(first(pod))["AWS_ROLE_ARN"]
-    assert not made(pod, account=AWS)[0].ops
+    assert env(first_container(pod))["AWS_ROLE_ARN"]
+    assert not inject(pod, account=AWS)[0].ops
 
 
-def test_an_expiration_that_the_api_server_would_refuse_is_refused_here() -> None:
-    decision, _ = given({**AZURE, "cwii.dev/az-token-expiration": "9999999999"})
+def test_expiration_beyond_the_limit_of_the_api_server_is_refused() -> None:
+    decision, _ = inject_with_account({**AZURE, "cwii.dev/az-token-expiration": "9999999999"})
 
     assert decision.outcome == "refused"
     assert decision.message.startswith(
@@ -408,5 +446,10 @@ def test_an_expiration_that_the_api_server_would_refuse_is_refused_here() -> Non
     )
 
 
-def test_the_servers_own_expiration_is_ten_minutes_at_least() -> None:
-    assert token(given(AWS, Settings(token_expiration=10))[1], "aws")["expirationSeconds"] == 600
+def test_expiration_flag_means_at_least_ten_minutes() -> None:
+    assert (
+        find_token(inject_with_account(AWS, Settings(token_expiration=10))[1], "aws")[
+            "expirationSeconds"
+        ]
+        == 600
+    )

@@ -1,4 +1,4 @@
-"""cwii's flags and environment."""
+"""Tests cwii's flags and environment variables."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ FIELDS = [
 @pytest.mark.parametrize(
     ("flag", "variable", "text", "field", "value"), FIELDS, ids=[flag for flag, *_ in FIELDS]
 )
-def test_a_flag_is_heard_and_so_is_its_variable(
+def test_flag_and_environment_variable_set_the_field(
     flag: str, variable: str, text: str, field: str, value: object
 ) -> None:
-    for words, environ in (
+    for args, environ in (
         (["--" + flag, text], {}),
         ([f"--{flag}={text}"], {variable: "0"}),
         ([], {variable: text}),
     ):
-        assert getattr(parse_settings(parse(FLAGS, words, environ)), field) == value
+        assert getattr(parse_settings(parse(FLAGS, args, environ)), field) == value
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_flag_is_heard_and_so_is_its_variable(
         ("error,hyper=trace", "error"),
     ],
 )
-def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -> None:
+def test_log_level_follows_rust_log(text: str, level: str) -> None:
     assert serving_settings(parse(FLAGS, [], {"RUST_LOG": text}), SERVING).log_level == level
     assert (
         serving_settings(
@@ -80,7 +80,7 @@ def test_the_logs_level_is_what_rusts_programs_are_told(text: str, level: str) -
     )
 
 
-def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -> None:
+def test_defaults_equal_those_of_cwii_except_the_delivery() -> None:
     assert parse_settings(parse(FLAGS, [], {})) == Settings()
     assert Settings().delivery == "annotation"
     assert serving_settings(
@@ -92,18 +92,18 @@ def test_without_a_word_it_is_as_cwii_but_for_what_is_written_to_the_cluster() -
     )
 
 
-def test_a_variable_that_means_nothing_here_is_told_of_as_its_flag_is() -> None:
-    said = parse(FLAGS, [], {"CWII_OTEL_ENABLED": "true", "CWII_OTEL_ENDPOINT": "http://o"})
+def test_unused_variable_is_reported_like_its_flag() -> None:
+    flags = parse(FLAGS, [], {"CWII_OTEL_ENABLED": "true", "CWII_OTEL_ENDPOINT": "http://o"})
 
-    assert [warning.partition(" has no meaning here")[0] for warning in said.warnings] == [
+    assert [warning.partition(" has no meaning here")[0] for warning in flags.warnings] == [
         "CWII_OTEL_ENABLED",
         "CWII_OTEL_ENDPOINT",
     ]
-    assert not said.values
+    assert not flags.values
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"mount_root": "relative"},
         {"mount_root": "/a b"},
@@ -121,13 +121,13 @@ def test_a_variable_that_means_nothing_here_is_told_of_as_its_flag_is() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_meant_is_no_settings(wrong: dict[str, Any]) -> None:
-    """Each pod would be refused for it, and nobody who could mend it would hear of that."""
-    with pytest.raises(BadFlag, match=f"^--{next(iter(wrong)).replace('_', '-')} "):
-        Settings(**wrong)
+def test_invalid_setting_is_rejected(invalid: dict[str, Any]) -> None:
+    """Otherwise the webhook refuses each pod, and its operator does not notice."""
+    with pytest.raises(BadFlag, match=f"^--{next(iter(invalid)).replace('_', '-')} "):
+        Settings(**invalid)
 
 
-def test_a_pod_is_given_the_clouds_that_are_switched_on_in_their_order() -> None:
+def test_enabled_clouds_have_mutators_in_a_fixed_order() -> None:
     assert [cloud.provider for cloud in behavior(Settings()).mutators] == ["gcp", "aws", "az"]
     assert [cloud.provider for cloud in behavior(Settings(aws_enabled=False)).mutators] == [
         "gcp",

@@ -1,4 +1,4 @@
-"""What cwii's users are told: that something is missing, misspelt, or known to no cloud."""
+"""Tests warnings about annotations that are missing, misspelt, or unknown to the cloud."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tests.webhook.dialects.cwii.pods import (
     AUDIENCE,
     AWS,
     AZURE,
-    CLIENT,
+    CLIENT_ID,
     GCP,
-    VOICES,
-    a_pod,
-    given,
-    made,
+    SOURCES,
+    inject,
+    inject_with_account,
+    make_pod,
 )
 
 
 @pytest.mark.parametrize(
-    ("said", "missing"),
+    ("annotations", "missing"),
     [
         (AWS, "cwii.dev/aws-role-arn"),
         (AZURE, "cwii.dev/az-client-id"),
@@ -29,10 +29,10 @@ from tests.webhook.dialects.cwii.pods import (
         (GCP, "cwii.dev/gcp-audience"),
     ],
 )
-def test_who_asks_and_does_not_say_enough_is_told_what_is_missing(
-    said: dict[str, str], missing: str
-) -> None:
-    decision, _ = given({key: value for key, value in said.items() if key != missing})
+def test_missing_required_annotation_is_reported(annotations: dict[str, str], missing: str) -> None:
+    decision, _ = inject_with_account(
+        {key: value for key, value in annotations.items() if key != missing}
+    )
 
     assert decision.outcome == "nothing"
     (warning,) = decision.warnings
@@ -43,31 +43,41 @@ def test_who_asks_and_does_not_say_enough_is_told_what_is_missing(
     assert "of ServiceAccount shop/worker asks" in warning
 
 
-VAIN = [("aws", AWS, "aws-role-arn"), ("az", AZURE, "az-client-id"), ("gcp", GCP, "gcp-audience")]
-
-
-@pytest.mark.parametrize(("cloud", "said", "telling"), VAIN, ids=[cloud for cloud, *_ in VAIN])
-@pytest.mark.parametrize("voice", VOICES)
-def test_who_says_all_but_that_it_should_be_given_is_told(
-    cloud: str, said: dict[str, str], telling: str, voice: str
-) -> None:
-    """A namespace's words are for whoever asks."""
-    by: dict[str, Any] = {
-        voice: {key: value for key, value in said.items() if key != f"cwii.dev/{cloud}-inject"}
-    }
-
-    decision, _ = made(a_pod(by.pop("pod", None)), **by)
-
-    assert decision.outcome == "nothing"
-    assert [
-        f"cwii.dev/{telling} of " in w
-        and f'alone gives nothing: set cwii.dev/{cloud}-inject to "true" beside it' in w
-        for w in decision.warnings
-    ] == [True for _ in VOICES[:3] if voice != "namespace"][:1]
+WITHOUT_INJECT = [
+    ("aws", AWS, "aws-role-arn"),
+    ("az", AZURE, "az-client-id"),
+    ("gcp", GCP, "gcp-audience"),
+]
 
 
 @pytest.mark.parametrize(
-    ("rest", "key", "value", "told"),
+    ("cloud", "annotations", "reported"),
+    WITHOUT_INJECT,
+    ids=[cloud for cloud, *_ in WITHOUT_INJECT],
+)
+@pytest.mark.parametrize("source", SOURCES)
+def test_annotations_without_inject_are_reported(
+    cloud: str, annotations: dict[str, str], reported: str, source: str
+) -> None:
+    """Annotations of a namespace are defaults, and cause no warning."""
+    sources: dict[str, Any] = {
+        source: {
+            key: value for key, value in annotations.items() if key != f"cwii.dev/{cloud}-inject"
+        }
+    }
+
+    decision, _ = inject(make_pod(sources.pop("pod", None)), **sources)
+
+    assert decision.outcome == "nothing"
+    assert [
+        f"cwii.dev/{reported} of " in w
+        and f'alone gives nothing: set cwii.dev/{cloud}-inject to "true" beside it' in w
+        for w in decision.warnings
+    ] == [True for _ in SOURCES[:3] if source != "namespace"][:1]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "key", "value", "problem"),
     [
         (
             AZURE,
@@ -81,13 +91,16 @@ def test_who_says_all_but_that_it_should_be_given_is_told(
             "foo",
             "is 'foo', neither a UUID nor a domain: Azure will not know it",
         ),
-        (AZURE, "cwii.dev/az-client-id", CLIENT.upper(), ""),
+        (AZURE, "cwii.dev/az-client-id", CLIENT_ID.upper(), ""),
         (AZURE, "cwii.dev/az-tenant-id", "contoso.onmicrosoft.com", ""),
         (
             GCP,
             "cwii.dev/gcp-audience",
             "foo",
-            "is 'foo', which names no provider: Google Cloud knows it as //iam.googleapis.com/projects/NUMBER/",
+            (
+                "is 'foo', which names no provider: Google Cloud knows it as "
+                "//iam.googleapis.com/projects/NUMBER/"
+            ),
         ),
         (GCP, "cwii.dev/gcp-audience", AUDIENCE.removeprefix("//"), "which names no provider"),
         (
@@ -105,20 +118,20 @@ def test_who_says_all_but_that_it_should_be_given_is_told(
         (GCP, "cwii.dev/gcp-service-account", "112233445566778899001", ""),
     ],
 )
-def test_what_no_cloud_will_know_is_given_and_told(
-    rest: dict[str, str], key: str, value: str, told: str
+def test_value_unknown_to_the_cloud_is_injected_with_a_warning(
+    annotations: dict[str, str], key: str, value: str, problem: str
 ) -> None:
-    decision, _ = given({**rest, key: value})
+    decision, _ = inject_with_account({**annotations, key: value})
 
     assert decision.outcome == "injected"
     assert [
-        w.startswith(f"{key} of ServiceAccount shop/worker") and told in w
+        w.startswith(f"{key} of ServiceAccount shop/worker") and problem in w
         for w in decision.warnings
-    ] == ([True] if told else [])
+    ] == ([True] if problem else [])
 
 
 @pytest.mark.parametrize(
-    ("key", "near"),
+    ("key", "nearest"),
     [
         ("cwii.dev/aws-injcet", "cwii.dev/aws-inject"),
         ("cwii.dev/aws_role_arn", "cwii.dev/aws-role-arn"),
@@ -128,32 +141,40 @@ def test_what_no_cloud_will_know_is_given_and_told(
     ],
 )
 @pytest.mark.parametrize("scope", ["account", "namespace", "owner"])
-def test_a_word_that_is_none_is_told_once_with_the_nearest(key: str, near: str, scope: str) -> None:
+def test_unknown_annotation_is_reported_once_with_the_nearest_key(
+    key: str, nearest: str, scope: str
+) -> None:
     ref = {
         "account": "ServiceAccount shop/worker",
         "namespace": "Namespace shop",
         "owner": "StatefulSet shop/web",
     }[scope]
-    hint = f"did you mean {near}?" if near else "see README for those that there are"
+    hint = f"did you mean {nearest}?" if nearest else "see README for those that there are"
 
-    for pod in (a_pod(), a_pod(AWS)):
-        assert made(pod, Settings(), **{scope: {key: "true"}})[0].warnings == (
+    for pod in (make_pod(), make_pod(AWS)):
+        assert inject(pod, Settings(), **{scope: {key: "true"}})[0].warnings == (
             f"'{key}' of {ref} is no word of cwii's: {hint}",
         )
 
 
-def test_a_pods_own_word_that_is_none_is_told_and_its_written_ones_are_not() -> None:
-    written = {
+def test_unknown_pod_annotation_is_reported_unless_the_webhook_writes_it() -> None:
+    unreported = {
         "cwii.dev/injected": "aws",
         "cwii.dev/gcp-credentials": "{}",
         "not.cwii.dev/x": "x",
         "example.com/cwii.dev": "x",
     }
 
-    assert made(a_pod({"cwii.dev/aws-regoin": "x", **written}))[0].warnings == (
-        "'cwii.dev/aws-regoin' of Pod shop/p is no word of cwii's: did you mean cwii.dev/aws-region?",
+    assert inject(make_pod({"cwii.dev/aws-regoin": "x", **unreported}))[0].warnings == (
+        (
+            "'cwii.dev/aws-regoin' of Pod shop/p is no word of cwii's: "
+            "did you mean cwii.dev/aws-region?"
+        ),
     )
 
 
-def test_of_many_words_that_are_none_a_few_are_told() -> None:
-    assert len(made(a_pod({f"cwii.dev/x{number}": "" for number in range(1000)}))[0].warnings) == 4
+def test_number_of_hints_is_limited() -> None:
+    assert (
+        len(inject(make_pod({f"cwii.dev/x{number}": "" for number in range(1000)}))[0].warnings)
+        == 4
+    )

@@ -1,4 +1,4 @@
-"""An instance's metadata service on loopback, as EC2 has it: with tokens, or, as once, without."""
+"""Serves EC2 instance metadata on loopback, with session tokens (IMDSv2) or without (IMDSv1)."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ TOKEN = "the-token"
 
 
 @contextmanager
-def metadata(
+def serve_metadata(
     *, tokens: bool = True, document: str = DOCUMENT, failing: int = 0
 ) -> Generator[tuple[str, list[str]]]:
-    """Its address, and what was asked. The first so many requests fail."""
-    asked: list[str] = []
+    """Yields the address and the list of requests. The first `failing` requests get status 503."""
+    requests: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_PUT(self) -> None:
-            asked.append(f"PUT {self.path}")
-            if len(asked) <= failing:
-                self.say(503)
+            requests.append(f"PUT {self.path}")
+            if len(requests) <= failing:
+                self.respond(503)
             elif not tokens:
-                self.say(404)
+                self.respond(404)
             elif self.headers.get("X-aws-ec2-metadata-token-ttl-seconds"):
-                self.say(200, TOKEN)
+                self.respond(200, TOKEN)
             else:
-                self.say(400)
+                self.respond(400)
 
         def do_GET(self) -> None:
-            asked.append(f"GET {self.path}")
+            requests.append(f"GET {self.path}")
             if self.path != "/latest/dynamic/instance-identity/document":
-                self.say(404)
+                self.respond(404)
             elif tokens and self.headers.get("X-aws-ec2-metadata-token") != TOKEN:
-                self.say(401)
+                self.respond(401)
             else:
-                self.say(200, document)
+                self.respond(200, document)
 
-        def say(self, code: int, text: str = "") -> None:
+        def respond(self, code: int, text: str = "") -> None:
             self.send_response(code)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text.encode())
 
-        def log_message(self, *_: object) -> None: ...  # pyright: ignore[reportIncompatibleMethodOverride] - it tells nobody
+        def log_message(self, *_: object) -> None: ...  # pyright: ignore[reportIncompatibleMethodOverride] - no log
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        yield f"http://127.0.0.1:{server.server_address[1]}", requests
     finally:
         server.shutdown()
         thread.join()

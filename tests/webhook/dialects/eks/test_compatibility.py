@@ -8,11 +8,11 @@ from typing import Any
 from cwii_webhook.dialects.dialect import build_service
 from cwii_webhook.dialects.registry import ALL
 
-from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.dialects.cwii.pods import make_cluster
 from tests.webhook.harness import ROUTES, SENSIBLE, Counter, review, well_formed
 from tests.webhook.recorded_answers import asked
 
-SERVICE_ACCOUNT = said(account=SENSIBLE["eks"])
+SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["eks"])
 DAY = 86400
 
 
@@ -50,7 +50,7 @@ def test_unknown_fields_are_kept() -> None:
 def test_unchanged_pod_gets_no_patch() -> None:
     """Covers a pod that has everything already, and a pod that asks for nothing."""
     _, injected = asked(ROUTES["eks"], make_pod(), SERVICE_ACCOUNT)
-    webhook, other = Counter(ROUTES["eks"], SERVICE_ACCOUNT), Counter(ROUTES["eks"], said())
+    webhook, other = Counter(ROUTES["eks"], SERVICE_ACCOUNT), Counter(ROUTES["eks"], make_cluster())
 
     for reply in (webhook(review(injected)), other(review(make_pod()))):
         response = json.loads(reply.body)["response"]
@@ -65,7 +65,7 @@ def test_expiration_depends_on_the_uid_of_the_request() -> None:
 
     def expiration(uid: str) -> int:
         body = review(make_pod(), uid=uid)
-        ops = well_formed(body, Counter(eks.route, said())(body))
+        ops = well_formed(body, Counter(eks.route, make_cluster())(body))
         volumes: list[Any] = [op.value for op in ops if op.path == "/spec/volumes"]
         return volumes[0][0]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"]
 

@@ -1,4 +1,4 @@
-"""EKS pod identity's rules, one by one."""
+"""Tests what the mutator of the dialect eks injects and reports."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cwii_webhook.settings.flags import BadFlag
 from tests.webhook.recorded_answers import Objects, asked, make_route
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
-P = "eks.amazonaws.com"
-FILE = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
+DOMAIN = "eks.amazonaws.com"
+TOKEN_FILE = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
 
 
-def a_pod(**spec: Any) -> dict[str, Any]:
-    meta = {
+def make_pod(**spec: Any) -> dict[str, Any]:
+    metadata = {
         "name": "p",
         "namespace": "shop",
         "annotations": spec.pop("annotations", {}),
@@ -32,12 +32,12 @@ def a_pod(**spec: Any) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": meta,
+        "metadata": metadata,
         "spec": {"containers": [{"name": "c"}], "serviceAccountName": "billing"} | spec,
     }
 
 
-def made(
+def inject(
     pod: dict[str, Any],
     account: Mapping[str, str] | None = None,
     settings: Settings | None = None,
@@ -56,7 +56,8 @@ def made(
         "identities": json.dumps(
             {
                 "identities": [
-                    {"namespace": space, "serviceAccount": name} for space, name in identities
+                    {"namespace": namespace, "serviceAccount": name}
+                    for namespace, name in identities
                 ]
             }
         ),
@@ -70,12 +71,12 @@ def made(
     return asked(make_route("eks", eks), pod, Objects(objects))
 
 
-def token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+def find_token(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     return pod["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
 
 
-def env(pod: Mapping[str, Any], place: str = "containers") -> dict[str, str]:
-    return {v["name"]: v.get("value", "") for v in pod["spec"][place][0].get("env", ())}
+def env(pod: Mapping[str, Any], field: str = "containers") -> dict[str, str]:
+    return {v["name"]: v.get("value", "") for v in pod["spec"][field][0].get("env", ())}
 
 
 @pytest.mark.parametrize(
@@ -83,28 +84,29 @@ def env(pod: Mapping[str, Any], place: str = "containers") -> dict[str, str]:
     [
         (None, "no-account"),
         ({}, "not-asked"),
-        ({f"{P}/role-arn": ""}, "not-asked"),
-        ({f"{P}/audience": "sts.amazonaws.com"}, "not-asked"),
+        ({f"{DOMAIN}/role-arn": ""}, "not-asked"),
+        ({f"{DOMAIN}/audience": "sts.amazonaws.com"}, "not-asked"),
     ],
 )
-def test_who_has_no_role_gets_nothing(account: Mapping[str, str] | None, reason: str) -> None:
-    decision, pod = made(a_pod(), account)
+def test_account_without_a_role_is_skipped(account: Mapping[str, str] | None, reason: str) -> None:
+    decision, pod = inject(make_pod(), account)
 
     assert (decision.outcome, [n.reason for n in decision.skips]) == ("nothing", [reason])
-    assert pod == a_pod()
+    assert pod == make_pod()
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_a_pod_that_names_no_account_gets_nothing(name: str | None) -> None:
-    decision, _ = made(a_pod(serviceAccountName=name), {f"{P}/role-arn": ROLE})
+def test_pod_without_an_account_is_skipped(name: str | None) -> None:
+    decision, _ = inject(make_pod(serviceAccountName=name), {f"{DOMAIN}/role-arn": ROLE})
 
     assert [n.reason for n in decision.skips] == ["no-account"]
 
 
 @pytest.mark.parametrize("value", ["", "true", "false"])
-def test_the_label_switches_it_off_whatever_it_says(value: str) -> None:
-    decision, _ = made(
-        a_pod(labels={f"{P}/skip-pod-identity-webhook": value}), {f"{P}/role-arn": ROLE}
+def test_skip_label_with_any_value_disables_injection(value: str) -> None:
+    decision, _ = inject(
+        make_pod(labels={f"{DOMAIN}/skip-pod-identity-webhook": value}),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert [n.reason for n in decision.skips] == ["switched-off"]
@@ -120,15 +122,15 @@ def test_the_label_switches_it_off_whatever_it_says(value: str) -> None:
         ("arn:aws:iam::111122223333:role/", True),
     ],
 )
-def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool) -> None:  # noqa: FBT001 - a column of the table
-    decision, pod = made(a_pod(), {f"{P}/role-arn": role})
+def test_role_is_injected_unchanged_with_a_warning_if_unusual(role: str, warned: bool) -> None:  # noqa: FBT001 - a column of the table
+    decision, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": role})
 
     assert env(pod)["AWS_ROLE_ARN"] == role
     assert any("no role's ARN" in warning for warning in decision.warnings) == warned
 
 
 @pytest.mark.parametrize(
-    ("on_account", "on_pod", "flag", "lasts"),
+    ("on_account", "on_pod", "flag", "seconds"),
     [
         (None, None, 86400, 86400),
         ("3600", None, 86400, 3600),
@@ -146,74 +148,85 @@ def test_a_role_is_taken_as_it_is_and_an_odd_one_is_told(role: str, warned: bool
         ("100000", None, 86400, 100000),
     ],
 )
-def test_how_long_a_token_lasts(
-    on_account: str | None, on_pod: str | None, flag: int, lasts: int
+def test_expiration_comes_from_the_pod_the_account_or_the_flag(
+    on_account: str | None, on_pod: str | None, flag: int, seconds: int
 ) -> None:
-    key = f"{P}/token-expiration"
-    account = {f"{P}/role-arn": ROLE} | ({} if on_account is None else {key: on_account})
+    key = f"{DOMAIN}/token-expiration"
+    account = {f"{DOMAIN}/role-arn": ROLE} | ({} if on_account is None else {key: on_account})
 
-    _, pod = made(
-        a_pod(annotations={} if on_pod is None else {key: on_pod}),
+    _, pod = inject(
+        make_pod(annotations={} if on_pod is None else {key: on_pod}),
         account,
         Settings(expiration=flag),
     )
 
-    assert token(pod)["expirationSeconds"] == lasts
+    assert find_token(pod)["expirationSeconds"] == seconds
 
 
 @pytest.mark.parametrize(
-    ("on_account", "on_pod", "told"),
+    ("on_account", "on_pod", "warning"),
     [
         (
             "1h",
             None,
-            "{key} of ServiceAccount shop/billing is '1h', which is no number of seconds: 86400 is used",
+            (
+                "{key} of ServiceAccount shop/billing is '1h', which is no number of seconds: "
+                "86400 is used"
+            ),
         ),
         (
             "",
             None,
-            "{key} of ServiceAccount shop/billing is '', which is no number of seconds: 86400 is used",
+            (
+                "{key} of ServiceAccount shop/billing is '', which is no number of seconds: "
+                "86400 is used"
+            ),
         ),
         ("3600", "1h", "{key} of Pod shop/p is '1h', which is no number of seconds: 3600 is used"),
         (
             "60",
             None,
-            "{key} of ServiceAccount shop/billing is 60, and no token lasts less than 600 seconds: 600 is used",
+            (
+                "{key} of ServiceAccount shop/billing is 60, "
+                "and no token lasts less than 600 seconds: 600 is used"
+            ),
         ),
         ("1h", "3600", ""),
         ("600", None, ""),
     ],
 )
-def test_what_a_token_cannot_last_is_told_with_what_is_used_instead(
-    on_account: str, on_pod: str | None, told: str
+def test_invalid_expiration_is_reported_with_the_value_in_use(
+    on_account: str, on_pod: str | None, warning: str
 ) -> None:
-    key = f"{P}/token-expiration"
+    key = f"{DOMAIN}/token-expiration"
 
-    decision, _ = made(
-        a_pod(annotations={} if on_pod is None else {key: on_pod}),
-        {f"{P}/role-arn": ROLE, key: on_account},
+    decision, _ = inject(
+        make_pod(annotations={} if on_pod is None else {key: on_pod}),
+        {f"{DOMAIN}/role-arn": ROLE, key: on_account},
     )
 
-    assert decision.warnings == ((told.format(key=key),) if told else ())
+    assert decision.warnings == ((warning.format(key=key),) if warning else ())
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("yes", True), ("", True), ("TRUE", False), ("0", False)]
+    ("text", "is_reported"), [("yes", True), ("", True), ("TRUE", False), ("0", False)]
 )
-def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa: FBT001 - a table
-    decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/sts-regional-endpoints": text})
+def test_invalid_boolean_is_reported(text: str, is_reported: bool) -> None:  # noqa: FBT001 - a table
+    decision, _ = inject(
+        make_pod(), {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/sts-regional-endpoints": text}
+    )
 
     assert (
         any(
             f"is {text!r}, neither true nor false: it is taken for false" in warning
             for warning in decision.warnings
         )
-        == told
+        == is_reported
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "warning"),
     [
         ("c", ""),
         ("c,", ""),
@@ -223,44 +236,51 @@ def test_a_flag_that_is_neither_is_told(text: str, told: bool) -> None:  # noqa:
         ('a"b', "is 'a\"b', which is no line of CSV: nobody is skipped"),
     ],
 )
-def test_a_list_that_skips_nobody_is_told(text: str, told: str) -> None:
-    pod = a_pod(
-        annotations={f"{P}/skip-containers": text},
+def test_skip_list_without_effect_is_reported(text: str, warning: str) -> None:
+    pod = make_pod(
+        annotations={f"{DOMAIN}/skip-containers": text},
         containers=[{"name": "c"}],
         initContainers=[{"name": "sidecar"}],
     )
 
-    assert made(pod, {f"{P}/role-arn": ROLE})[0].warnings == (
-        (f"{P}/skip-containers of Pod shop/p {told}",) if told else ()
+    assert inject(pod, {f"{DOMAIN}/role-arn": ROLE})[0].warnings == (
+        (f"{DOMAIN}/skip-containers of Pod shop/p {warning}",) if warning else ()
     )
 
 
-def test_each_value_says_whose_word_it_is() -> None:
-    said = {
-        f"{P}/role-arn": ROLE,
-        f"{P}/audience": "mine",
-        f"{P}/sts-regional-endpoints": "true",
-        f"{P}/token-expiration": "7200",
+def test_audit_annotation_names_the_source_of_each_value() -> None:
+    annotations = {
+        f"{DOMAIN}/role-arn": ROLE,
+        f"{DOMAIN}/audience": "mine",
+        f"{DOMAIN}/sts-regional-endpoints": "true",
+        f"{DOMAIN}/token-expiration": "7200",
     }
 
-    decision, _ = made(
-        a_pod(annotations={f"{P}/token-expiration": "3600"}), said, Settings(region="eu-west-1")
+    decision, _ = inject(
+        make_pod(annotations={f"{DOMAIN}/token-expiration": "3600"}),
+        annotations,
+        Settings(region="eu-west-1"),
     )
 
     assert decision.audit["aws"] == (
-        "AWS_ROLE_ARN from ServiceAccount shop/billing; AWS_WEB_IDENTITY_TOKEN_FILE by default; audience from ServiceAccount shop/billing; "
-        "expiration from Pod shop/p; AWS_STS_REGIONAL_ENDPOINTS from ServiceAccount shop/billing; AWS_DEFAULT_REGION by default; AWS_REGION by default"
+        "AWS_ROLE_ARN from ServiceAccount shop/billing; AWS_WEB_IDENTITY_TOKEN_FILE by default; "
+        "audience from ServiceAccount shop/billing; "
+        "expiration from Pod shop/p; "
+        "AWS_STS_REGIONAL_ENDPOINTS from ServiceAccount shop/billing; "
+        "AWS_DEFAULT_REGION by default; AWS_REGION by default"
     )
 
 
-def test_what_the_api_server_will_refuse_is_told() -> None:
-    decision, _ = made(a_pod(), {f"{P}/role-arn": ROLE, f"{P}/token-expiration": str(1 << 33)})
+def test_expiration_that_the_api_server_refuses_is_reported() -> None:
+    decision, _ = inject(
+        make_pod(), {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/token-expiration": str(1 << 33)}
+    )
 
-    assert any(f"{P}/token-expiration" in warning for warning in decision.warnings)
+    assert any(f"{DOMAIN}/token-expiration" in warning for warning in decision.warnings)
 
 
 @pytest.mark.parametrize(
-    ("said", "flag", "regional"),
+    ("annotation", "flag", "regional"),
     [
         ("true", False, True),
         ("T", False, True),
@@ -272,18 +292,22 @@ def test_what_the_api_server_will_refuse_is_told() -> None:
         (None, True, True),
     ],
 )
-def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None:  # noqa: FBT001 - columns of the table
-    account = {f"{P}/role-arn": ROLE} | (
-        {} if said is None else {f"{P}/sts-regional-endpoints": said}
+def test_sts_endpoint_comes_from_the_annotation_or_the_flag(
+    annotation: str | None,
+    flag: bool,  # noqa: FBT001 - a column of the table
+    regional: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    account = {f"{DOMAIN}/role-arn": ROLE} | (
+        {} if annotation is None else {f"{DOMAIN}/sts-regional-endpoints": annotation}
     )
 
-    _, pod = made(a_pod(), account, Settings(regional=flag))
+    _, pod = inject(make_pod(), account, Settings(regional=flag))
 
     assert ("AWS_STS_REGIONAL_ENDPOINTS" in env(pod)) == regional
 
 
 @pytest.mark.parametrize(
-    ("own", "added"),
+    ("existing", "added"),
     [
         (
             [],
@@ -316,32 +340,34 @@ def test_which_sts_is_used(said: str | None, flag: bool, regional: bool) -> None
         (["AWS_ROLE_ARN", "AWS_REGION", "AWS_STS_REGIONAL_ENDPOINTS"], []),
     ],
 )
-def test_of_each_group_all_is_added_or_none(own: list[str], added: list[str]) -> None:
-    container = {"name": "c", "env": [{"name": name, "value": "mine"} for name in own]}
+def test_each_group_of_variables_is_added_completely_or_not_at_all(
+    existing: list[str], added: list[str]
+) -> None:
+    container = {"name": "c", "env": [{"name": name, "value": "mine"} for name in existing]}
 
-    _, pod = made(
-        a_pod(containers=[container]),
-        {f"{P}/role-arn": ROLE},
+    _, pod = inject(
+        make_pod(containers=[container]),
+        {f"{DOMAIN}/role-arn": ROLE},
         Settings(region="eu-west-1", regional=True),
     )
 
-    assert list(env(pod)) == [*own, *added]
+    assert list(env(pod)) == [*existing, *added]
     assert ("volumeMounts" in pod["spec"]["containers"][0]) == bool(added)
 
 
-def test_a_variable_of_theirs_is_told() -> None:
-    decision, _ = made(
-        a_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]),
-        {f"{P}/role-arn": ROLE},
+def test_variable_of_the_container_is_reported() -> None:
+    decision, _ = inject(
+        make_pod(containers=[{"name": "c", "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}]}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert "container c sets AWS_ROLE_ARN itself: that is left as it is" in decision.warnings
 
 
-def test_variables_from_elsewhere_are_told() -> None:
-    decision, _ = made(
-        a_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]),
-        {f"{P}/role-arn": ROLE},
+def test_env_from_is_reported() -> None:
+    decision, _ = inject(
+        make_pod(containers=[{"name": "c", "envFrom": [{"configMapRef": {"name": "m"}}]}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert any("envFrom" in warning for warning in decision.warnings)
@@ -364,19 +390,20 @@ def test_variables_from_elsewhere_are_told() -> None:
         ("a,", {"a", ""}),
     ],
 )
-def test_who_is_skipped(text: str, skipped: set[str]) -> None:
+def test_skip_list_is_parsed_as_csv(text: str, skipped: set[str]) -> None:
     assert parse_csv_names(text) - {""} == skipped - {""}
 
 
-def test_init_containers_and_sidecars_get_it_too() -> None:
-    _, pod = made(
-        a_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]), {f"{P}/role-arn": ROLE}
+def test_init_containers_and_sidecars_are_injected() -> None:
+    _, pod = inject(
+        make_pod(initContainers=[{"name": "i", "restartPolicy": "Always"}]),
+        {f"{DOMAIN}/role-arn": ROLE},
     )
 
     assert (
         env(pod, "initContainers")
         == env(pod)
-        == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": FILE}
+        == {"AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": TOKEN_FILE}
     )
 
 
@@ -408,8 +435,8 @@ def test_init_containers_and_sidecars_get_it_too() -> None:
     ],
     ids=["selector", "old selector", "os", "affinity"],
 )
-def test_on_windows_the_token_is_behind_backslashes(spec: dict[str, Any]) -> None:
-    _, pod = made(a_pod(**spec), {f"{P}/role-arn": ROLE})
+def test_windows_token_path_has_backslashes(spec: dict[str, Any]) -> None:
+    _, pod = inject(make_pod(**spec), {f"{DOMAIN}/role-arn": ROLE})
 
     assert (
         env(pod)["AWS_WEB_IDENTITY_TOKEN_FILE"]
@@ -417,18 +444,19 @@ def test_on_windows_the_token_is_behind_backslashes(spec: dict[str, Any]) -> Non
     )
 
 
-def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
-    decision, pod = made(
-        a_pod(),
-        {f"{P}/role-arn": ROLE, f"{P}/token-expiration": "3600"},
+def test_identities_in_the_file_use_the_agent_despite_a_role() -> None:
+    decision, pod = inject(
+        make_pod(),
+        {f"{DOMAIN}/role-arn": ROLE, f"{DOMAIN}/token-expiration": "3600"},
         identities=[("shop", "billing")],
     )
 
     assert env(pod) == {
         "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials",
-        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/var/run/secrets/pods.eks.amazonaws.com"
+        "/serviceaccount/eks-pod-identity-token",
     }
-    assert token(pod) == {
+    assert find_token(pod) == {
         "audience": "pods.eks.amazonaws.com",
         "expirationSeconds": 3600,
         "path": "eks-pod-identity-token",
@@ -437,10 +465,10 @@ def test_the_agent_is_asked_by_those_in_its_file_whatever_their_role() -> None:
     assert decision.outcome == "injected"
 
 
-def test_a_day_is_a_little_less_for_the_agents_tokens() -> None:
-    _, pod = made(a_pod(), None, identities=[("shop", "billing")])
+def test_agent_token_of_a_day_lasts_a_little_less() -> None:
+    _, pod = inject(make_pod(), None, identities=[("shop", "billing")])
 
-    assert 79200 <= token(pod)["expirationSeconds"] <= 86400
+    assert 79200 <= find_token(pod)["expirationSeconds"] <= 86400
 
 
 @pytest.mark.parametrize(
@@ -464,16 +492,16 @@ def test_a_day_is_a_little_less_for_the_agents_tokens() -> None:
         "unreadable",
     ],
 )
-def test_a_config_map_gives_roles_too(config: object, role: str | None) -> None:
-    _, pod = made(a_pod(), {}, Settings(config_map=True), config=config)
+def test_config_map_provides_roles(config: object, role: str | None) -> None:
+    _, pod = inject(make_pod(), {}, Settings(config_map=True), config=config)
 
     assert env(pod).get("AWS_ROLE_ARN") == role
 
 
-def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
-    _, pod = made(
-        a_pod(),
-        {f"{P}/role-arn": ROLE},
+def test_account_annotation_takes_precedence_over_the_config_map() -> None:
+    _, pod = inject(
+        make_pod(),
+        {f"{DOMAIN}/role-arn": ROLE},
         Settings(config_map=True),
         config={"shop/billing": {"RoleARN": "other"}},
     )
@@ -481,28 +509,28 @@ def test_the_accounts_own_word_goes_before_the_config_maps() -> None:
     assert env(pod)["AWS_ROLE_ARN"] == ROLE
 
 
-def test_a_bare_name_becomes_an_arn_where_that_is_asked_for() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": "a/b"}, Settings(compose=True))
+def test_role_name_becomes_an_arn_with_the_flag() -> None:
+    _, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": "a/b"}, Settings(compose=True))
 
     assert env(pod)["AWS_ROLE_ARN"] == "arn:aws-cn:iam::111122223333:role/a/b"
 
 
-def test_what_the_kubelet_would_expand_arrives_as_it_was_written() -> None:
-    _, pod = made(a_pod(), {f"{P}/role-arn": "$(SECRET)"})
+def test_variable_reference_in_a_value_is_escaped() -> None:
+    _, pod = inject(make_pod(), {f"{DOMAIN}/role-arn": "$(SECRET)"})
 
     assert env(pod)["AWS_ROLE_ARN"] == "$$(SECRET)"
 
 
-def test_a_mirror_pod_is_never_changed() -> None:
-    decision, _ = made(
-        a_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{P}/role-arn": ROLE}
+def test_mirror_pod_is_not_changed() -> None:
+    decision, _ = inject(
+        make_pod(annotations={"kubernetes.io/config.mirror": "x"}), {f"{DOMAIN}/role-arn": ROLE}
     )
 
     assert [n.reason for n in decision.skips] == ["mirror-pod"]
 
 
 @pytest.mark.parametrize(
-    "words",
+    "args",
     [
         ("--token-expiration", "4294967297"),
         ("--token-mount-path", "relative"),
@@ -514,16 +542,18 @@ def test_a_mirror_pod_is_never_changed() -> None:
         ("--container-credentials-token-path", "/token"),
         ("--container-credentials-token-path", ""),
     ],
-    ids=lambda words: words[0],
+    ids=lambda args: args[0],
 )
-def test_what_every_pod_would_be_refused_for_is_refused_at_the_start(
-    words: tuple[str, str],
+def test_invalid_flag_is_an_error_at_startup(
+    args: tuple[str, str],
 ) -> None:
-    with pytest.raises(BadFlag, match=f"^{words[0]} is "):
-        build_service(ALL["eks"], words, {})
+    with pytest.raises(BadFlag, match=f"^{args[0]} is "):
+        build_service(ALL["eks"], args, {})
 
 
-def test_another_domain_has_its_own_words() -> None:
-    _, pod = made(a_pod(), {"id.example.org/role-arn": ROLE}, Settings(domain="id.example.org"))
+def test_domain_flag_changes_the_annotation_keys() -> None:
+    _, pod = inject(
+        make_pod(), {"id.example.org/role-arn": ROLE}, Settings(domain="id.example.org")
+    )
 
     assert env(pod)["AWS_ROLE_ARN"] == ROLE

@@ -1,4 +1,4 @@
-"""EKS pod identity's recorded answers, and ours to the same questions."""
+"""Compares recorded answers of amazon-eks-pod-identity-webhook with the webhook's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHANGES: Mapping[str, Change] = {OCCUPIED_PATH: _keep_occupied_paths}
 
 
 @pytest.mark.parametrize("recording", recordings("eks"), ids=str)
-def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
+def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert not list(differing(expected(recording), normal(pod)))
@@ -58,13 +58,13 @@ def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("recording", recordings("eks"), ids=str)
-def test_a_second_pass_is_silent(recording: Recording) -> None:
+def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    again, same = asked(route(recording), pod, picture(recording))
+    second, unchanged = asked(route(recording), pod, picture(recording))
 
-    assert not again.ops
-    assert same == pod
+    assert not second.ops
+    assert unchanged == pod
 
 
 def test_seventeen_recordings_have_an_occupied_mount_path() -> None:

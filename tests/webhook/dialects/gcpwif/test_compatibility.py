@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.webhook.dialects.cwii.pods import said
+from tests.webhook.dialects.cwii.pods import make_cluster
 from tests.webhook.harness import ROUTES, SENSIBLE
 from tests.webhook.recorded_answers import asked
 
-SERVICE_ACCOUNT = said(account=SENSIBLE["gcpwif"])
+SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["gcpwif"])
 
 
 def make_pod(annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:

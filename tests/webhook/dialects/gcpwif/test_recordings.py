@@ -1,4 +1,4 @@
-"""The recorded answers of Google's dialect, and ours to the same questions."""
+"""Compares recorded answers of gcp-workload-identity-federation-webhook with the webhook's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.webhook.recorded_answers import (
     recordings,
 )
 
-NOBODY = 65532
+NONROOT_USER = 65532
 
 
 def route(recording: Recording) -> Route:
@@ -90,7 +90,7 @@ def _user(recording: Recording, security_context: Any) -> dict[str, Any]:
     }
     number = security_context.get("runAsUser", users.pop() if len(users) == 1 else None)
     if number is None and base.get("runAsNonRoot"):
-        number = NOBODY
+        number = NONROOT_USER
     user: dict[str, Any] = {} if number is None else {"runAsUser": number}
     return user | ({"runAsNonRoot": True} if number else {})
 
@@ -103,7 +103,7 @@ CHANGES: Mapping[str, Change] = {
 
 
 @pytest.mark.parametrize("recording", recordings("gcpwif"), ids=str)
-def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
+def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.message == (recording.row.get("message") or "")
@@ -114,10 +114,10 @@ def test_a_pod_becomes_what_it_became(recording: Recording) -> None:
 
 
 @pytest.mark.parametrize("recording", recordings("gcpwif"), ids=str)
-def test_a_second_pass_is_silent(recording: Recording) -> None:
+def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    again, same = asked(route(recording), pod, picture(recording))
+    second, unchanged = asked(route(recording), pod, picture(recording))
 
-    assert not again.ops
-    assert same == pod
+    assert not second.ops
+    assert unchanged == pod

@@ -1,4 +1,4 @@
-"""What the webhook of Google's dialect may be told, and what it will not start with."""
+"""Tests the flags of the dialect gcpwif."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from cwii_webhook.dialects.gcpwif.settings import FLAGS, Settings, parse_setting
 from cwii_webhook.settings.flags import BadFlag, parse
 
 
-def told(*words: str) -> Settings:
-    return parse_settings(parse(FLAGS, words, {}))
+def parse_flags(*args: str) -> Settings:
+    return parse_settings(parse(FLAGS, args, {}))
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("args", "expected"),
     [
         ([], Settings()),
         (
@@ -45,12 +45,12 @@ def told(*words: str) -> Settings:
         "resources",
     ],
 )
-def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
-    assert told(*words) == meant
+def test_flags_equal_those_of_the_peer(args: list[str], expected: Settings) -> None:
+    assert parse_flags(*args) == expected
 
 
 @pytest.mark.parametrize(
-    "word",
+    "arg",
     [
         "--token-expiration=24",
         "--token-expiration=1200000h",
@@ -67,9 +67,9 @@ def test_flags_are_the_peers(words: list[str], meant: Settings) -> None:
         "--gcloud-images=x",
     ],
 )
-def test_it_does_not_start_with_what_cannot_be_meant(word: str) -> None:
+def test_invalid_flag_is_an_error(arg: str) -> None:
     with pytest.raises(BadFlag) as e:
-        told(word)
+        parse_flags(arg)
 
-    assert word.partition("=")[0] in e.value.problem
+    assert arg.partition("=")[0] in e.value.problem
     assert e.value.remedy
