@@ -1,4 +1,7 @@
-"""The webhook's admission over objects that are at hand: a review's bytes in, a reply out, and no socket. And what every answer has to be."""
+"""The webhook's admission over objects that are at hand: a review's bytes in, a reply out, and no socket.
+
+And what every answer has to be.
+"""
 
 from __future__ import annotations
 
@@ -172,7 +175,10 @@ def written(pod: Mapping[str, Any], own: Own, *, mounts: bool = True, **more: ob
 
 
 def well_formed(body: bytes, reply: HttpResponse) -> list[Op]:
-    """What an API server would make of the answer: the patch in it, if there is one. It applies to the pod that was sent."""
+    """What an API server would make of the answer: the patch in it, if there is one.
+
+    It applies to the pod that was sent.
+    """
     if reply.status == 400:
         assert reply.body.startswith(b"this is no review of a pod: ")
         return []

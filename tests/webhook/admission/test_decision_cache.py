@@ -292,7 +292,10 @@ def test_cached_decision_equals_a_fresh_one_for_pods_that_differ_in_one_field(
 def decide(
     cache: DecisionCache, route: Route, view: ClusterView, body: bytes
 ) -> tuple[Entry | None, bool]:
-    """Asks the cache, and stores a fresh decision. Returns the hit, and whether a next get would hit."""
+    """Asks the cache, and stores a fresh decision.
+
+    Returns the hit, and whether a next get would hit.
+    """
     key = decode_key(body)
     assert key
     hit = cache.get(key, view)

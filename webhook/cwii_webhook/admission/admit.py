@@ -91,7 +91,10 @@ class Decision(Struct, frozen=True):
 
 
 def admit(route: Route, request: Request, view: ClusterView) -> Decision:
-    """Decides on a request. Raises NotCached if the view lacks an object that the decision needs."""
+    """Decides on a request.
+
+    Raises NotCached if the view lacks an object that the decision needs.
+    """
     pod = request.object
     if pod is None or not request.kind.is_pod:
         return _skipped(route, "not-a-pod")
@@ -169,10 +172,10 @@ def _audit_annotations(injections: Sequence[Injection]) -> Mapping[str, str]:
 def _with_marker(
     route: Route, context: PodContext, injections: tuple[Injection, ...]
 ) -> tuple[tuple[Injection, ...], tuple[str, ...]]:
-    """Adds the marker annotation if the pod has room for it, and checks the size of all annotations.
+    """Adds the marker annotation if there is room, and checks the size of all annotations.
 
-    The API server refuses a pod whose annotations are too large. Peers let it do so; this webhook refuses first and
-    names the remedy.
+    The API server refuses a pod whose annotations are too large. Peers let it do so; this webhook
+    refuses first and names the remedy.
     """
     if not route.marker:
         if _overflow(context.annotations, injections):

@@ -1,4 +1,4 @@
-"""Finds the objects whose annotations apply to a pod: the pod, its owners, its ServiceAccount and its namespace."""
+"""Finds the objects whose annotations apply to a pod: owners, ServiceAccount and namespace."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def owner_objects(
 ) -> Iterator[tuple[ObjectRef, ObjectMetadata]]:
     """Yields the controllers of a pod, nearest first.
 
-    A ReplicaSet carries copies of its Deployment's annotations, which may be outdated. If it has an owner, only the
-    owner is yielded.
+    A ReplicaSet carries copies of its Deployment's annotations, which may be outdated. If it has an
+    owner, only the owner is yielded.
     """
     nearest = _controller(owners, OWNERS, namespace, view)
     if nearest is None:
@@ -143,7 +143,10 @@ class PodContext:
         return AnnotationSource("pod", self.ref, self.annotations)
 
     def service_account(self, name: str) -> AnnotationSource | None:
-        """Returns None if the ServiceAccount does not exist. Raises NotCached if that is unknown."""
+        """Returns None if the ServiceAccount does not exist.
+
+        Raises NotCached if that is unknown.
+        """
         return self._source("account", service_account_ref(self.namespace, name))
 
     def container_refs(self, skipped: frozenset[str]) -> ContainerRefs:

@@ -51,7 +51,10 @@ class ObjectMetadata(Struct, frozen=True, gc=False):
 
 
 class NotCached(Exception):
-    """The view does not know whether the object exists. The caller looks it up and decides again."""
+    """The view does not know whether the object exists.
+
+    The caller looks it up and decides again.
+    """
 
     def __init__(self, ref: ObjectRef) -> None:
         super().__init__(str(ref))
@@ -69,7 +72,8 @@ class LookupRefused(Exception):
 class ClusterView(Protocol):
     """Reads objects from memory.
 
-    `get` returns None only if the object is known not to exist. It raises NotCached if that is unknown.
+    `get` returns None only if the object is known not to exist. It raises NotCached if that is
+    unknown.
     """
 
     def get(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...

@@ -1,4 +1,4 @@
-"""Caches decisions for pods that differ only in what a decision does not read, such as the values of other variables."""
+"""Caches decisions for pods that differ only in what a decision does not read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ MAX_REVIEW = 64 << 10  # bytes; for longer reviews, decoding is most of the work
 MAX_SIZE = 8 << 20  # bytes of all entries together
 ENTRY_FACTOR = 4  # an entry takes at most so many times the size of its review
 
-# The API server gives each pod a volume with its own token. The random name of that volume is not part of the key.
+# The API server gives each pod a volume with its own token. The random name of that volume is not
+# part of the key.
 TOKEN_VOLUME_PREFIX = "kube-api-access-"  # noqa: S105 - a name
 TOKEN_PATH = NO_TOKEN_MOUNT.mount_path
 
@@ -32,12 +33,15 @@ Reads = tuple[tuple[ObjectRef, ObjectMetadata | None], ...]
 Bucket = tuple[object, ...]
 
 
-# The types below declare all that a decision reads of a review. Raw values are compared byte by byte: an API server
-# writes the same value in the same way.
+# The types below declare all that a decision reads of a review. Raw values are compared byte by
+# byte: an API server writes the same value in the same way.
 
 
 class EnvName(ApiObject, frozen=True):
-    """A variable without its value, which may differ in each pod. The API server has checked that it is a text."""
+    """A variable without its value, which may differ in each pod.
+
+    The API server has checked that it is a text.
+    """
 
     name: str = ""
 
@@ -109,7 +113,7 @@ class KeyReview(ApiObject, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A decision and its response, the pod that it was made for, and the cluster objects that it read."""
+    """A decision with its response, its pod, and the cluster objects that it read."""
 
     pod: KeyPod
     reads: Reads
@@ -188,9 +192,10 @@ def _mounts_token(mount: KeyMount) -> bool:
 class DecisionCache:
     """A least-recently-used cache for the decisions of one route, with one entry for each workload.
 
-    An entry serves a pod if all that the decision read is the same: the fields of the pod that `KeyPod` declares, and
-    the cluster objects. Some decisions read more, and are not cached:
-    - The pod has a variable, volume or helper container that the route injects. The decision compares their values.
+    An entry serves a pod if all that the decision read is the same: the fields of the pod that
+    `KeyPod` declares, and the cluster objects. Some decisions read more, and are not cached:
+    - The pod has a variable, volume or helper container that the route injects. The decision
+      compares their values.
     - The route injects a mount at the path of the pod's own token, which the key leaves out.
     - A ConfigMap must exist before the pod, or the review is about ephemeral containers.
     - The route has external configuration, which can change between two reviews.

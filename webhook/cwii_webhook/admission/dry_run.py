@@ -40,7 +40,10 @@ def dry_run(route: Route, pod: Mapping[str, Any], namespace: str, view: ClusterV
 
 
 def apply_patch(pod: Any, ops: Iterable[Op]) -> Any:
-    """Changes the pod in place and returns it. Raises ValueError if the API server would refuse the patch."""
+    """Changes the pod in place and returns it.
+
+    Raises ValueError if the API server would refuse the patch.
+    """
     for op in ops:
         *parents, last = [
             token.replace("~1", "/").replace("~0", "~") for token in op.path.split("/")[1:]

@@ -1,7 +1,8 @@
 """Injects identities into ephemeral containers, which join a running pod.
 
-They get what the pod's other containers have, whatever the annotations say by now. The API server refuses new volumes
-in a running pod, so a pod that was admitted without this webhook stays as it is.
+They get what the pod's other containers have, whatever the annotations say by now. The API server
+refuses new volumes in a running pod, so a pod that was admitted without this webhook stays as it
+is.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Injector(Protocol):
 def ephemeral_injections(
     pod: Pod, old_pod: Pod | None, injectors: Iterable[Injector]
 ) -> tuple[Injection, ...]:
-    """Returns an injection for each identity that the pod has, if there are new containers to give it to."""
+    """Returns an injection for each identity of the pod, if there are new containers."""
     old = {c.name for c in (old_pod.spec.ephemeral_containers or ())} if old_pod else set[str]()
     new = [(i, c) for i, c in enumerate(pod.spec.ephemeral_containers or ()) if c.name not in old]
     injections = (_injection(pod, new, injector) for injector in injectors)

@@ -1,7 +1,7 @@
 """Answers admission requests over HTTP: decodes a review, decides, and encodes the response.
 
-The answer is returned at once if the cache knows all objects. Otherwise the handler looks up what is missing and decides
-again.
+The answer is returned at once if the cache knows all objects. Otherwise the handler looks up what
+is missing and decides again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class RequestView(ClusterView, Protocol):
 class PrerequisiteWriter(Protocol):
     """Writes what must exist before the pod does.
 
-    Raises PodRefused if the policy forbids it, and LookupFailed or LookupRefused if the write fails.
+    Raises PodRefused if the policy forbids it, and LookupFailed or LookupRefused if the write
+    fails.
     """
 
     async def write(self, config_map: ConfigMap, view: ClusterView, /) -> None: ...

@@ -101,8 +101,8 @@ def describe_origins(origins: Iterable[Origin]) -> str:
 class Injection(Struct, frozen=True, gc=False, kw_only=True):
     """What one mutator adds to a pod.
 
-    Volumes, their mounts and variables whose names are in `replaces` overwrite what exists. All others are added
-    only if the name is free.
+    Volumes, their mounts and variables whose names are in `replaces` overwrite what exists. All
+    others are added only if the name is free.
     """
 
     provider: str  # as in metrics and in the marker: aws, az, azure or gcp

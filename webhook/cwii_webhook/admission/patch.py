@@ -1,7 +1,7 @@
 """Builds the JSON patch for one pod from the injections of all mutators.
 
-The patch is minimal, and its order is fixed: volumes, the pod's containers while their indexes still hold, helper
-containers, annotations, labels.
+The patch is minimal, and its order is fixed: volumes, the pod's containers while their indexes
+still hold, helper containers, annotations, labels.
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ def _add_mounts(
     replaces: frozenset[str],
     patch: Patch,
 ) -> None:
-    """Adds mounts. The API server refuses two mounts at one path, so a user's mount at the path stays."""
+    """Adds mounts.
+
+    The API server refuses two mounts at one path, so a user's mount at the path stays.
+    """
     existing = container.volume_mounts or ()
     indexes = {mount.name: i for i, mount in enumerate(existing)}
     paths = _mounts_by_path(container)
@@ -143,8 +146,8 @@ def _add_mounts(
 def _mounts_by_path(container: Container) -> dict[str, tuple[str, int]]:
     """Maps a clean path to the volume and the index of the mount.
 
-    The API server takes /a and /a/ for two paths. If a container has both, the clean spelling wins: it is the one that
-    an injected mount would collide with.
+    The API server takes /a and /a/ for two paths. If a container has both, the clean spelling wins:
+    it is the one that an injected mount would collide with.
     """
     mounts = [
         (clean_path(mount.mount_path), i, mount)
@@ -196,7 +199,10 @@ def _add_helpers(
     helpers: Sequence[HelperContainer],
     patch: Patch,
 ) -> None:
-    """Adds helper containers. Those that run first are inserted at the head, the first of them last."""
+    """Adds helper containers.
+
+    Those that run first are inserted at the head, the first of them last.
+    """
     existing = containers or ()
     indexes = {container.name: i for i, container in enumerate(existing)}
     new: list[HelperContainer] = []

@@ -1,7 +1,7 @@
 """Decodes AdmissionReviews and encodes the responses.
 
-The types declare only the fields that decisions read. Patches add to containers and never write one as a whole, so fields
-that are unknown here survive.
+The types declare only the fields that decisions read. Patches add to containers and never write one
+as a whole, so fields that are unknown here survive.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ class Container(ApiObject, frozen=True):
     volume_mounts: list[VolumeMount] | None = None
     security_context: SecurityContext | None = None
     resources: Resources | None = None
-    restart_policy: str | None = None
 
 
 class Volume(ApiObject, frozen=True):

@@ -38,8 +38,8 @@ def split_command_line(arguments: Iterable[str]) -> list[list[str]]:
 def routes(services: Iterable[Service]) -> Mapping[bytes, Route]:
     """Maps paths to routes.
 
-    Each dialect answers at /DIALECT/PATH, and the first one at its own path as well. So the path of a dialect stays the
-    same when the order of the dialects changes.
+    Each dialect answers at /DIALECT/PATH, and the first one at its own path as well. So the path of
+    a dialect stays the same when the order of the dialects changes.
     """
     found: dict[bytes, Route] = {}
     for route in (service.route for service in services):

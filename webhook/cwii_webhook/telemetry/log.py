@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
-from msgspec import Struct
 
 from cwii_webhook.settings.serving import LEVELS
 
@@ -19,27 +18,7 @@ MAX_ITEMS = 16  # items of one value
 
 _encode = msgspec.json.Encoder().encode
 
-_NEVER = datetime(1, 1, 1, microsecond=1, tzinfo=UTC)  # with as many letters as any other time
-
 Value = str | int | float | bool | None | tuple[str, ...]
-
-
-class Form(Struct, frozen=True, gc=False):
-    """A line that is said of one after the other: all of it but whom it is of, and when it was."""
-
-    level: str
-    parts: tuple[bytes, bytes, bytes]
-
-
-def form(level: str, what: str, more: Mapping[str, Value], whose: str) -> Form | None:
-    """None where these cannot be told from the rest."""
-    own, never = _encode(whose), _encode(_NEVER)
-    text = format_line(_NEVER, level, what, more)
-    begin, found, rest = text.partition(own)
-    middle, dated, end = rest.partition(never)
-    if not found or not dated or own in rest:
-        return None
-    return Form(level, (begin + b'"', b'"' + middle + b'"', b'"' + end))
 
 
 class Log:
@@ -83,12 +62,6 @@ class Log:
     def write(self, level: str, message: str, fields: Mapping[str, Value]) -> None:
         if level in self._enabled_levels:
             self._append(format_line(self._now(), level, message, fields))
-
-    def again(self, form: Form, whose: bytes) -> None:
-        """Of somebody who is called so in plain letters."""
-        if form.level in self._enabled_levels:
-            begin, middle, end = form.parts
-            self._append(b"%b%b%b%b%b" % (begin, whose, middle, _encode(self._now())[1:-1], end))
 
     def _append(self, text: bytes) -> None:
         self._lines.append(text)

@@ -44,7 +44,10 @@ PORT = Annotation(
 
 
 def endpoint_annotation(suffix: str) -> Annotation:
-    """Returns the annotation that asks for the cluster's own token endpoint. A flag chooses the suffix."""
+    """Returns the annotation that asks for the cluster's own token endpoint.
+
+    A flag chooses the suffix.
+    """
     return Annotation(
         f"{DOMAIN}/use-{suffix}",
         'With "true": tokens are exchanged at the endpoint that the webhook was told.',

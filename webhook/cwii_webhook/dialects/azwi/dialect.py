@@ -1,4 +1,4 @@
-"""The dialect of azure-workload-identity: Azure identities for labelled pods, by the ServiceAccount's annotations."""
+"""The dialect of azure-workload-identity: Azure identities for labelled pods."""
 
 from __future__ import annotations
 

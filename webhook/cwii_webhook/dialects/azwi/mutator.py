@@ -272,7 +272,7 @@ def _expiration(*sources: AnnotationSource) -> tuple[Origin, int]:
 
 
 def _label_warnings(context: PodContext) -> Iterator[str]:
-    """Warns of a label with a wrong value, and of a label that is missing though the ServiceAccount has a client ID.
+    """Warns of a wrong label, and of a missing one if the ServiceAccount has a client ID.
 
     Users often put the label on the ServiceAccount, or on the workload instead of its pods.
     """

@@ -67,8 +67,8 @@ LAYOUTS: Mapping[Layout, TokenLayout] = {
 def _reserved_name(pod: Pod) -> str:
     """Derives the volume's name from the pod's.
 
-    A reserved volume that exists keeps its name. The pod may have got its name after the first pass, and two mounts at one
-    path are invalid.
+    A reserved volume that exists keeps its name. The pod may have got its name after the first
+    pass, and two mounts at one path are invalid.
     """
     for volume in pod.spec.volumes or ():
         if volume.name.startswith(PREFIX):

@@ -1,4 +1,4 @@
-"""Builds the proxy sidecar, which answers in place of the node's metadata service, and its init container."""
+"""Builds the proxy sidecar, which stands in for the node's metadata service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defines the flags of azure-workload-identity's webhook and their environment variables, with its names and defaults."""
+"""Defines the flags of azure-workload-identity's webhook, with its names and defaults."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class Endpoint(Struct, frozen=True):
     def __post_init__(self) -> None:
         if bool(self.suffix) != bool(self.audience):
             raise BadFlag(
-                f"custom token endpoint: {'no audience' if self.suffix else 'no annotation suffix'}",
+                "custom token endpoint: "
+                f"{'no audience' if self.suffix else 'no annotation suffix'}",
                 "give both flags or neither",
             )
         if self.suffix and not _SUFFIX.fullmatch(self.suffix):
@@ -145,7 +146,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "check-label",
         "switch",
-        "Look at the label azure.workload.identity/use here, and not only in the webhook's configuration.",
+        "Look at the label azure.workload.identity/use here, "
+        "and not only in the webhook's configuration.",
         "label",
     ),
     Flag("proxy-image", "text", "Image of the proxy sidecar.", "proxy.image", "PROXY_IMAGE"),

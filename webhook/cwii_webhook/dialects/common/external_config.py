@@ -1,4 +1,4 @@
-"""Defines the configuration that a dialect reads besides annotations: where it is, and what takes its content."""
+"""Defines the configuration that a dialect reads besides annotations."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class _Source:
                 return False
 
     def _reset_for(self, server: object) -> None:
-        """Drops the content after a switch to another cluster, even before the new content is known."""
+        """Drops the content after a switch to another cluster, before the new one is known."""
         if server != self._server:
             self.config.update("")
             self._server, self._fingerprint = server, "never read"
@@ -118,7 +118,7 @@ class _Source:
 
 
 def _fingerprint(path: Path) -> tuple[int, ...] | None:
-    """Follows links: the kubelet replaces a link on the way to a ConfigMap's files, and never the files."""
+    """Follows links, because the kubelet replaces a link and not the files of a ConfigMap."""
     try:
         stat = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Parses numbers and lists as Go's standard library does, for dialects of webhooks written in Go."""
+"""Parses numbers and lists as Go's standard library does."""
 
 from __future__ import annotations
 

@@ -103,7 +103,10 @@ def _is_guaranteed(requests: Mapping[str, int], limits: Mapping[str, int]) -> bo
 
 
 def parse_quantity(quantity: str | float) -> int:
-    """Parses a quantity into billionths. An invalid one counts as positive: the API server reports it."""
+    """Parses a quantity into billionths.
+
+    An invalid one counts as positive: the API server reports it.
+    """
     match = QUANTITY.pattern.fullmatch(str(quantity))
     if match is None:
         return 1
@@ -114,7 +117,7 @@ def parse_quantity(quantity: str | float) -> int:
 def least_resources(
     declared: DeclaredResources, cpu: str, memory: str
 ) -> dict[str, dict[str, object]]:
-    """Returns the least resources with which a helper container keeps the pod's QoS class and fits its quota.
+    """Returns the least resources that keep the pod's QoS class and fit its quota.
 
     A helper requests its limits, or zero where the pod has no limits.
     """
@@ -143,8 +146,8 @@ def helper_resources(
 def common_user(pod: Pod) -> int | None:
     """Returns the user that all containers run as, or None.
 
-    The kubelet makes token files readable for one user only if all containers run as that user. A helper container with
-    another user would take the token from the others.
+    The kubelet makes token files readable for one user only if all containers run as that user. A
+    helper container with another user would take the token from the others.
     """
     pod_context = pod.spec.security_context
     users = {container_user(c, pod_context) for c in init_and_main_containers(pod)}
@@ -160,7 +163,10 @@ def container_user(container: Container, pod_context: SecurityContext | None) ->
 
 
 def declares_windows(pod: Pod) -> bool:
-    """Reports whether spec.os is Windows. The API server then refuses Linux-only fields in containers."""
+    """Reports whether spec.os is Windows.
+
+    The API server then refuses Linux-only fields in containers.
+    """
     return bool(pod.spec.os and pod.spec.os.name == "windows")
 
 

@@ -1,4 +1,4 @@
-"""Finds annotations that look like one of a dialect's, or that are on an object where the dialect does not read them."""
+"""Finds misspelled annotations, and annotations on an object where no dialect reads them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SCOPES: tuple[Scope, ...] = tuple(SOURCE_NAMES)
 class TypoHints:
     """Builds hints for the annotations in one domain.
 
-    If other software uses the domain too, only keys that resemble one of the dialect's are reported; with
-    `is_exclusive`, all unknown keys are. `outputs` are keys that the webhook writes.
+    If other software uses the domain too, only keys that resemble one of the dialect's are
+    reported; with `is_exclusive`, all unknown keys are. `outputs` are keys that the webhook writes.
     """
 
     def __init__(

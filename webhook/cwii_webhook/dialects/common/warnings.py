@@ -48,8 +48,8 @@ def service_account_warnings(location: str, value: str) -> Iterator[str]:
 def unreadable_token_warnings(pod: Pod, mode: int, token: str) -> Iterator[str]:
     """Warns of containers that cannot read the token.
 
-    The kubelet gives the file to the pod's fsGroup, or to the one user that all containers run as. Otherwise the
-    volume's mode decides.
+    The kubelet gives the file to the pod's fsGroup, or to the one user that all containers run as.
+    Otherwise the volume's mode decides.
     """
     pod_context = pod.spec.security_context
     if mode & 0o004 or (pod_context and pod_context.fs_group is not None):
@@ -68,7 +68,10 @@ def unreadable_token_warnings(pod: Pod, mode: int, token: str) -> Iterator[str]:
 def unknown_container_warnings(
     context: PodContext, key: str, names: Collection[str], helpers: Collection[str] = ()
 ) -> Iterator[str]:
-    """Warns of names in a skip list that no container has. Another webhook may still add the container."""
+    """Warns of names in a skip list that no container has.
+
+    Another webhook may still add the container.
+    """
     existing = [container.name for container in context.containers]
     for name in sorted({*names} - {*existing, *helpers, ""})[:MAX_NAMES]:
         match = nearest_match(name, existing)
@@ -82,7 +85,7 @@ def env_conflict_warnings(
     skipped: Collection[str],
     replaced: Collection[str] = (),
 ) -> Iterator[str]:
-    """Warns of variables that a container sets to another value, and of envFrom, which may do so."""
+    """Warns of variables that a container sets itself, and of envFrom, which may set them."""
     injected = {variable.name: variable.value for variable in env}
     for container in context.containers:
         if container.name not in skipped:

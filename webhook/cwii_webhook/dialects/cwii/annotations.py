@@ -1,4 +1,4 @@
-"""Lists cwii's annotations, which are read from the pod, its owner, its ServiceAccount and its namespace."""
+"""Lists cwii's annotations, which it reads from all sources of a pod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialect cwii: identities in AWS, Azure and Google Cloud, for the same pod if it asks for several."""
+"""The dialect cwii: identities in AWS, Azure and Google Cloud, several for one pod."""
 
 from __future__ import annotations
 

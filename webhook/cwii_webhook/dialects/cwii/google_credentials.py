@@ -14,7 +14,8 @@ from cwii_webhook.dialects.cwii.annotations import GCP_CREDENTIALS
 
 NAME = "cwii-gcp-creds"
 FILE = "credentials.json"
-# cwiictl's admission policy allows the webhook to write only ConfigMaps with these labels, NAME and FILE.
+# cwiictl's admission policy allows the webhook to write only ConfigMaps with these labels, NAME and
+# FILE.
 CONFIG_MAP_LABELS = {"app.kubernetes.io/managed-by": "cwii"}
 STS = "https://sts.googleapis.com/v1"
 IMPERSONATION = (

@@ -25,7 +25,8 @@ from cwii_webhook.dialects.common.helper_container import HelperSpec, build_help
 from cwii_webhook.dialects.cwii.annotations import CloudAnnotations
 from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
 
-# Containers that cwii injects. A second pass finds them among the pod's own; they have all that they need.
+# Containers that cwii injects. A second pass finds them among the pod's own; they have all that
+# they need.
 HELPER_NAMES = frozenset(
     {"cwii-gcp-creds-writer", "cwii-gcp-verify", "cwii-aws-verify", "cwii-az-verify"}
 )
@@ -136,7 +137,8 @@ def container_path(path: str, *, is_windows: bool) -> str:
 class NativeAnnotation(Struct, frozen=True):
     """An annotation of another webhook that asks for a cloud.
 
-    `dialect` is the dialect of this webhook that reads it, if any. `is_used` is None if no flag makes cwii read it.
+    `dialect` is the dialect of this webhook that reads it, if any. `is_used` is None if no flag
+    makes cwii read it.
     """
 
     annotation: Annotation
@@ -159,8 +161,8 @@ def skip_unless_requested(
 ) -> Skip | None:
     """Returns why there is nothing to inject, or None if the pod asks for the cloud.
 
-    `significant` are annotations that show a wish for the cloud. On a namespace they do not: there they are defaults for
-    the pods that ask.
+    `significant` are annotations that show a wish for the cloud. On a namespace they do not: there
+    they are defaults for the pods that ask.
     """
     inject = annotations.flag(cloud.inject)
     if inject:

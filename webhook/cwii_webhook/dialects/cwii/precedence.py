@@ -1,4 +1,4 @@
-"""Resolves cwii's annotations: the nearest source of a pod that has an annotation decides its value."""
+"""Resolves cwii's annotations: the nearest source that has an annotation decides."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class ResolvedAnnotations:
     def seconds(self, annotation: Annotation, default: int) -> int:
         """Resolves a token lifetime.
 
-        The nearest value decides even if it is no number. The server's default is used then, and not the value of a
-        source farther away.
+        The nearest value decides even if it is no number. The server's default is used then, and
+        not the value of a source farther away.
         """
         name = "token expiration"
         origin = self.peek(annotation, name)
@@ -100,7 +100,7 @@ class ResolvedAnnotations:
     def either(
         self, annotation: Annotation, native: Annotation, name: str, *, use_native: bool
     ) -> Origin | None:
-        """Resolves an annotation of cwii, or else the annotation of another webhook with the same meaning."""
+        """Resolves an annotation of cwii, or else another webhook's with the same meaning."""
         own, other = self.peek(annotation, name), self.peek(native, name)
         if own and other and own.value != other.value:
             self.warnings.append(

@@ -1,4 +1,4 @@
-"""Defines the flags of cwii's server and their environment variables, with its names and defaults."""
+"""Defines the flags of cwii's server, with its names, environment variables and defaults."""
 
 from __future__ import annotations
 

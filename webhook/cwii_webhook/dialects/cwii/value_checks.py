@@ -1,4 +1,4 @@
-"""Checks values of cwii's annotations, so that none can leave the URL, path or shell word that it is put into."""
+"""Checks values of cwii's annotations before they become part of URLs, paths and scripts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def checked(origin: Origin, value_format: Format) -> str:
 
 
 def checked_authority(origin: Origin, extra_hosts: Collection[str]) -> str:
-    """Returns the URL of an authority. The pod sends its token there, so only known hosts are accepted."""
+    """Returns the URL of an authority.
+
+    The pod sends its token there, so only known hosts are accepted.
+    """
     match = HTTPS_HOST.fullmatch(origin.value)
     if match and (match[1] in AUTHORITY_HOSTS or match[1] in extra_hosts):
         return origin.value

@@ -68,8 +68,9 @@ class VerificationContainer(Struct, frozen=True):
 def _is_allowed(image: str, origin: Origin, settings: Settings) -> bool:
     """Checks an image against --verify-images.
 
-    Without that list, the author of a pod or its owner may name any image, because they could run it in the pod anyway.
-    The author of a ServiceAccount or a namespace may not: the image would run with the identity of others.
+    Without that list, the author of a pod or its owner may name any image, because they could run
+    it in the pod anyway. The author of a ServiceAccount or a namespace may not: the image would run
+    with the identity of others.
     """
     if not settings.verify_images:
         return origin.source is not None and origin.source.scope in {"pod", "owner"}

@@ -1,4 +1,4 @@
-"""The dialect of amazon-eks-pod-identity-webhook: AWS roles by the ServiceAccount's annotation, and EKS Pod Identity."""
+"""The dialect of amazon-eks-pod-identity-webhook: IAM roles, and EKS Pod Identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses what the EKS dialect reads besides annotations: a ConfigMap of roles, a file of agent identities, instance metadata."""
+"""Parses the ConfigMap of roles, the file of agent identities and the instance metadata."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _PARTITIONS = {  # by prefix of the region
 
 
 class RoleEntry(Struct, frozen=True, rename="lower"):
-    """The entry of a ServiceAccount in the ConfigMap. Go matches field names without regard to case."""
+    """The entry of a ServiceAccount in the ConfigMap.
+
+    Go matches field names without regard to case.
+    """
 
     rolearn: str = ""
     audience: str = ""
@@ -54,7 +57,10 @@ class ConfigMapRoles:
         return self._entries.get(f"{namespace}/{account}") or self._entries.get(f"*/{account}")
 
     def update(self, text: str | None) -> str:
-        """Takes new content. A deleted ConfigMap changes nothing, as with the peer: it may be replaced."""
+        """Takes new content.
+
+        A deleted ConfigMap changes nothing, as with the peer: it may be replaced.
+        """
         if text is None:
             problem = f"there is no {self.ref} with a key {self.location.key}"
             return f"{problem}: {LAST_CONTENT_STAYS}" if self._entries else problem

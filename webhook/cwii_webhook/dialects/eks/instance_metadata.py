@@ -25,7 +25,8 @@ def read_document(
 ) -> str:
     """Returns the document as JSON, or raises BadFlag.
 
-    The usual cause of a failure is the hop limit of the metadata service: a pod is one hop farther away than its node.
+    The usual cause of a failure is the hop limit of the metadata service: a pod is one hop farther
+    away than its node.
     """
     endpoint = environ.get(ENDPOINT_VARIABLE) or ENDPOINT
     for delay in (*retry_delays, None):

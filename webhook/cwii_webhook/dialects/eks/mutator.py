@@ -42,7 +42,7 @@ _CSV_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|\r?\n|\Z)|([^",\r\n]*)(?=,|\r?\n|
 
 
 class EksMutator:
-    """Injects a role by the ServiceAccount's annotation, or credentials of the Pod Identity agent."""
+    """Injects the role of the ServiceAccount, or credentials of the Pod Identity agent."""
 
     provider = PROVIDER
 
@@ -146,8 +146,9 @@ class EksMutator:
     ) -> tuple[EnvVar, ...] | None:
         """Returns the variables for one container.
 
-        There are three groups: identity, region and STS endpoint. If a container has a variable of a group, it keeps its
-        own and gets none of that group. None means that it has variables of each group, and needs no mount either.
+        There are three groups: identity, region and STS endpoint. If a container has a variable of
+        a group, it keeps its own and gets none of that group. None means that it has variables of
+        each group, and needs no mount either.
         """
         existing = env_names((container,))
         has_identity = not existing.isdisjoint([variable.name for variable in identity])
@@ -198,7 +199,7 @@ class EksMutator:
 
 
 def parse_csv_names(text: str) -> frozenset[str]:
-    """Parses one CSV record as Go does: fields are not trimmed, and an invalid record has no names."""
+    """Parses one CSV record as Go does: an invalid record has no names."""
     names: list[str] = []
     position, text = 0, text.lstrip("\r\n")
     while text:

@@ -1,4 +1,4 @@
-"""Resolves which role a pod asks for: by its ServiceAccount, a ConfigMap, or the file of agent identities."""
+"""Resolves the role of a pod: from its ServiceAccount, a ConfigMap or a file."""
 
 from __future__ import annotations
 
@@ -130,8 +130,9 @@ class RoleRequests:
     ) -> RoleRequest:
         """Resolves a request for the agent.
 
-        A lifetime of a day is reduced by a jitter, so that not all pods renew their tokens at the same time. The jitter
-        follows from the UID of the request, so the same request gets the same answer.
+        A lifetime of a day is reduced by a jitter, so that not all pods renew their tokens at the
+        same time. The jitter follows from the UID of the request, so the same request gets the same
+        answer.
         """
         agent, entry = self._settings.container, None if account else self._entry(context, name)
         if account:

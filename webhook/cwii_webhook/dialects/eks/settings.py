@@ -58,7 +58,8 @@ class Settings(Struct, frozen=True):
             )
         if not _LABEL.fullmatch(self.container.volume_name):
             raise BadFlag(
-                f"--container-credentials-volume-name is {self.container.volume_name!r}, which is no volume's",
+                f"--container-credentials-volume-name is {self.container.volume_name!r}, "
+                "which is no volume's",
                 "use small letters, digits and -",
             )
         for flag, path in (

@@ -1,4 +1,7 @@
-"""Lists the annotations of gcp-workload-identity-federation-webhook. A flag chooses their domain."""
+"""Lists the annotations of gcp-workload-identity-federation-webhook.
+
+A flag chooses their domain.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ def gcpwif_annotations(domain: str) -> GcpwifAnnotations:
     return GcpwifAnnotations(
         Annotation(
             f"{domain}/workload-identity-provider",
-            "The provider, as `projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER`. Written on the pod.",
+            "The provider, as `projects/NUMBER/locations/global/workloadIdentityPools/POOL"
+            "/providers/PROVIDER`. Written on the pod.",
             ("account",),
         ),
         Annotation(

@@ -1,4 +1,4 @@
-"""The dialect of gcp-workload-identity-federation-webhook: Google Cloud identities by the ServiceAccount's annotations."""
+"""The dialect of gcp-workload-identity-federation-webhook: Google Cloud identities."""
 
 from __future__ import annotations
 

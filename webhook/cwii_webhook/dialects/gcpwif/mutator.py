@@ -103,7 +103,7 @@ class GcpwifMutator:
         return self._injection(context, request)
 
     def _skip(self, context: PodContext, account: AnnotationSource) -> Skip:
-        """The peer writes its annotations on the pod, but reads them from the ServiceAccount only."""
+        """The peer writes annotations on the pod, but reads the ServiceAccount only."""
         keys = self._annotations
         pair = f"{keys.provider.key} and {keys.email.key}"
         if keys.mode.key in account.annotations or keys.user.key in account.annotations:

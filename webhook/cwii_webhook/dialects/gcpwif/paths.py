@@ -44,7 +44,8 @@ REPLACED_NAMES: Mapping[Mode, frozenset[str]] = {
 def credentials_volumes(annotation: str, file_mode: int) -> Mapping[Mode, tuple[Volume, ...]]:
     """Returns the volumes besides the token's.
 
-    In gcloud mode, gcloud writes its configuration into one. In direct mode, one shows the pod's own annotation as a file.
+    In gcloud mode, gcloud writes its configuration into one. In direct mode, one shows the pod's
+    own annotation as a file.
     """
     field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{annotation}']"}
     items = [{"path": CREDENTIALS_FILE, "fieldRef": field}]

@@ -1,4 +1,4 @@
-"""Resolves which identity a pod asks for, and refuses what the peer refuses, in the same order and with the same messages."""
+"""Resolves the identity of a pod, and refuses what the peer refuses with its messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the init container `gcloud-setup`, which configures gcloud before the pod's own containers start."""
+"""Builds the init container `gcloud-setup`, which configures gcloud for the pod."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SetupContainer:
         }
 
     def helper(self, pod: Pod, request: IdentityRequest) -> HelperContainer:
-        """The user in the annotation takes precedence over the one that the pod's containers share."""
+        """The annotated user takes precedence over the one that the containers share."""
         user = helper_user(pod) if request.user is None else request.user
         env = [
             env_var("GCP_WORKLOAD_IDENTITY_PROVIDER", request.provider),
