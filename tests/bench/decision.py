@@ -1,7 +1,8 @@
-"""Reviews of pods, from their bytes to the answers' bytes, with all that is asked of the cluster known; against `json.loads` of the same bytes.
+"""Measures decisions from the bytes of a review to the bytes of the response, against `json.loads`.
 
-The pods are as an API server sends those of a Deployment: 9 kB, two containers and one that comes first, with all that a cluster writes into them.
-Each dialect is asked for those of several workloads in turn, as it happens in a cluster.
+The cluster view has all objects that the decisions read. The reviews are as an API server sends
+them for the pods of a Deployment: 9 kB, two containers and one init container, with all fields that
+a cluster adds. The reviews of several workloads alternate, as they do in a cluster.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from cwii_webhook.dialects.registry import ALL
 from ratio import Ratio, measure
 
 WORKLOADS = 40
-PODS = 400  # of all of them
-TURNS = 400  # reviews in one measurement
-SETTINGS = 14  # variables of a container
+PODS = 400  # of all workloads together
+REVIEWS = 400  # in one measurement
+ENV_VARIABLES = 14  # per container
 POOL = "projects/1/locations/global/workloadIdentityPools/pool/providers/cluster"
 ID = "11111111-2222-3333-4444-555555555555"
 
@@ -40,8 +41,8 @@ AWS = {
 AZURE = {"cwii.dev/az-inject": "true", "cwii.dev/az-client-id": ID, "cwii.dev/az-tenant-id": ID}
 GCP = {"cwii.dev/gcp-inject": "true", "cwii.dev/gcp-audience": f"//iam.googleapis.com/{POOL}"}
 
-# Of each dialect: what is asked, what its ServiceAccounts say, and the goal.
-ASKED: Mapping[str, tuple[str, Mapping[str, str], str]] = {
+# By dialect: what is injected, the annotations of the ServiceAccounts, and the goal.
+CASES: Mapping[str, tuple[str, Mapping[str, str], str]] = {
     "cwii": ("three clouds", AWS | AZURE | GCP, "at most 1"),
     "eks": (
         "AWS",
@@ -67,38 +68,40 @@ ENVIRONMENT = {"AZURE_TENANT_ID": ID}
 
 def ratios() -> Iterator[Ratio]:
     bodies = [
-        json.dumps(review(number % WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode()
+        json.dumps(make_review(number % WORKLOADS, f"{number:05x}"), separators=(",", ":")).encode()
         for number in range(PODS)
     ]
-    for dialect, (given, says, goal) in ASKED.items():
+    for dialect, (clouds, account_annotations, goal) in CASES.items():
         route = build_service(ALL[dialect], FLAGS.get(dialect, ()), ENVIRONMENT).route
-        picture = Known(says)
-        _given(route, bodies[0], picture)
-        decided = _turns(
-            bodies, lambda body, route=route, picture=picture: _decided(route, body, picture)
+        view = WorkloadView(account_annotations)
+        _check_injection(route, bodies[0], view)
+        answer_all = _repeat(
+            bodies, lambda body, route=route, view=view: _answer(route, body, view)
         )
         yield measure(
-            (f"{TURNS} decisions of {dialect} ({given})", decided),
-            ("json.loads", _turns(bodies, json.loads)),
+            (f"{REVIEWS} decisions of {dialect} ({clouds})", answer_all),
+            ("json.loads", _repeat(bodies, json.loads)),
             goal=goal,
             rounds=25,
         )
 
 
-class Known:
-    """A picture of the workloads' objects."""
+class WorkloadView:
+    """A view of the namespaces, ServiceAccounts and owners of all workloads."""
 
-    def __init__(self, says: Mapping[str, str]) -> None:
+    def __init__(self, annotations: Mapping[str, str]) -> None:
         self._objects: dict[ObjectRef, ObjectMetadata] = {}
         for number in range(WORKLOADS):
-            where = f"team-{number:02}"
-            above = OwnerReference("apps/v1", "Deployment", "shop", "d", controller=True)
-            self._objects[namespace_ref(where)] = ObjectMetadata({"example.com/team": where})
-            self._objects[service_account_ref(where, "shop")] = ObjectMetadata(says)
-            self._objects[ObjectRef("apps", "ReplicaSet", where, "shop-6b7f9c9d4")] = (
-                ObjectMetadata({"deployment.kubernetes.io/revision": "1"}, (above,), "r")
+            namespace = f"team-{number:02}"
+            deployment = OwnerReference("apps/v1", "Deployment", "shop", "d", controller=True)
+            self._objects[namespace_ref(namespace)] = ObjectMetadata(
+                {"example.com/team": namespace}
             )
-            self._objects[ObjectRef("apps", "Deployment", where, "shop")] = ObjectMetadata(
+            self._objects[service_account_ref(namespace, "shop")] = ObjectMetadata(annotations)
+            self._objects[ObjectRef("apps", "ReplicaSet", namespace, "shop-6b7f9c9d4")] = (
+                ObjectMetadata({"deployment.kubernetes.io/revision": "1"}, (deployment,), "r")
+            )
+            self._objects[ObjectRef("apps", "Deployment", namespace, "shop")] = ObjectMetadata(
                 {"deployment.kubernetes.io/revision": "1"}, (), "d"
             )
 
@@ -106,53 +109,53 @@ class Known:
         return self._objects.get(ref)
 
 
-def _turns(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], None]:
-    def turns() -> None:
-        for body in itertools.islice(itertools.cycle(bodies), TURNS):
+def _repeat(bodies: list[bytes], run: Callable[[bytes], object]) -> Callable[[], None]:
+    def run_all() -> None:
+        for body in itertools.islice(itertools.cycle(bodies), REVIEWS):
             run(body)
 
-    return turns
+    return run_all
 
 
-def _decided(route: Route, body: bytes, picture: Known) -> bytes:
-    asked = decode_review(body)
-    decision = admit(route, asked.request, picture)
-    response = build_response(asked.request.uid, decision)
-    return encode_response(asked.api_version, asked.kind, response)
+def _answer(route: Route, body: bytes, view: WorkloadView) -> bytes:
+    review = decode_review(body)
+    decision = admit(route, review.request, view)
+    response = build_response(review.request.uid, decision)
+    return encode_response(review.api_version, review.kind, response)
 
 
-def _given(route: Route, body: bytes, picture: Known) -> None:
-    """What is measured has to be the whole: each container is given something."""
-    decision = admit(route, decode_review(body).request, picture)
-    touched = {
+def _check_injection(route: Route, body: bytes, view: WorkloadView) -> None:
+    """Checks that all three containers get an injection, so that the whole work is measured."""
+    decision = admit(route, decode_review(body).request, view)
+    injected = {
         tuple(op.path.split("/")[2:4])
         for op in decision.ops
         if op.path.endswith(("/env/-", "/env"))
     }
-    assert len(touched) == 3, (route.dialect, decision)
+    assert len(injected) == 3, (route.dialect, decision)
 
 
-# The pods.
-
-
-def review(  # noqa: PLR0913 - what is new in each review
+def make_review(  # noqa: PLR0913 - the values that differ between reviews
     workload: int,
     pod: str,
-    settings: int = SETTINGS,
+    env_variables: int = ENV_VARIABLES,
     *,
     uid: str = "",
     time: str = "",
     value: str = "https://shop.example.com",
 ) -> dict[str, Any]:
-    """A review for one of many pods of a workload: uid, time, and the name of the volume with the API server's token are new in each."""
-    where = f"team-{workload:02}"
+    """Returns a review of one of many pods of a workload.
+
+    The uid, the time and the name of the volume with the API server's token differ between pods.
+    """
+    namespace = f"team-{workload:02}"
     request = {
         "uid": uid or f"0df28fbd-5f5f-11e8-bc74-36e6bb2{pod}",
         "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "resource": {"group": "", "version": "v1", "resource": "pods"},
         "requestKind": {"group": "", "version": "v1", "kind": "Pod"},
         "requestResource": {"group": "", "version": "v1", "resource": "pods"},
-        "namespace": where,
+        "namespace": namespace,
         "operation": "CREATE",
         "userInfo": {
             "username": "system:serviceaccount:kube-system:replicaset-controller",
@@ -162,8 +165,10 @@ def review(  # noqa: PLR0913 - what is new in each review
         "object": {
             "kind": "Pod",
             "apiVersion": "v1",
-            "metadata": _metadata(where, f"2025-01-01T{time or f'00:00:{int(pod, 16) % 60:02}'}Z"),
-            "spec": _spec(f"kube-api-access-{pod}", settings, value),
+            "metadata": _metadata(
+                namespace, f"2025-01-01T{time or f'00:00:{int(pod, 16) % 60:02}'}Z"
+            ),
+            "spec": _spec(f"kube-api-access-{pod}", env_variables, value),
             "status": {},
         },
         "oldObject": None,
@@ -173,7 +178,7 @@ def review(  # noqa: PLR0913 - what is new in each review
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def _metadata(where: str, time: str) -> dict[str, Any]:
+def _metadata(namespace: str, time: str) -> dict[str, Any]:
     owner = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -182,11 +187,19 @@ def _metadata(where: str, time: str) -> dict[str, Any]:
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    each: dict[str, Any] = {".": {}, "f:name": {}, "f:image": {}, "f:env": {}, "f:resources": {}}
-    named = {f'k:{{"name":"{name}"}}': each for name in ("migrate", "web", "worker")}
+    container_fields: dict[str, Any] = {
+        ".": {},
+        "f:name": {},
+        "f:image": {},
+        "f:env": {},
+        "f:resources": {},
+    }
+    containers = {
+        f'k:{{"name":"{name}"}}': container_fields for name in ("migrate", "web", "worker")
+    }
     fields: dict[str, Any] = {
         "f:metadata": {"f:annotations": {}, "f:generateName": {}, "f:labels": {}},
-        "f:spec": {"f:containers": named, "f:volumes": {}},
+        "f:spec": {"f:containers": containers, "f:volumes": {}},
     }
     manager = {
         "manager": "kube-controller-manager",
@@ -197,7 +210,7 @@ def _metadata(where: str, time: str) -> dict[str, Any]:
     }
     return {
         "generateName": "shop-6b7f9c9d4-",
-        "namespace": where,
+        "namespace": namespace,
         "creationTimestamp": None,
         "labels": {
             "app.kubernetes.io/name": "shop",
@@ -214,8 +227,8 @@ def _metadata(where: str, time: str) -> dict[str, Any]:
     }
 
 
-def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
-    """`own`: how the volume with the API server's token is called; `settings`: how many variables each container has."""
+def _spec(token_volume: str, env_variables: int, value: str) -> dict[str, Any]:
+    """Returns a spec. `env_variables` is the number of variables of each container."""
     token = {
         "sources": [
             {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -226,11 +239,12 @@ def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
         "volumes": [
             {"name": "config", "configMap": {"name": "shop", "defaultMode": 420}},
             {"name": "scratch", "emptyDir": {}},
-            {"name": own, "projected": token | {"defaultMode": 420}},
+            {"name": token_volume, "projected": token | {"defaultMode": 420}},
         ],
-        "initContainers": [_container("migrate", own, settings, value)],
+        "initContainers": [_container("migrate", token_volume, env_variables, value)],
         "containers": [
-            _container(name, own, settings, value, probes=_probes()) for name in ("web", "worker")
+            _container(name, token_volume, env_variables, value, probes=_probes())
+            for name in ("web", "worker")
         ],
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
@@ -254,9 +268,13 @@ def _spec(own: str, settings: int, value: str) -> dict[str, Any]:
 
 
 def _container(
-    name: str, own: str, settings: int, value: str, probes: Mapping[str, Any] | None = None
+    name: str,
+    token_volume: str,
+    env_variables: int,
+    value: str,
+    probes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    field = {
+    pod_name = {
         "name": "POD_NAME",
         "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
     }
@@ -265,18 +283,18 @@ def _container(
             "name": f"SHOP_SETTING_{number}",
             "value": f"https://service-{number}.shop.svc.cluster.local:8443/v1",
         }
-        for number in range(settings)
+        for number in range(env_variables)
     ]
     mounts = (
         ("config", "/etc/shop"),
         ("scratch", "/scratch"),
-        (own, "/var/run/secrets/kubernetes.io/serviceaccount"),
+        (token_volume, "/var/run/secrets/kubernetes.io/serviceaccount"),
     )
     return {
         "name": name,
         "image": f"registry.example.com/shop/{name}@sha256:" + "0f" * 32,
         "args": ["--config=/etc/shop/config.yaml", "--log-format=json", "--listen=:8443"],
-        "env": [field, *env, {"name": "SHOP_URL", "value": value}],
+        "env": [pod_name, *env, {"name": "SHOP_URL", "value": value}],
         "resources": {
             "requests": {"cpu": "100m", "memory": "128Mi"},
             "limits": {"memory": "256Mi"},
@@ -297,8 +315,13 @@ def _container(
 
 
 def _probes() -> dict[str, Any]:
-    often = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    timing = {
+        "timeoutSeconds": 1,
+        "periodSeconds": 10,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
     return {
-        f"{kind}Probe": {"httpGet": {"path": f"/{kind}", "port": 8080, "scheme": "HTTP"}} | often
+        f"{kind}Probe": {"httpGet": {"path": f"/{kind}", "port": 8080, "scheme": "HTTP"}} | timing
         for kind in ("liveness", "readiness")
     }

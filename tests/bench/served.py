@@ -1,4 +1,4 @@
-"""The whole webhook as a process, and a cluster for it of any size."""
+"""Runs the whole webhook as a process, with a fake cluster of any size."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from tests.webhook.apiserver.running import RunningApiServer
 
 
 @contextlib.contextmanager
-def program(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[tuple[int, int]]:
-    """The whole webhook in all its dialects, once it is ready. Its log goes to a file, a line for each decision."""
+def run_webhook(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[tuple[int, int]]:
+    """Runs the webhook with all dialects, and yields its port and its pid once it is ready.
+
+    The log goes to a file, with a line for each decision.
+    """
     cluster = {
         "name": "c",
         "cluster": {
@@ -40,7 +43,7 @@ def program(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[t
             {**config, "contexts": [{"name": "k", "context": {"cluster": "c", "user": "u"}}]}
         )
     )
-    words = [
+    arguments = [
         "eks",
         "--port=0",
         "--metrics-port=-1",
@@ -48,12 +51,12 @@ def program(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[t
         f"--tls-cert={pem}",
         f"--tls-key={pem}",
     ]
-    others = ["+", "cwii", "+", "azwi", "--tenant-id=t", "+", "gcpwif"]
+    other_dialects = ["+", "cwii", "+", "azwi", "--tenant-id=t", "+", "gcpwif"]
     log = folder / "log"
     with (
         log.open("wb") as file,
         subprocess.Popen(
-            [sys.executable, "-m", "cwii_webhook", *words, *others], stderr=file
+            [sys.executable, "-m", "cwii_webhook", *arguments, *other_dialects], stderr=file
         ) as process,
     ):
         try:
@@ -67,13 +70,13 @@ def program(apiserver: RunningApiServer, folder: Path, pem: Path) -> Generator[t
             ):
                 time.sleep(0.01)
             port = int(listening[0]["ports"][0])
-            _ready(port, ssl.create_default_context(cadata=apiserver.ca.decode()))
+            _wait_until_ready(port, ssl.create_default_context(cadata=apiserver.ca.decode()))
             yield port, process.pid
         finally:
             process.kill()
 
 
-def _ready(port: int, context: ssl.SSLContext) -> None:
+def _wait_until_ready(port: int, context: ssl.SSLContext) -> None:
     while True:
         with (
             contextlib.suppress(OSError),
@@ -87,18 +90,24 @@ def _ready(port: int, context: ssl.SSLContext) -> None:
         time.sleep(0.01)
 
 
-def fill(
+def add_objects(
     apiserver: RunningApiServer,
     *,
     accounts: int,
-    spaces: int,
+    namespaces: int,
     owners: int,
-    says: Mapping[str, str] = decision.ASKED["eks"][1],
+    annotations: Mapping[str, str] = decision.CASES["eks"][1],
 ) -> None:
-    """Namespaces, and in them ServiceAccounts and Deployments with their ReplicaSets, as a cluster has them."""
-    annotations = {**says, "kubectl.kubernetes.io/last-applied-configuration": "x" * 300}
+    """Adds namespaces with ServiceAccounts, Deployments and their ReplicaSets.
+
+    `owners` is the number of Deployments and ReplicaSets together.
+    """
+    account_annotations = {
+        **annotations,
+        "kubectl.kubernetes.io/last-applied-configuration": "x" * 300,
+    }
     put = apiserver.fake.store.put
-    above = {
+    deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "name": "shop",
@@ -106,36 +115,38 @@ def fill(
         "controller": True,
     }
 
-    def filled() -> None:
-        for number in range(spaces):
+    def add() -> None:
+        for number in range(namespaces):
             put("/api/v1/namespaces", {"metadata": {"name": f"team-{number:02}"}})
         for number in range(accounts):
-            name = "shop" if number < spaces else f"account-{number}"
+            name = "shop" if number < namespaces else f"account-{number}"
             put(
                 "/api/v1/serviceaccounts",
                 {
                     "metadata": {
-                        "namespace": f"team-{number % spaces:02}",
+                        "namespace": f"team-{number % namespaces:02}",
                         "name": name,
-                        "annotations": annotations,
+                        "annotations": account_annotations,
                     }
                 },
             )
         for number in range(owners):
-            kind, name = (
+            resource, name = (
                 ("deployments", "shop") if number % 2 else ("replicasets", "shop-6b7f9c9d4")
             )
-            where = {
-                "namespace": f"team-{number // 2 % spaces:02}",
-                "name": name if number < 2 * spaces else f"{name}-{number}",
+            address = {
+                "namespace": f"team-{number // 2 % namespaces:02}",
+                "name": name if number < 2 * namespaces else f"{name}-{number}",
             }
-            own = {"uid": "d"} if number % 2 else {"uid": "r", "ownerReferences": [above]}
-            put(f"/apis/apps/v1/{kind}", {"metadata": {**where, **own}})
+            relations = (
+                {"uid": "d"} if number % 2 else {"uid": "r", "ownerReferences": [deployment]}
+            )
+            put(f"/apis/apps/v1/{resource}", {"metadata": {**address, **relations}})
         apiserver.fake.store.compact()
 
-    apiserver.run_in_loop(filled)
+    apiserver.run_in_loop(add)
 
 
-def used(pid: int) -> float:
-    """Seconds of the processor's time, so far: to the nanosecond, as the scheduler counts it."""
+def cpu_time(pid: int) -> float:
+    """Returns the CPU time of a process in seconds. The scheduler counts it in nanoseconds."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9

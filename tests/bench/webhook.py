@@ -1,11 +1,15 @@
-"""The whole webhook under TLS, one dialect after the other, against an empty handler of uvicorn in the same run.
+"""Measures the whole webhook under TLS, each dialect, against an empty handler of uvicorn.
 
-Two mixes of reviews, each from 40 workloads in 40 namespaces:
-- `rollouts`: pods of the same workloads again and again. The API server writes a new uid, time and token volume into each review.
-- `distinct`: as `rollouts`, and one environment value is new in each review, so no two pods are alike.
+Each run measures both servers. There are two mixes of reviews, each from 40 workloads in 40
+namespaces:
+- `rollouts`: pods of the same workloads. The API server generates the uid, the time and the name of
+  the token volume of each review.
+- `distinct`: as `rollouts`, and one environment value differs in each review, so no two pods are
+  alike.
 
-Eight kept connections. The servers run on one core, the client on the other. All answers of a server have the same length for one dialect, so the client
-counts bytes and does not parse them. The CPU time per request is measured as well: it does not depend on how busy the machine is.
+The client keeps eight connections open. The servers run on one core, the client on another. All
+responses to one dialect have the same length, so the client counts bytes and does not parse them.
+The CPU time per request is measured as well: it does not depend on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.server import lifecycle as server
 from cwii_webhook.server.listener import bind
 from ratio import Ratio
-from served import fill, program, used
+from served import add_objects, cpu_time, run_webhook
 from uvicorn import Config, Server
 
 from tests.webhook.apiserver.running import run_apiserver
@@ -38,30 +42,30 @@ from tests.webhook.apiserver.running import run_apiserver
 CONNECTIONS = 8
 ROUNDS = 5
 SECONDS = 1.0
-ANSWER = (
+RESPONSE_BODY = (
     b'{"kind":"AdmissionReview","response":{"uid":"0","allowed":true,"patch":"'
     + b"y" * 2000
     + b'"}}'
 )
-HEAD = (
-    b"POST %s?timeout=10s HTTP/1.1\r\nHost: webhook\r\nUser-Agent: kube-apiserver-admission\r\nContent-Length: %d\r\n"
-    b"Accept: application/json, */*\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
+REQUEST_HEAD = (
+    b"POST %s?timeout=10s HTTP/1.1\r\nHost: webhook\r\n"
+    b"User-Agent: kube-apiserver-admission\r\nContent-Length: %d\r\n"
+    b"Accept: application/json, */*\r\nContent-Type: application/json\r\n"
+    b"Accept-Encoding: gzip\r\n\r\n"
 )
-ENV_VARIABLES = 6  # per container: a review has 7.3 kB then
+ENV_VARIABLES = 6  # per container; a review has 7.3 kB then
 MIXES = ("rollouts", "distinct")
 ROOT = Path(__file__).parents[2]
 
 Message = dict[str, object]
 
 
-# The server to compare with, as a process of its own.
-
-
-async def empty(
+async def empty_app(
     _scope: object,
     receive: Callable[[], Awaitable[Message]],
     send: Callable[[Message], Awaitable[None]],
 ) -> None:
+    """Reads a request and answers with a constant. It is the ASGI application of the reference."""
     while (await receive()).get("more_body"):
         pass
     await send(
@@ -70,18 +74,19 @@ async def empty(
             "status": 200,
             "headers": [
                 (b"content-type", b"application/json"),
-                (b"content-length", b"%d" % len(ANSWER)),
+                (b"content-length", b"%d" % len(RESPONSE_BODY)),
             ],
         }
     )
-    await send({"type": "http.response.body", "body": ANSWER})
+    await send({"type": "http.response.body", "body": RESPONSE_BODY})
 
 
-def serve_empty(pem: Path) -> None:
+def serve_reference(pem: Path) -> None:
+    """Runs the reference server. It prints its port."""
     (sock,) = bind("127.0.0.1", 0)
     print(sock.getsockname()[1], flush=True)
     config = Config(
-        empty,
+        empty_app,
         http="httptools",
         loop="uvloop",
         lifespan="off",
@@ -93,18 +98,20 @@ def serve_empty(pem: Path) -> None:
     Server(config).run([sock])
 
 
-# The client.
-
-
 @dataclass(frozen=True)
 class Round:
+    """The figures of one measurement."""
+
     seconds: float  # per request
     p99: float
-    cpu: float  # seconds of the server per request
+    cpu: float  # seconds of the server, per request
 
 
-def requests(path: bytes, mix: str) -> Iterator[bytes]:
-    """Requests without end. What is new in each review has a fixed width, so that Content-Length is the same."""
+def generate_requests(path: bytes, mix: str) -> Iterator[bytes]:
+    """Yields requests without end.
+
+    The values that differ between reviews have a fixed width, so that Content-Length is the same.
+    """
     uid, clock, volume, value = (
         text % 0
         for text in (
@@ -114,16 +121,21 @@ def requests(path: bytes, mix: str) -> Iterator[bytes]:
             b"value-%08d",
         )
     )
-    own = {"value": value.decode()} if mix == "distinct" else {}
+    distinct = {"value": value.decode()} if mix == "distinct" else {}
     templates: list[bytes] = []
     for workload in range(decision.WORKLOADS):
         body = json.dumps(
-            decision.review(
-                workload, "00000", ENV_VARIABLES, uid=uid.decode(), time=clock.decode(), **own
+            decision.make_review(
+                workload,
+                "00000",
+                ENV_VARIABLES,
+                uid=uid.decode(),
+                time=clock.decode(),
+                **distinct,
             ),
             separators=(",", ":"),
         ).encode()
-        templates.append(HEAD % (path, len(body)) + body)
+        templates.append(REQUEST_HEAD % (path, len(body)) + body)
     for number, template in enumerate(itertools.cycle(templates)):
         request = template.replace(uid, b"0df28fbd-5f5f-11e8-bc74-%012d" % number)
         request = request.replace(clock, b"10:%02d:%02d" % divmod(number // 100 % 3600, 60))
@@ -131,114 +143,119 @@ def requests(path: bytes, mix: str) -> Iterator[bytes]:
         yield request.replace(value, b"value-%08d" % number)
 
 
-class Asker(asyncio.Protocol):
-    def __init__(self, times: list[float], asking: Iterator[bytes]) -> None:
+class ClientConnection(asyncio.Protocol):
+    """Sends one request after the other, and appends the time of each to `times`."""
+
+    def __init__(self, times: list[float], requests: Iterator[bytes]) -> None:
         self.times = times
-        self.asking = asking
-        self.length = self.come = 0
-        self.over = False
-        self.ended = asyncio.get_running_loop().create_future()
+        self.requests = requests
+        self.response_size = self.received = 0  # bytes
+        self.is_stopping = False
+        self.stopped = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.write = cast("asyncio.WriteTransport", transport).write
-        self.ask()
+        self.send()
 
-    def ask(self) -> None:
-        self.since = time.perf_counter()
-        self.write(next(self.asking))
+    def send(self) -> None:
+        self.sent_at = time.perf_counter()
+        self.write(next(self.requests))
 
     def data_received(self, data: bytes) -> None:
-        if not self.length:
+        if not self.response_size:
             head = data[: data.index(b"\r\n\r\n")].lower()
             assert head.startswith(b"http/1.1 200"), data
-            self.length = (
+            self.response_size = (
                 len(head) + 4 + int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
             )
-        self.come += len(data)
-        if self.come == self.length:
-            self.come = 0
-            self.times.append(time.perf_counter() - self.since)
-            self.ended.set_result(None) if self.over else self.ask()
+        self.received += len(data)
+        if self.received == self.response_size:
+            self.received = 0
+            self.times.append(time.perf_counter() - self.sent_at)
+            self.stopped.set_result(None) if self.is_stopping else self.send()
 
 
-def measured(port: int, pid: int, context: ssl.SSLContext, asking: Iterator[bytes]) -> Round:
+def measure_round(port: int, pid: int, context: ssl.SSLContext, requests: Iterator[bytes]) -> Round:
     rounds: list[Round] = []
 
-    async def story() -> None:
+    async def run() -> None:
         times: list[float] = []
         loop = asyncio.get_running_loop()
-        made = [
+        connections = [
             await loop.create_connection(
-                lambda: Asker(times, asking), "127.0.0.1", port, ssl=context
+                lambda: ClientConnection(times, requests), "127.0.0.1", port, ssl=context
             )
             for _ in range(CONNECTIONS)
         ]
         await asyncio.sleep(0.2)
         times.clear()
-        start, before = time.perf_counter(), used(pid)
+        start, cpu_before = time.perf_counter(), cpu_time(pid)
         await asyncio.sleep(SECONDS)
-        count, took, spent = len(times), time.perf_counter() - start, used(pid) - before
-        rounds.append(Round(took / count, sorted(times[:count])[count * 99 // 100], spent / count))
-        for transport, asker in made:
-            asker.over = True
-            await asker.ended
+        count = len(times)
+        elapsed, cpu = time.perf_counter() - start, cpu_time(pid) - cpu_before
+        rounds.append(Round(elapsed / count, sorted(times[:count])[count * 99 // 100], cpu / count))
+        for transport, connection in connections:
+            connection.is_stopping = True
+            await connection.stopped
             transport.close()
         await asyncio.sleep(0.05)
 
-    server.run(story)
+    server.run(run)
     return rounds[0]
 
 
 def ratios() -> Iterator[Ratio]:
-    with tempfile.TemporaryDirectory() as name, _apart(), run_apiserver() as apiserver:
+    with tempfile.TemporaryDirectory() as name, _pin_to_last_core(), run_apiserver() as apiserver:
         folder = Path(name)
         signed = apiserver.authority.issue_server_certificate("127.0.0.1")
         pem = folder / "server.pem"
         pem.write_bytes(signed.key + signed.certificate)
         context = ssl.create_default_context(cadata=apiserver.ca.decode())
-        annotations = {
-            key: text for _, said, _ in decision.ASKED.values() for key, text in said.items()
-        }
-        fill(
+        add_objects(
             apiserver,
             accounts=decision.WORKLOADS,
-            spaces=decision.WORKLOADS,
+            namespaces=decision.WORKLOADS,
             owners=2 * decision.WORKLOADS,
-            says=annotations,
+            annotations={
+                key: text
+                for _, annotations, _ in decision.CASES.values()
+                for key, text in annotations.items()
+            },
         )
-        with _started(pem) as reference, program(apiserver, folder, pem) as webhook:
+        with _run_reference(pem) as reference, run_webhook(apiserver, folder, pem) as webhook:
             cases = [
                 (
                     f"{dialect}, {mix}",
                     *webhook,
-                    requests(f"/{dialect}{ALL[dialect].path}".encode(), mix),
+                    generate_requests(f"/{dialect}{ALL[dialect].path}".encode(), mix),
                 )
-                for dialect in decision.ASKED
+                for dialect in decision.CASES
                 for mix in MIXES
             ]
-            cases.append(("empty", *reference, requests(b"/", "rollouts")))
-            for _, port, pid, asking in cases:
-                measured(port, pid, context, asking)
+            cases.append(("empty", *reference, generate_requests(b"/", "rollouts")))
+            for _, port, pid, requests in cases:
+                measure_round(port, pid, context, requests)
             rounds = [
-                [measured(port, pid, context, asking) for _, port, pid, asking in cases]
+                [measure_round(port, pid, context, requests) for _, port, pid, requests in cases]
                 for _ in range(ROUNDS)
             ]
     figures: dict[str, Callable[[Round], float]] = {
-        "a request": lambda one: one.seconds,
-        "CPU time of a request": lambda one: one.cpu,
-        "p99 of a request": lambda one: one.p99,
+        "a request": lambda each: each.seconds,
+        "CPU time of a request": lambda each: each.cpu,
+        "p99 of a request": lambda each: each.p99,
     }
-    for what, figure in figures.items():
-        *ours, nothing = (
-            min(figure(each[side]) for each in rounds) for side in range(len(cases))
-        )  # others use this machine too: the best of each
-        for (case, *_), best in zip(cases, ours, strict=False):
-            yield Ratio(f"webhook: {what}, {case}", "uvicorn's, empty", best, nothing)
+    for title, figure in figures.items():
+        # Other processes use this machine too, so the best round of each case counts.
+        *webhook_figures, reference_figure = (
+            min(figure(each[index]) for each in rounds) for index in range(len(cases))
+        )
+        for (case, *_), best in zip(cases, webhook_figures, strict=False):
+            yield Ratio(f"webhook: {title}, {case}", "uvicorn's, empty", best, reference_figure)
 
 
 @contextlib.contextmanager
-def _apart() -> Generator[None]:
-    """On the last core; servers are on the first."""
+def _pin_to_last_core() -> Generator[None]:
+    """Pins this process to the last core. The servers run on the first one."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(cores)})
     try:
@@ -248,7 +265,8 @@ def _apart() -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _started(pem: Path) -> Generator[tuple[int, int]]:
+def _run_reference(pem: Path) -> Generator[tuple[int, int]]:
+    """Yields the port and the pid of the reference server."""
     command = [sys.executable, __file__, str(pem)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
@@ -262,4 +280,4 @@ def _started(pem: Path) -> Generator[tuple[int, int]]:
 
 
 if __name__ == "__main__":
-    serve_empty(Path(sys.argv[1]))
+    serve_reference(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tests.cluster.kube.client import Object
 from tests.cluster.space import HOOK, Space, a_name, plain, volumes
 from tests.cluster.webhook import Webhook
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def called(webhook: Webhook, dialect: str, *, port: int = 0, late: str = "Fail")
 
 def _wait_until_called(webhook: Webhook, dialect: str, hook: str) -> None:
     """An API server hears of it a moment later."""
-    probe = Space(webhook.reach, hook=hook).account(SENSIBLE[dialect])
+    probe = Space(webhook.reach, hook=hook).account(ACCOUNT_ANNOTATIONS[dialect])
     for number in range(len(webhook.reach.urls)):
         webhook.processes.until(
             lambda: bool(volumes(probe.tried(plain(), number))),  # noqa: B023  # it is asked at once

@@ -31,7 +31,7 @@ from tests.cluster.kube.processes import Processes
 from tests.cluster.space import Space, a_name, plain
 from tests.cwiictl.install.installed import IMAGE
 from tests.webhook.certificates.hypershift import rsa_authority
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 PROGRAM = Path(sys.executable).with_name("cwii-webhook")
 SIOCGIFADDR = 0x8915
@@ -220,7 +220,7 @@ class Hosted:
 
     def shop(self) -> Space:
         """With a ServiceAccount that asks in the flavour's words."""
-        return Space(self.cluster.reach).account(SENSIBLE[DIALECTS[self.flavour]])
+        return Space(self.cluster.reach).account(ACCOUNT_ANNOTATIONS[DIALECTS[self.flavour]])
 
 
 def asking() -> Object:

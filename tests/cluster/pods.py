@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.cluster.kube.client import Object
 from tests.cluster.space import ACCOUNT
-from tests.properties.pod_laws import some
+from tests.properties.pod_laws import get_list
 from tests.properties.test_admission import any_pod
-from tests.webhook.harness import LINES
+from tests.webhook.harness import COMMAND_LINES
 
 # Namespaces in which more is asked of a pod, and what of it has to be there then.
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
@@ -45,7 +45,7 @@ _REQUESTED: tuple[Object, ...] = (
 )
 _OF_ALL: Object = {"limits": {"cpu": "500m", "memory": "256Mi"}}
 
-_POD = {shape: any_pod(shape) for shape in LINES}
+_POD = {shape: any_pod(shape) for shape in COMMAND_LINES}
 _SPEC = _some(
     os=st.sampled_from([{"name": "linux"}, {"name": "windows"}]),
     hostNetwork=st.booleans(),
@@ -98,7 +98,7 @@ def _without(pod: Object, *keys: str) -> None:
 
 
 def _containers(pod: Object) -> list[Object]:
-    return [*pod["spec"]["containers"], *some(pod["spec"], "initContainers")]
+    return [*pod["spec"]["containers"], *get_list(pod["spec"], "initContainers")]
 
 
 def _mended(pod: Object) -> Object:
@@ -110,11 +110,11 @@ def _mended(pod: Object) -> Object:
     pod["metadata"] = {"generateName": "p-", "annotations": said}
     spec.pop("ephemeralContainers", None)
     spec["serviceAccountName"] = ACCOUNT
-    volumes: dict[str, Object] = {volume["name"]: volume for volume in some(spec, "volumes")}
+    volumes: dict[str, Object] = {volume["name"]: volume for volume in get_list(spec, "volumes")}
     for number, container in enumerate(_containers(pod)):
         if not _is_label(container["name"]):
             container["name"] = f"c{number}"
-        for mount in some(container, "volumeMounts"):
+        for mount in get_list(container, "volumeMounts"):
             volumes.setdefault(mount["name"], {"name": mount["name"], "emptyDir": {}})
     if volumes:
         spec["volumes"] = list(volumes.values())

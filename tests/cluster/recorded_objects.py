@@ -54,7 +54,7 @@ class Made:
 
 
 def made(reach: Reach, told: Told) -> Made:
-    """As `recorded.picture` has it in memory."""
+    """As `recorded_answers.make_view` has it in memory."""
     space = Space(reach, annotations=json.loads(told.namespace)).account(json.loads(told.account))
     return Made(
         space.name,

@@ -26,7 +26,7 @@ from tests.cluster.kube.processes import Processes
 from tests.cluster.kube.reach import Reach
 from tests.cluster.space import HOOK, Space, a_name, plain, volumes
 from tests.cluster.webhook import Account, account
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 MANAGER = "cwii-webhook-renewer"
 RELAY = Path(__file__).parent / "kube" / "relay.py"
@@ -315,7 +315,7 @@ class Installed:
             for each in self.configuration["webhooks"]
         ]
         self.admin.patch(f"{CONFIGURATIONS}/{self.name}", {"webhooks": webhooks}, "strategic")
-        space = Space(self.reach, hook=self.name).account(SENSIBLE["cwii"])
+        space = Space(self.reach, hook=self.name).account(ACCOUNT_ANNOTATIONS["cwii"])
         self.processes.until(
             lambda: bool(volumes(space.tried(plain()))), "the API server to call it"
         )

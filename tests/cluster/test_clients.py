@@ -14,7 +14,7 @@ from tests.cluster.kube.cluster import Cluster, Settings
 from tests.cluster.kube.pki import Authority, write
 from tests.cluster.space import Space, plain, volumes
 from tests.cluster.webhook import running
-from tests.webhook.harness import SENSIBLE, review
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, make_review
 
 NAME = "the-api-server"
 GROUP = "apiserver.config.k8s.io/v1"
@@ -59,9 +59,9 @@ def test_only_an_api_server_that_shows_its_certificate_is_answered(tmp_path: Pat
             f"--client-names={NAME}",
         )
         with running(reach, tmp_path, line) as webhook, called(webhook, "cwii") as hook:
-            space = Space(reach, hook=hook).account(SENSIBLE["cwii"])
+            space = Space(reach, hook=hook).account(ACCOUNT_ANNOTATIONS["cwii"])
             assert volumes(space.tried(plain()))
-            code, told = webhook.text(webhook.paths["cwii"], review(plain()))
+            code, told = webhook.text(webhook.paths["cwii"], make_review(plain()))
             assert (code, "the client certificate bears the name of none" in told) == (403, True)
 
             again(cluster)

@@ -13,7 +13,7 @@ from tests.cluster.kube.client import Object
 from tests.cluster.kube.reach import Reach
 from tests.cluster.space import Space, Words, first, mounts, plain, variables, volumes
 from tests.cluster.webhook import Line, beside, running
-from tests.webhook.harness import PROVIDER, ROLE, SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, PROVIDER, ROLE
 
 SMALL = {"cpu": "10m", "memory": "16Mi"}
 REQUESTS = {"requests.cpu": "10", "requests.memory": "10Gi"}
@@ -29,7 +29,7 @@ def made(
         running(reach, folder, line, delivers=delivers, **environ) as webhook,
         called(webhook, line[0]) as hook,
     ):
-        space = Space(reach, hook=hook).account(SENSIBLE[line[0]])
+        space = Space(reach, hook=hook).account(ACCOUNT_ANNOTATIONS[line[0]])
         tried = space.tried(plain())
         assert reach.admin.list(space.path("configmaps")) == []
         name = space.create(plain())["metadata"]["name"]
@@ -94,7 +94,7 @@ def test_azwi(reach: Reach, tmp_path: Path) -> None:
     )
     assert mounts(first(pod)) == {"/var/run/secrets/azure/wi": volume}
     assert variables(first(pod)) == {
-        "AZURE_CLIENT_ID": SENSIBLE["azwi"]["azure.workload.identity/client-id"],
+        "AZURE_CLIENT_ID": ACCOUNT_ANNOTATIONS["azwi"]["azure.workload.identity/client-id"],
         "AZURE_TENANT_ID": "tenant",
         "AZURE_FEDERATED_TOKEN_FILE": "/var/run/secrets/azure/wi/token/azure-identity-token",
         "AZURE_AUTHORITY_HOST": "https://login.microsoftonline.com/",
@@ -138,8 +138,8 @@ def test_cwii(reach: Reach, tmp_path: Path) -> None:
         "GOOGLE_APPLICATION_CREDENTIALS": f"{CWII}/gcp-creds/credentials.json",
         "AWS_ROLE_ARN": ROLE,
         "AWS_WEB_IDENTITY_TOKEN_FILE": f"{CWII}/aws/token",
-        "AZURE_CLIENT_ID": SENSIBLE["cwii"]["cwii.dev/az-client-id"],
-        "AZURE_TENANT_ID": SENSIBLE["cwii"]["cwii.dev/az-tenant-id"],
+        "AZURE_CLIENT_ID": ACCOUNT_ANNOTATIONS["cwii"]["cwii.dev/az-client-id"],
+        "AZURE_TENANT_ID": ACCOUNT_ANNOTATIONS["cwii"]["cwii.dev/az-tenant-id"],
         "AZURE_FEDERATED_TOKEN_FILE": f"{CWII}/az/token",
     }
     assert pod["metadata"]["annotations"]["cwii.dev/injected"] == "aws,az,gcp"
@@ -163,7 +163,7 @@ def test_under_a_quota_pods_are_taken_with_containers_of_ours(
         running(reach, tmp_path, line, AZURE_TENANT_ID="tenant") as webhook,
         called(webhook, line[0]) as hook,
     ):
-        space = Space(reach, hook=hook).account(SENSIBLE[line[0]]).quota(hard)
+        space = Space(reach, hook=hook).account(ACCOUNT_ANNOTATIONS[line[0]]).quota(hard)
         pod = plain(containers=[{"name": "c", "image": "c", "resources": resources}])
         pod["metadata"]["annotations"] = {PROXY.key: "true"}
 

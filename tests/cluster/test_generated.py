@@ -18,7 +18,7 @@ from tests.cluster.kube.reach import Reach
 from tests.cluster.pods import QUOTAS, RESTRICTED, pods
 from tests.cluster.space import Space
 from tests.cluster.webhook import running
-from tests.webhook.harness import LINES, SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, COMMAND_LINES
 
 # Each process serves a dialect once, in one of its shapes.
 TOGETHER = (
@@ -43,17 +43,19 @@ class Place:
 
 def a_space(reach: Reach, kind: str, hook: str, shape: str) -> Space:
     space = Space(reach, hook=hook, labels=RESTRICTED if kind == "restricted" else {}).account(
-        SENSIBLE[LINES[shape][0]]
+        ACCOUNT_ANNOTATIONS[COMMAND_LINES[shape][0]]
     )
     return space.quota(QUOTAS[kind]) if kind in QUOTAS else space
 
 
 @contextmanager
 def places(reach: Reach, folder: Path, shapes: tuple[str, ...]) -> Generator[list[Place]]:
-    lines = [LINES[shape] for shape in shapes]
+    lines = [COMMAND_LINES[shape] for shape in shapes]
     with ExitStack() as stack:
         webhook = stack.enter_context(running(reach, folder, *lines, delivers=True))
-        hooks = {shape: stack.enter_context(called(webhook, LINES[shape][0])) for shape in shapes}
+        hooks = {
+            shape: stack.enter_context(called(webhook, COMMAND_LINES[shape][0])) for shape in shapes
+        }
         kinds = ("plain", "restricted", *QUOTAS)
         yield [
             Place(shape, kind, a_space(reach, kind, "", shape), a_space(reach, kind, hook, shape))

@@ -19,7 +19,7 @@ from tests.cluster.kube.reach import Reach
 from tests.cluster.load import Load
 from tests.cluster.space import Space, first, plain, variables
 from tests.cluster.webhook import Webhook, beside
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 ROLE_ARN, NEW, OTHER = (
     "cwii.dev/aws-role-arn",
@@ -102,7 +102,9 @@ def service(reach: Reach, folder: Path, *flags: str) -> Generator[Service]:
         (folder / "endpoints").write_text(_lines(one, two))
         with called(one, "cwii", port=door) as hook:
             yield Service(
-                (one, two), folder / "endpoints", Space(reach, hook=hook).account(SENSIBLE["cwii"])
+                (one, two),
+                folder / "endpoints",
+                Space(reach, hook=hook).account(ACCOUNT_ANNOTATIONS["cwii"]),
             )
 
 
@@ -169,7 +171,7 @@ def test_when_its_watches_fall_silent_without_a_reset_it_has_the_new_role_within
 ) -> None:
     """Whatever else it asks of the API server arrives."""
     with service(reach, tmp_path) as there:
-        assert role(there.space) == SENSIBLE["cwii"][ROLE_ARN]
+        assert role(there.space) == ACCOUNT_ANNOTATIONS["cwii"][ROLE_ARN]
         there.processes.signal(API, signal.SIGUSR1)
         there.processes.until(lambda: deaf(there.space), "the relay to drop what is sent", 30)
         there.space.tell({ROLE_ARN: NEW})

@@ -1,4 +1,4 @@
-"""All recorded questions once more: over HTTPS, to running webhooks, about objects in a real API server."""
+"""Sends all recorded requests over HTTPS to running webhooks, with objects in a real API server."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from tests.webhook.dialects.azwi import test_recordings as test_azwi_recordings
 from tests.webhook.dialects.cwii import test_recordings as test_cwii_recordings
 from tests.webhook.dialects.eks import test_recordings as test_eks_recordings
 from tests.webhook.dialects.gcpwif import test_recordings as test_gcpwif_recordings
-from tests.webhook.recorded_answers import Recording, differing, normal, recordings
+from tests.webhook.recorded_answers import Recording, find_differences, load_recordings, normalized
 
-# What each was told beyond what was recorded; see there.
-MORE: Mapping[str, Line] = {"cwii": ("--gcp-delivery=config-map", "--verify-images=my/image:1")}
-BUILT = {"PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
+# Flags beyond the recorded ones, as in the recordings test of the dialect.
+EXTRA_FLAGS: Mapping[str, Line] = {
+    "cwii": ("--gcp-delivery=config-map", "--verify-images=my/image:1")
+}
+IMAGE_VARIABLES = {"PROXY_IMAGE": "/proxy:", "PROXY_INIT_IMAGE": "/proxy-init:"}
 EXPECTED: Mapping[str, Callable[[Recording], Any]] = {
     "cwii": test_cwii_recordings.expected,
     "eks": test_eks_recordings.expected,
@@ -37,71 +39,77 @@ EXPECTED: Mapping[str, Callable[[Recording], Any]] = {
 }
 
 
-def groups(dialect: str) -> list[list[Recording]]:
-    """Those that were asked of one server, together."""
-    found: dict[tuple[Line, tuple[tuple[str, str], ...]], list[Recording]] = {}
-    for recording in recordings(dialect):
-        found.setdefault((recording.flags, tuple(recording.env.items())), []).append(recording)
-    return list(found.values())
+def group_by_server(dialect: str) -> list[list[Recording]]:
+    """Groups the recordings of a dialect by the command line of the server."""
+    groups: dict[tuple[Line, tuple[tuple[str, str], ...]], list[Recording]] = {}
+    for recording in load_recordings(dialect):
+        groups.setdefault((recording.flags, tuple(recording.env.items())), []).append(recording)
+    return list(groups.values())
 
 
-# As many servers as there are command lines of one dialect: the others' are served beside it.
-SERVERS = [[group for group in beside if group] for beside in zip_longest(*map(groups, EXPECTED))]
+# One server for each command line of a dialect. It also serves one of each other dialect.
+SERVERS = [
+    [group for group in groups if group] for groups in zip_longest(*map(group_by_server, EXPECTED))
+]
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=range(1, 5))
-def test_a_pod_becomes_what_it_became(
+def test_pod_is_changed_as_in_the_recording(
     reach: Reach, tmp_path: Path, server: list[list[Recording]]
 ) -> None:
-    every = [recording for group in server for recording in group]
+    all_recordings = [recording for group in server for recording in group]
     with ThreadPoolExecutor(4) as pool:
-        objects = dict.fromkeys(map(Told.of, every))
+        objects = dict.fromkeys(map(Told.of, all_recordings))
         objects = dict(zip(objects, pool.map(partial(made, reach), objects), strict=True))
-    lines = [(one.dialect, *MORE.get(one.dialect, ()), *one.flags) for one, *_ in server]
-    environ = {name: value for one, *_ in server for name, value in one.env.items()}
+    lines = [
+        (first.dialect, *EXTRA_FLAGS.get(first.dialect, ()), *first.flags) for first, *_ in server
+    ]
+    environ = {name: value for first, *_ in server for name, value in first.env.items()}
 
-    with running(reach, tmp_path, *lines, delivers=True, **environ, **BUILT) as webhook:
+    with running(reach, tmp_path, *lines, delivers=True, **environ, **IMAGE_VARIABLES) as webhook:
         connection = webhook.connect()
-        asked = [real(recording, objects[Told.of(recording)]) for recording in every]
-        wrong = [
+        requests = [real(recording, objects[Told.of(recording)]) for recording in all_recordings]
+        mismatches = [
             line
-            for one in asked
-            for line in judged(one, posted(connection, webhook.paths[one.dialect], one.pod))
+            for each in requests
+            for line in find_mismatches(
+                each, post_review(connection, webhook.paths[each.dialect], each.pod)
+            )
         ]
         connection.close()
 
-    assert wrong == []
+    assert mismatches == []
 
 
-def test_none_is_left_out() -> None:
+def test_all_recordings_are_sent() -> None:
     assert sum(len(group) for server in SERVERS for group in server) == 719
 
 
-def posted(connection: http.client.HTTPSConnection, path: str, pod: Object) -> Object:
-    asked = {
+def post_review(connection: http.client.HTTPSConnection, path: str, pod: Object) -> Object:
+    request = {
         "uid": "u",
         "operation": "CREATE",
         "namespace": pod["metadata"]["namespace"],
         "object": pod,
     }
-    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
     connection.request("POST", path, json.dumps(review), {"Content-Type": "application/json"})
     return json.loads(connection.getresponse().read())["response"]
 
 
-def judged(recording: Recording, answer: Object) -> Iterator[str]:
-    if recording.refused or not answer["allowed"]:
-        if answer["allowed"] is recording.refused:
-            yield f"{recording}: {answer.get('status')}"
+def find_mismatches(recording: Recording, response: Object) -> Iterator[str]:
+    if recording.is_refused or not response["allowed"]:
+        if response["allowed"] is recording.is_refused:
+            yield f"{recording}: {response.get('status')}"
         return
     ops = [
         Op(op["op"], op["path"], op["value"])
-        for op in json.loads(base64.b64decode(answer.get("patch", "W10=")))
+        for op in json.loads(base64.b64decode(response.get("patch", "W10=")))
     ]
     if bool(ops) != ("becomes" in recording.row):
         yield f"{recording}: {len(ops)} operations"
     pod = apply_patch(json.loads(json.dumps(recording.pod)), ops)
     yield from (
         f"{recording}{line}"
-        for line in differing(EXPECTED[recording.dialect](recording), normal(pod))
+        for line in find_differences(EXPECTED[recording.dialect](recording), normalized(pod))
     )

@@ -22,7 +22,7 @@ from tests.cluster.kube.node_files import SHELL_IMAGE, STATIC
 from tests.cluster.objects import path
 from tests.cluster.space import Space, plain, volumes
 from tests.cluster.traces import seen_within
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -197,7 +197,7 @@ def test_the_one_that_nothing_is_wrong_with_serves_as_soon_as_it_may_read(
     for body in yaml.safe_load_all(pods.read_text()):
         node.admin.create(path(node.admin, body), body)
     assert permitted(node)
-    space = Space(node.reach).account(SENSIBLE["cwii"])
+    space = Space(node.reach).account(ACCOUNT_ANNOTATIONS["cwii"])
     pod = plain()
 
     assert seen_within(60, lambda: "cwii-aws-token" in volumes(space.tried(pod)))

@@ -18,7 +18,7 @@ from tests.cluster.kube.node import ADDRESSES
 from tests.cluster.kube.node_files import SHELL_IMAGE
 from tests.cluster.space import Space, a_name, plain, volumes
 from tests.cluster.traces import seen_within
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -134,7 +134,7 @@ def test_it_goes_on_from_there_until_a_pod_has_shown_that_it_works(
 
     assert done.exit_code == 0, done.output
     assert "not tried" not in done.output
-    space = Space(hosted.reach).account(SENSIBLE["azwi"])
+    space = Space(hosted.reach).account(ACCOUNT_ANNOTATIONS["azwi"])
     pod = plain()
     pod["metadata"]["labels"] = {"azure.workload.identity/use": "true"}
     assert seen_within(20, lambda: "azure-identity-token" in volumes(space.tried(pod)))

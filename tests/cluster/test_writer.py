@@ -24,7 +24,7 @@ from tests.cluster.space import Space, a_name, plain
 from tests.cluster.traces import seen_within
 from tests.cluster.webhook import SYSTEM, running
 from tests.cwiictl.install.installed import PROVIDER, some
-from tests.webhook.harness import SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
 
 AUDIENCE = f"//iam.googleapis.com/{PROVIDER}"
 CALLED = config_map_name(AUDIENCE, "")
@@ -176,7 +176,7 @@ def test_the_real_webhook_writes_what_it_may(reach: Reach, tmp_path: Path) -> No
             if each["metadata"]["name"] == f"{who.name}-config-maps"
         ):
             reach.admin.create(path(reach.admin, body), body)
-        space = Space(reach, hook=hook).account(SENSIBLE["cwii"])
+        space = Space(reach, hook=hook).account(ACCOUNT_ANNOTATIONS["cwii"])
         writer = Writer(reach.client(who.user, "system:serviceaccounts"), reach.admin, values)
         assert seen_within(30, lambda: writer.heard(space.name))
 

@@ -87,10 +87,10 @@ EXERCISED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "owner references": (
             (
                 "admission/test_annotation_sources.py"
-                "::test_a_reference_that_does_not_fit_its_object_is_not_followed"
+                "::test_reference_that_does_not_match_its_object_is_not_followed"
             ),
-            "admission/test_annotation_sources.py::test_what_is_above_a_replica_set_is_heard_in_its_place",
-            "admission/test_annotation_sources.py::test_a_job_is_heard_before_its_cron_job",
+            "admission/test_annotation_sources.py::test_controller_of_a_replica_set_is_the_source_in_its_place",
+            "admission/test_annotation_sources.py::test_job_precedes_its_cron_job",
         ),
         "marker annotation": (
             "dialects/cwii/test_reinvocation.py::test_marker_keeps_existing_entries",

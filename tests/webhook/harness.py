@@ -1,7 +1,4 @@
-"""The webhook's admission over objects that are at hand: a review's bytes in, a reply out, and no socket.
-
-And what every answer has to be.
-"""
+"""Runs admission in process, without a socket, and checks the responses."""
 
 from __future__ import annotations
 
@@ -26,8 +23,8 @@ from cwii_webhook.server.messages import JSON, HttpRequest, HttpResponse, text_r
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
-# Each dialect, in each of the shapes that its flags give to what it does.
-LINES: Mapping[str, tuple[str, ...]] = {
+# A command line for each dialect and each mode that its flags select.
+COMMAND_LINES: Mapping[str, tuple[str, ...]] = {
     "cwii": ("cwii",),
     "cwii by container": ("cwii", "--gcp-delivery=init-container", "--native-annotations=true"),
     "cwii by ConfigMap": ("cwii", "--gcp-delivery=config-map"),
@@ -45,15 +42,16 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "gcpwif direct": ("gcpwif", "--default-injection-mode=direct"),
 }
 ROUTES: Mapping[str, Route] = {
-    name: build_service(ALL[dialect], flags, {}).route for name, (dialect, *flags) in LINES.items()
+    name: build_service(ALL[dialect], flags, {}).route
+    for name, (dialect, *flags) in COMMAND_LINES.items()
 }
 
 
 ROLE = "arn:aws:iam::123456789012:role/shop"
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
 
-# What a ServiceAccount says that asks for all that there is.
-SENSIBLE: Mapping[str, Mapping[str, str]] = {
+# By dialect: annotations of a ServiceAccount that request all that the dialect injects.
+ACCOUNT_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "cwii": {f"cwii.dev/{cloud}-verify": "true" for cloud in ("aws", "az", "gcp")}
     | {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": ROLE}
     | {
@@ -71,141 +69,161 @@ SENSIBLE: Mapping[str, Mapping[str, str]] = {
 }
 
 
-UNREAD = os.open(os.devnull, os.O_WRONLY)
+DEV_NULL = os.open(os.devnull, os.O_WRONLY)
 
 
-class Sight:
-    """All is known: there is nothing to look for."""
+class FakeRequestView:
+    """A view that needs no lookups, because it knows which objects exist."""
 
-    def __init__(self, picture: ClusterView) -> None:
-        self.get = picture.get
+    def __init__(self, view: ClusterView) -> None:
+        self.get = view.get
 
     async def look_up(self, ref: ObjectRef) -> None:
-        raise AssertionError(f"{ref} is known to be there or not")
+        raise AssertionError(f"unexpected lookup of {ref}")
 
 
-class Nowhere:
-    """Delivers to no cluster."""
+class NullWriter:
+    """Accepts prerequisites and discards them."""
 
-    async def write(self, thing: ConfigMap, picture: ClusterView) -> None:
-        assert thing.namespace
-        assert picture
+    async def write(self, config_map: ConfigMap, view: ClusterView) -> None:
+        assert config_map.namespace
+        assert view
 
 
-class Counter:
-    """Where one route's reviews are answered."""
+class InProcessWebhook:
+    """Answers reviews of one route."""
 
-    def __init__(self, route: Route, picture: ClusterView, view: type[Sight] = Sight) -> None:
+    def __init__(
+        self, route: Route, view: ClusterView, view_class: type[FakeRequestView] = FakeRequestView
+    ) -> None:
         self.metrics = Metrics()
-        diary = DecisionLog(self.metrics, Log(UNREAD, "debug"), tuple(ALL))
-        self._admission = AdmissionHandler(
+        decision_log = DecisionLog(self.metrics, Log(DEV_NULL, "debug"), tuple(ALL))
+        self._handler = AdmissionHandler(
             {b"/": route},
-            lambda: view(picture),
-            Nowhere(),
-            diary,
-            lambda _: text_response(404, "no review"),
+            lambda: view_class(view),
+            NullWriter(),
+            decision_log,
+            lambda _: text_response(404, "not a review path"),
         )
-        self._admission.not_ready_reason = ""
+        self._handler.not_ready_reason = ""
 
     def __call__(self, body: bytes) -> HttpResponse:
-        reply = self._admission(HttpRequest(b"POST", b"/", JSON, body))
-        return reply if isinstance(reply, HttpResponse) else asyncio.run(_waited(reply))
+        response = self._handler(HttpRequest(b"POST", b"/", JSON, body))
+        if isinstance(response, HttpResponse):
+            return response
+        return asyncio.run(_await_response(response))
 
 
-async def _waited(reply: Awaitable[HttpResponse]) -> HttpResponse:
-    return await reply
+async def _await_response(response: Awaitable[HttpResponse]) -> HttpResponse:
+    return await response
 
 
-def review(pod: object, **more: object) -> bytes:
-    asked = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **more}
+def make_review(pod: object, **fields: object) -> bytes:
+    """Returns the bytes of a review. `fields` are added to the request."""
+    request = {"uid": "u", "operation": "CREATE", "namespace": "shop", "object": pod, **fields}
     return json.dumps(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
     ).encode()
 
 
-OWN = "OWN"  # in a pod that is `written`: the end of the name of its volume
+# In a pod, stands for the random suffix of the token volume's name. `make_api_server_review`
+# replaces it.
+SUFFIX_PLACEHOLDER = "OWN"
 
 
-class Own(NamedTuple):
-    """What an API server writes anew into each review."""
+class GeneratedFields(NamedTuple):
+    """Values that an API server generates for each review."""
 
     uid: str
-    volume: str
+    volume_suffix: str
     time: str
 
 
-OWNS = tuple(
-    Own(f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z")
+GENERATED_FIELDS = tuple(
+    GeneratedFields(
+        f"0000000{n}-6c1f-400e-a355-c0f31931946c", f"zw9n{n}", f"2026-11-19T15:19:0{n}Z"
+    )
     for n in range(4)
 )
 
 
-def written(pod: Mapping[str, Any], own: Own, *, mounts: bool = True, **more: object) -> bytes:
-    """A review of it as an API server writes one, after what it has put into the pod itself."""
-    made = copy.deepcopy(dict(pod))
+def make_api_server_review(
+    pod: Mapping[str, Any], generated: GeneratedFields, *, with_token: bool = True, **fields: object
+) -> bytes:
+    """Returns the bytes of a review as an API server writes it.
+
+    An API server adds `managedFields`, and the volume with the pod's own token, before admission.
+    `fields` are added to the request.
+    """
+    sent_pod = copy.deepcopy(dict(pod))
     manager = {
         "manager": "kube-controller-manager",
         "operation": "Update",
         "apiVersion": "v1",
-        "time": own.time,
+        "time": generated.time,
         "fieldsType": "FieldsV1",
     }
-    made["metadata"]["managedFields"] = [manager]
-    if mounts:
-        name, path = f"kube-api-access-{OWN}", "/var/run/secrets/kubernetes.io/serviceaccount"
-        made["spec"]["volumes"] = [
-            *(made["spec"].get("volumes") or ()),
+    sent_pod["metadata"]["managedFields"] = [manager]
+    if with_token:
+        name = f"kube-api-access-{SUFFIX_PLACEHOLDER}"
+        path = "/var/run/secrets/kubernetes.io/serviceaccount"
+        sent_pod["spec"]["volumes"] = [
+            *(sent_pod["spec"].get("volumes") or ()),
             {"name": name, "projected": {"sources": []}},
         ]
-        for container in made["spec"].get("containers") or ():
+        for container in sent_pod["spec"].get("containers") or ():
             container["volumeMounts"] = [
                 *(container.get("volumeMounts") or ()),
                 {"name": name, "readOnly": True, "mountPath": path},
             ]
-    asked = {
-        "uid": own.uid,
+    request = {
+        "uid": generated.uid,
         "kind": {"group": "", "version": "v1", "kind": "Pod"},
         "operation": "CREATE",
         "namespace": "shop",
-        "object": made,
-        **more,
+        "object": sent_pod,
+        **fields,
     }
-    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": asked}
-    return json.dumps(body, separators=(",", ":")).replace(OWN, own.volume).encode()
+    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
+    text = json.dumps(body, separators=(",", ":"))
+    return text.replace(SUFFIX_PLACEHOLDER, generated.volume_suffix).encode()
 
 
-def well_formed(body: bytes, reply: HttpResponse) -> list[Op]:
-    """What an API server would make of the answer: the patch in it, if there is one.
+def check_response(body: bytes, response: HttpResponse) -> list[Op]:
+    """Checks that an API server would accept the response. Returns the operations of its patch.
 
-    It applies to the pod that was sent.
+    The patch must apply to the pod of the request.
     """
-    if reply.status == 400:
-        assert reply.body.startswith(b"this is no review of a pod: ")
+    if response.status == 400:
+        assert response.body.startswith(b"this is no review of a pod: ")
         return []
-    assert reply.status == 200
-    answer = json.loads(reply.body)
-    response = cast("dict[str, Any]", answer["response"])
-    assert answer.keys() == {"apiVersion", "kind", "response"}
-    assert (response["allowed"] is True) or response["status"]["message"]
-    assert all(text and isinstance(text, str) for text in response.get("warnings", []))
+    assert response.status == 200
+    review = json.loads(response.body)
+    admission_response = cast("dict[str, Any]", review["response"])
+    assert review.keys() == {"apiVersion", "kind", "response"}
+    assert (admission_response["allowed"] is True) or admission_response["status"]["message"]
+    assert all(text and isinstance(text, str) for text in admission_response.get("warnings", []))
     assert all(
         "/" not in key and isinstance(text, str)
-        for key, text in response.get("auditAnnotations", {}).items()
+        for key, text in admission_response.get("auditAnnotations", {}).items()
     )
-    assert ("patch" in response) == ("patchType" in response)
+    assert ("patch" in admission_response) == ("patchType" in admission_response)
     ops = [
         Op(op["op"], op["path"], op["value"])
-        for op in json.loads(base64.b64decode(response.get("patch", "W10=")))
+        for op in json.loads(base64.b64decode(admission_response.get("patch", "W10=")))
     ]
-    assert not ops or response["allowed"]
-    if request := _read(body):
-        assert response["uid"] == request["uid"]
+    assert not ops or admission_response["allowed"]
+    if request := _decode_request(body):
+        assert admission_response["uid"] == request["uid"]
         apply_patch(request.get("object"), ops)
     return ops
 
 
-def _read(body: bytes) -> dict[str, Any]:
-    """As Python reads it, which minds what stands in members that nobody asks for."""
+def _decode_request(body: bytes) -> dict[str, Any]:
+    """Decodes the request. Returns an empty one if Python refuses the JSON.
+
+    Python checks all members of the JSON. The webhook checks only those that it reads.
+    """
     try:
         return json.loads(body)["request"]
     except (ValueError, RecursionError):

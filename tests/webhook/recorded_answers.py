@@ -1,4 +1,4 @@
-"""Recorded answers of the webhooks that we replace, and ours to the same questions, in one normal form."""
+"""Compares the recorded answers of the replaced webhooks with the answers of cwii-webhook."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from typing import Any, Protocol, cast
 from cwii_webhook.admission import review
 from cwii_webhook.admission.admit import Decision, Mutator, Route, admit
 from cwii_webhook.admission.annotation_sources import PodContext
-from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef, OwnerReference
+from cwii_webhook.admission.cluster_view import (
+    ObjectMetadata,
+    ObjectRef,
+    OwnerReference,
+    namespace_ref,
+    service_account_ref,
+)
 from cwii_webhook.admission.dry_run import apply_patch
 from cwii_webhook.admission.patch import Op
 
-HERE = Path(__file__).parent / "recordings"
+RECORDINGS = Path(__file__).parent / "recordings"
 UID = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One question, and how the compiled webhook answered it."""
+    """A request and the answer of the compiled peer, recorded as one line of JSON."""
 
     dialect: str
     line: int
@@ -41,19 +47,19 @@ class Recording:
         return self.row["pod"]
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return not self.row["allowed"]
 
     @property
-    def becomes(self) -> object:
-        return self.row.get("becomes") or normal(self.pod)
+    def peer_pod(self) -> object:
+        return self.row.get("becomes") or normalized(self.pod)
 
     def __str__(self) -> str:
         return f"{self.dialect}-{self.line}"
 
 
-def recordings(dialect: str) -> list[Recording]:
-    lines = (HERE / f"{dialect}.jsonl").read_text().splitlines()
+def load_recordings(dialect: str) -> list[Recording]:
+    lines = (RECORDINGS / f"{dialect}.jsonl").read_text().splitlines()
     return [Recording(dialect, number, json.loads(line)) for number, line in enumerate(lines, 1)]
 
 
@@ -68,16 +74,16 @@ def apply_changes(
 
     A pod that the peer did not change stays as it is.
     """
-    pod: Any = copy.deepcopy(recording.becomes)
+    pod: Any = copy.deepcopy(recording.peer_pod)
     if "becomes" in recording.row:
         for name, change in changes.items():
             if name != without:
                 change(recording, pod)
-    return normal(pod)
+    return normalized(pod)
 
 
-class Objects:
-    """A picture of these objects and no others."""
+class FakeClusterView:
+    """A view in which only these objects exist."""
 
     def __init__(self, objects: Mapping[ObjectRef, ObjectMetadata]) -> None:
         self._objects = objects
@@ -86,40 +92,39 @@ class Objects:
         return self._objects.get(ref)
 
 
-def picture(recording: Recording) -> Objects:
-    row, space = recording.row, recording.pod["metadata"]["namespace"]
+def make_view(recording: Recording) -> FakeClusterView:
+    """Returns a view with the ServiceAccount, the namespace and the owners of the recorded pod."""
+    row, namespace = recording.row, recording.pod["metadata"]["namespace"]
     objects = {
-        ObjectRef("", "ServiceAccount", space, "worker"): ObjectMetadata(row["account"]),
-        ObjectRef("", "Namespace", "", space): ObjectMetadata(row.get("namespace", {})),
+        service_account_ref(namespace, "worker"): ObjectMetadata(row["account"]),
+        namespace_ref(namespace): ObjectMetadata(row.get("namespace", {})),
     }
     for reference in recording.pod["metadata"].get("ownerReferences", ()):
         group = str(reference["apiVersion"]).rpartition("/")[0]
-        above = OwnerReference("apps/v1", "Deployment", "above", UID, controller=True)
-        walked = reference["kind"] == "ReplicaSet"
-        said: Mapping[str, str] = row.get("ownerAnnotations") or {}
-        objects[ObjectRef(group, reference["kind"], space, reference["name"])] = ObjectMetadata(
-            {} if walked else said, (above,) if walked else (), UID
-        )
-        objects[ObjectRef("apps", "Deployment", space, "above")] = ObjectMetadata(
-            said if walked else {}, (), UID
-        )
-    return Objects(objects)
+        owner = ObjectRef(group, reference["kind"], namespace, reference["name"])
+        annotations: Mapping[str, str] = row.get("ownerAnnotations") or {}
+        deployment = ObjectRef("apps", "Deployment", namespace, "above")
+        if reference["kind"] == "ReplicaSet":
+            controller = OwnerReference("apps/v1", "Deployment", "above", UID, controller=True)
+            objects[owner] = ObjectMetadata({}, (controller,), UID)
+            objects[deployment] = ObjectMetadata(annotations, (), UID)
+        else:
+            objects[owner] = ObjectMetadata(annotations, (), UID)
+            objects[deployment] = ObjectMetadata({}, (), UID)
+    return FakeClusterView(objects)
 
 
-def request(pod: Mapping[str, Any], **more: object) -> review.Request:
-    """As an API server asks, through the decoder."""
-    body = {
+def make_request(pod: Mapping[str, Any], **fields: object) -> review.Request:
+    """Makes a request through the decoder. `fields` are added to it."""
+    request = {
         "uid": "u",
         "operation": "CREATE",
         "namespace": pod["metadata"].get("namespace", "default"),
         "object": pod,
-        **more,
+        **fields,
     }
-    return review.decode_review(
-        json.dumps(
-            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": body}
-        ).encode()
-    ).request
+    body = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    return review.decode_review(json.dumps(body).encode()).request
 
 
 class HintingMutator(Mutator, Protocol):
@@ -130,34 +135,34 @@ def make_route(dialect: str, mutator: HintingMutator) -> Route:
     return Route(dialect, "/mutate", (mutator,), typo_hints=mutator.typo_hints)
 
 
-def asked(route: Route, pod: Mapping[str, Any], seen: Objects) -> tuple[Decision, dict[str, Any]]:
-    """What is decided, and the pod as it then is."""
-    decision = admit(route, request(pod), seen)
-    ops = json.loads(review.encode(decision.ops))
-    made = apply_patch(json.loads(json.dumps(pod)), [_op(op) for op in ops])
-    return decision, made
+def decide(
+    route: Route, pod: Mapping[str, Any], view: FakeClusterView
+) -> tuple[Decision, dict[str, Any]]:
+    """Returns the decision, and the pod with its patch applied."""
+    decision = admit(route, make_request(pod), view)
+    ops = [Op(op["op"], op["path"], op["value"]) for op in json.loads(review.encode(decision.ops))]
+    return decision, apply_patch(json.loads(json.dumps(pod)), ops)
 
 
-def _op(op: Mapping[str, Any]) -> Any:
-    return Op(op["op"], op["path"], op["value"])
+def normalized(value: object) -> Any:
+    """Returns a pod in normal form.
+
+    Empty and null members are left out. Volumes and mounts are sorted by name. A script in a
+    command becomes `(script)`.
+    """
+    return _sorted(_without_empty(value))
 
 
-def normal(value: object) -> Any:
-    """Empty and null members left out, volumes and mounts in the order of their names, scripts unread."""
-    return _sorted(_bare(value))
-
-
-def _bare(value: object) -> Any:
-    """An annotation may be empty: that is not nothing."""
+def _without_empty(value: object) -> Any:
+    """Leaves out empty members. The value of an annotation or a label may be empty."""
     if isinstance(value, dict):
-        given = cast("dict[str, object]", value)
-        bare = {
-            key: item if key in {"annotations", "labels"} else _bare(item)
-            for key, item in given.items()
+        members = {
+            key: item if key in {"annotations", "labels"} else _without_empty(item)
+            for key, item in cast("dict[str, object]", value).items()
         }
-        return {key: item for key, item in bare.items() if item not in ({}, [], None, "")}
+        return {key: item for key, item in members.items() if item not in ({}, [], None, "")}
     if isinstance(value, list):
-        return [_bare(item) for item in cast("list[object]", value)]
+        return [_without_empty(item) for item in cast("list[object]", value)]
     return value
 
 
@@ -170,45 +175,45 @@ def _sorted(pod: Any) -> Any:
             container["volumeMounts"] = sorted(
                 container["volumeMounts"], key=lambda m: (m["name"], m["mountPath"])
             )
-        for words in ("command", "args"):
-            if words in container:
-                container[words] = [
-                    "(script)" if _script(word) else word for word in container[words]
+        for key in ("command", "args"):
+            if key in container:
+                container[key] = [
+                    "(script)" if _is_script(argument) else argument for argument in container[key]
                 ]
     return pod
 
 
-def _script(word: str) -> bool:
-    return " " in word or word == "(script)"
+def _is_script(argument: str) -> bool:
+    return " " in argument or argument == "(script)"
 
 
-def once(pod: Any, volume: str) -> Any:
-    """The same pod, but that no mount of this volume stands at a path where a container has mounted something itself."""
+def drop_conflicting_mounts(pod: Any, volume: str) -> Any:
+    """Removes mounts of the volume where a container mounts another volume at the same path.
+
+    Changes the pod in place and returns it.
+    """
     for container in [*pod["spec"].get("containers", ()), *pod["spec"].get("initContainers", ())]:
-        theirs = {m["mountPath"] for m in container.get("volumeMounts", ()) if m["name"] != volume}
-        mounts = [
-            m
-            for m in container.get("volumeMounts", ())
-            if m["name"] != volume or m["mountPath"] not in theirs
-        ]
+        existing = container.get("volumeMounts", ())
+        other_paths = {m["mountPath"] for m in existing if m["name"] != volume}
+        mounts = [m for m in existing if m["name"] != volume or m["mountPath"] not in other_paths]
         container.update({"volumeMounts": mounts} if mounts else {})
     return pod
 
 
-def differing(want: object, have: object, path: str = "") -> Iterable[str]:
-    """Where two pods are not the same, for a person who reads a failed test."""
-    if isinstance(want, dict) and isinstance(have, dict):
-        ours, theirs = cast("dict[str, object]", have), cast("dict[str, object]", want)
-        for key in sorted(theirs.keys() | ours.keys()):
-            yield from differing(theirs.get(key), ours.get(key), f"{path}/{key}")
+def find_differences(expected: object, actual: object, path: str = "") -> Iterable[str]:
+    """Yields the paths at which two pods differ, for the message of a failed test."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        left, right = cast("dict[str, object]", expected), cast("dict[str, object]", actual)
+        for key in sorted(left.keys() | right.keys()):
+            yield from find_differences(left.get(key), right.get(key), f"{path}/{key}")
     elif (
-        isinstance(want, list)
-        and isinstance(have, list)
-        and len(cast("list[object]", want)) == len(cast("list[object]", have))
+        isinstance(expected, list)
+        and isinstance(actual, list)
+        and len(cast("list[object]", expected)) == len(cast("list[object]", actual))
     ):
         for i, (a, b) in enumerate(
-            zip(cast("list[object]", want), cast("list[object]", have), strict=True)
+            zip(cast("list[object]", expected), cast("list[object]", actual), strict=True)
         ):
-            yield from differing(a, b, f"{path}/{i}")
-    elif want != have:
-        yield f"{path}: theirs {want!r}, ours {have!r}"
+            yield from find_differences(a, b, f"{path}/{i}")
+    elif expected != actual:
+        yield f"{path}: expected {expected!r}, got {actual!r}"

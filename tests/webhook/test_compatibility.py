@@ -17,7 +17,13 @@ from tests.webhook.dialects.azwi import test_recordings as azwi
 from tests.webhook.dialects.cwii import test_recordings as cwii
 from tests.webhook.dialects.eks import test_recordings as eks
 from tests.webhook.dialects.gcpwif import test_recordings as gcpwif
-from tests.webhook.recorded_answers import Change, Recording, apply_changes, normal, recordings
+from tests.webhook.recorded_answers import (
+    Change,
+    Recording,
+    apply_changes,
+    load_recordings,
+    normalized,
+)
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs/reference/compatibility.md").read_text()
@@ -104,6 +110,6 @@ def test_a_recording_needs_each_registered_row(section: str, row: str) -> None:
         expected = apply_changes(recording, changes)
         if apply_changes(recording, changes, without=row) == expected:
             return False
-        return normal(answer(recording)[1]) == expected
+        return normalized(answer(recording)[1]) == expected
 
-    assert any(needs_row(recording) for recording in recordings(dialect))
+    assert any(needs_row(recording) for recording in load_recordings(dialect))

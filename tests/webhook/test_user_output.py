@@ -24,8 +24,8 @@ from cwii_webhook.worker import Instruments
 
 from tests.journeys.goldens import compared
 from tests.webhook.dialects.cwii.pods import make_cluster
-from tests.webhook.harness import SENSIBLE
-from tests.webhook.recorded_answers import asked, request
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS
+from tests.webhook.recorded_answers import decide, make_request
 
 GOLDEN = Path(__file__).parent / "golden"
 AZURE_TENANT = {"AZURE_TENANT_ID": "aaaaaaaa-2222-4333-8444-555555555555"}
@@ -56,19 +56,19 @@ def route(dialect: str) -> Route:
 
 def injected(dialect: str) -> tuple[Any, Decision]:
     pod = make_pod(LABELS.get(dialect, {}))
-    return pod, asked(route(dialect), pod, make_cluster(account=SENSIBLE[dialect]))[0]
+    return pod, decide(route(dialect), pod, make_cluster(account=ACCOUNT_ANNOTATIONS[dialect]))[0]
 
 
 def nothing(dialect: str) -> tuple[Any, Decision]:
     pod = make_pod({})
-    return pod, asked(route(dialect), pod, make_cluster())[0]
+    return pod, decide(route(dialect), pod, make_cluster())[0]
 
 
 def refused(dialect: str) -> tuple[Any, Decision]:
     annotations = REFUSED_ANNOTATIONS.get(dialect)
     pod = make_pod(LABELS.get(dialect, {}), 1 if annotations else TOO_MANY_CONTAINERS)
-    account = {**SENSIBLE[dialect], **(annotations or {})}
-    return pod, asked(route(dialect), pod, make_cluster(account=account))[0]
+    account = {**ACCOUNT_ANNOTATIONS[dialect], **(annotations or {})}
+    return pod, decide(route(dialect), pod, make_cluster(account=account))[0]
 
 
 DECISIONS: Mapping[str, Callable[[str], tuple[Any, Decision]]] = {
@@ -85,8 +85,8 @@ def log_lines(dialect: str, file: Path) -> list[dict[str, Any]]:
         for outcome, decide in DECISIONS.items():
             pod, decision = decide(dialect)
             assert decision.outcome == outcome
-            log.log_decision(dialect, request(pod), decision)
-        log.log_undecided(dialect, request(make_pod({})), "REASON")
+            log.log_decision(dialect, make_request(pod), decision)
+        log.log_undecided(dialect, make_request(make_pod({})), "REASON")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines:
         del line["time"]

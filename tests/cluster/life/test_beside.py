@@ -13,7 +13,7 @@ import pytest
 from tests.cluster.kube.client import Object, Refused
 from tests.cluster.life.user import User
 from tests.cluster.recorded_objects import Told, made, real
-from tests.webhook.recorded_answers import Recording, recordings
+from tests.webhook.recorded_answers import Recording, load_recordings
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -27,8 +27,8 @@ def pods() -> Iterator[Recording]:
     for dialect in DIALECTS:
         found = [
             each
-            for each in recordings(dialect)
-            if not each.flags and not each.env and not each.refused and "becomes" in each.row
+            for each in load_recordings(dialect)
+            if not each.flags and not each.env and not each.is_refused and "becomes" in each.row
         ]
         yield from found[:: max(1, len(found) // EACH)]
 

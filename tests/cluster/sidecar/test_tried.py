@@ -25,7 +25,7 @@ from tests.cluster.objects import path
 from tests.cluster.space import Space, a_name, plain
 from tests.cluster.traces import seen_within
 from tests.cwiictl.install.installed import some
-from tests.webhook.harness import ROLE, SENSIBLE
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROLE
 
 pytestmark = pytest.mark.timeout(180)
 aws = pytest.mark.parametrize("flavour", ["aws"])
@@ -179,7 +179,7 @@ def outcome(trial: Trial) -> str:
 @gcp
 def test_what_asks_for_what_it_cannot_be_given_is_not_borrowed(hosted: Hosted, domain: str) -> None:
     says = {
-        **SENSIBLE["gcpwif"],
+        **ACCOUNT_ANNOTATIONS["gcpwif"],
         "cloud.google.com/workload-identity-provider": "//iam.googleapis.com/provider",
     }
     space = Space(hosted.cluster.reach).account(says)

@@ -1,6 +1,7 @@
-"""Bytes that are nearly reviews: recorded pods, cut, spliced and bent. Of one seed they are the same ones, in the same order.
+"""Generates bodies that are nearly reviews, by mutating reviews of recorded pods.
 
-`python -m tests.webhook.admission.fuzz SECONDS SEED` goes on for as long as it is told, and shows the first body that is answered wrongly.
+A seed determines the bodies and their order. To fuzz for some time, run
+`python -m tests.webhook.admission.fuzz SECONDS SEED`. It prints the first body with a wrong answer.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
 from cwii_webhook.server.messages import HttpResponse
 
 from tests.webhook.harness import (
-    LINES,
-    OWNS,
+    ACCOUNT_ANNOTATIONS,
+    COMMAND_LINES,
+    GENERATED_FIELDS,
     ROUTES,
-    SENSIBLE,
-    Counter,
-    review,
-    well_formed,
-    written,
+    InProcessWebhook,
+    check_response,
+    make_api_server_review,
+    make_review,
 )
-from tests.webhook.recorded_answers import recordings
+from tests.webhook.recorded_answers import load_recordings
 
-CPU = 1.0  # seconds that one body may take, where a plain one takes a ten-thousandth of it
-MEMORY = 256 << 20  # bytes that all of them together may cost
+MAX_CPU = 1.0  # seconds for one body; a plain review takes a ten-thousandth of it
+MAX_MEMORY = 256 << 20  # bytes for all bodies together
 
 _VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.eE+-]*|true|false|null')
 _MEMBER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+|true|false|null)')
-_LONG, _DEEP = 100_000, 20_000
-NASTY = (
+_LENGTH, _DEPTH = 100_000, 20_000
+ODD_VALUES = (
     *(
         b"null",
         b"true",
@@ -67,122 +68,134 @@ NASTY = (
             b"\xf0\x9f\x98\x80",
         )
     ),
-    b'"' + b"a" * _LONG + b'"',
-    b"9" * _LONG,
-    b"[" * _DEEP + b"]" * _DEEP,
-    b'{"a":' * _DEEP + b"1" + b"}" * _DEEP,
-    b"[" * _DEEP,
+    b'"' + b"a" * _LENGTH + b'"',
+    b"9" * _LENGTH,
+    b"[" * _DEPTH + b"]" * _DEPTH,
+    b'{"a":' * _DEPTH + b"1" + b"}" * _DEPTH,
+    b"[" * _DEPTH,
 )
 
-Bend = Callable[[bytes, random.Random], bytes]
+Mutation = Callable[[bytes, random.Random], bytes]
 
 
-class Everybody:
-    """A picture in which there is whoever is asked for, and every ServiceAccount asks for all that there is."""
+class CompleteView:
+    """A view in which every object exists, and each ServiceAccount requests an injection."""
 
     def __init__(self, dialect: str) -> None:
-        self._said = ObjectMetadata(SENSIBLE[dialect])
+        self._account = ObjectMetadata(ACCOUNT_ANNOTATIONS[dialect])
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
-        return self._said if ref.kind == "ServiceAccount" else ObjectMetadata(uid="u")
+        return self._account if ref.kind == "ServiceAccount" else ObjectMetadata(uid="u")
 
 
-def counters() -> list[Counter]:
-    return [Counter(route, Everybody(LINES[shape][0])) for shape, route in ROUTES.items()]
+def make_webhooks() -> list[InProcessWebhook]:
+    return [
+        InProcessWebhook(route, CompleteView(COMMAND_LINES[variant][0]))
+        for variant, route in ROUTES.items()
+    ]
 
 
-def bodies(seed: int) -> Iterator[bytes]:
-    chance = random.Random(seed)
+def generate_bodies(seed: int) -> Iterator[bytes]:
+    rng = random.Random(seed)
     corpus = [
-        _asked(recording.pod, chance)
-        for dialect in SENSIBLE
-        for recording in recordings(dialect)[::5]
+        _make_review(recording.pod, rng)
+        for dialect in ACCOUNT_ANNOTATIONS
+        for recording in load_recordings(dialect)[::5]
     ]
     while True:
-        body = chance.choice(corpus)
-        for bend in chance.choices(BENDS, k=chance.choice((1, 1, 2, 5))):
-            body = bend(body, chance)
+        body = rng.choice(corpus)
+        for mutate in rng.choices(MUTATIONS, k=rng.choice((1, 1, 2, 5))):
+            body = mutate(body, rng)
         yield body
 
 
-def _asked(pod: dict[str, Any], chance: random.Random) -> bytes:
-    if chance.random() < 0.5:
-        return written(pod, OWNS[0])
+def _make_review(pod: dict[str, Any], rng: random.Random) -> bytes:
+    if rng.random() < 0.5:
+        return make_api_server_review(pod, GENERATED_FIELDS[0])
     return (
-        review(pod)
-        if chance.random() < 0.6
-        else review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
+        make_review(pod)
+        if rng.random() < 0.6
+        else make_review(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=pod)
     )
 
 
-def _byte(body: bytes, chance: random.Random) -> bytes:
-    at = chance.randrange(len(body) + 1)
+def _replace_bytes(body: bytes, rng: random.Random) -> bytes:
+    at = rng.randrange(len(body) + 1)
     return (
         body[:at]
-        + bytes(chance.choices(range(256), k=chance.randrange(3)))
-        + body[at + chance.randrange(3) :]
+        + bytes(rng.choices(range(256), k=rng.randrange(3)))
+        + body[at + rng.randrange(3) :]
     )
 
 
-def _cut(body: bytes, chance: random.Random) -> bytes:
-    return body[: chance.randrange(len(body) + 1)]
+def _truncate(body: bytes, rng: random.Random) -> bytes:
+    return body[: rng.randrange(len(body) + 1)]
 
 
-def _repeated(body: bytes, chance: random.Random) -> bytes:
-    start, end = sorted(chance.choices(range(len(body) + 1), k=2))
-    return body[:end] + body[start:end] * chance.randrange(3) + body[end:]
+def _repeat_slice(body: bytes, rng: random.Random) -> bytes:
+    start, end = sorted(rng.choices(range(len(body) + 1), k=2))
+    return body[:end] + body[start:end] * rng.randrange(3) + body[end:]
 
 
-def _value(body: bytes, chance: random.Random) -> bytes:
-    """Well-formed mostly, and something else than it was."""
-    found = list(itertools.islice(_VALUE.finditer(body), 2000))
-    if not found:
-        return body + chance.choice(NASTY)
-    one = chance.choice(found)
-    return body[: one.start()] + chance.choice(NASTY) + body[one.end() :]
+def _replace_value(body: bytes, rng: random.Random) -> bytes:
+    """Replaces a JSON value with an odd one. The body mostly stays valid JSON."""
+    values = list(itertools.islice(_VALUE.finditer(body), 2000))
+    if not values:
+        return body + rng.choice(ODD_VALUES)
+    value = rng.choice(values)
+    return body[: value.start()] + rng.choice(ODD_VALUES) + body[value.end() :]
 
 
-def _twice(body: bytes, chance: random.Random) -> bytes:
-    """A member stands in another place too: there may be two of one key."""
-    found = list(itertools.islice(_MEMBER.finditer(body), 2000))
-    if not found:
+def _copy_member(body: bytes, rng: random.Random) -> bytes:
+    """Copies a member of an object to another place, where its key may exist already."""
+    members = list(itertools.islice(_MEMBER.finditer(body), 2000))
+    if not members:
         return body
-    one, other = chance.choice(found), chance.choice(found)
-    return body[: one.start()] + other[0] + b"," + body[one.start() :]
+    target, source = rng.choice(members), rng.choice(members)
+    return body[: target.start()] + source[0] + b"," + body[target.start() :]
 
 
-BENDS: tuple[Bend, ...] = (_byte, _cut, _repeated, _value, _value, _value, _twice, _twice)
+MUTATIONS: tuple[Mutation, ...] = (
+    _replace_bytes,
+    _truncate,
+    _repeat_slice,
+    _replace_value,
+    _replace_value,
+    _replace_value,
+    _copy_member,
+    _copy_member,
+)
 
 
-def judged(counter: Counter, body: bytes) -> int:
-    """The status of a right answer; a wrong one, a late one or none is an error."""
-    reply = _soon(counter, body)
-    well_formed(body, reply)
-    again = _soon(counter, body)
-    assert (again.status, again.body) == (reply.status, reply.body), "the second answer differs"
-    return reply.status
+def check_body(webhook: InProcessWebhook, body: bytes) -> int:
+    """Sends the body twice, and checks both responses and their CPU time. Returns the status."""
+    first = _send(webhook, body)
+    check_response(body, first)
+    second = _send(webhook, body)
+    assert (second.status, second.body) == (first.status, first.body), "the second answer differs"
+    return first.status
 
 
-def _soon(counter: Counter, body: bytes) -> HttpResponse:
+def _send(webhook: InProcessWebhook, body: bytes) -> HttpResponse:
     before = time.thread_time()
-    reply = counter(body)
-    assert time.thread_time() - before < CPU, "it took too long"
-    return reply
+    response = webhook(body)
+    assert time.thread_time() - before < MAX_CPU, "it took too long"
+    return response
 
 
-def memory() -> int:
-    """The most that was ever used."""
+def peak_memory() -> int:
+    """Returns the peak resident memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 if __name__ == "__main__":
-    until, every = time.monotonic() + float(sys.argv[1]), counters()
-    for number, body in enumerate(bodies(int(sys.argv[2]))):
+    deadline, webhooks = time.monotonic() + float(sys.argv[1]), make_webhooks()
+    for number, body in enumerate(generate_bodies(int(sys.argv[2]))):
         try:
-            judged(every[number % len(every)], body)
+            check_body(webhooks[number % len(webhooks)], body)
         except Exception:
-            print(number, list(ROUTES)[number % len(every)], body[:4000])
+            print(number, list(ROUTES)[number % len(webhooks)], body[:4000])
             raise
-        if time.monotonic() > until:
-            print(f"{number + 1} bodies, {memory() >> 20} MiB")
+        if time.monotonic() > deadline:
+            print(f"{number + 1} bodies, {peak_memory() >> 20} MiB")
             break

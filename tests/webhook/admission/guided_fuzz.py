@@ -1,6 +1,7 @@
-"""Bytes again, led by atheris to where the webhook's code has not been yet: it keeps what reached something new, and bends that further.
+"""Fuzzes the webhook with atheris, which mutates the bodies that reach new code.
 
-`python -m tests.webhook.admission.guided_fuzz CORPUS SECONDS`, where atheris is installed. Ours alone (`fuzz.py`) needs nothing, and is what every run of the tests has.
+Where atheris is installed, run `python -m tests.webhook.admission.guided_fuzz CORPUS SECONDS`. Each
+test run includes `fuzz.py`, which needs no other package.
 """
 
 from __future__ import annotations
@@ -12,48 +13,49 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-atheris: Any = import_module(
-    "atheris"
-)  # weighs 60 MB, and is there for some machines alone: a soak test fetches it
+# atheris has 60 MB and supports only some platforms, so a soak test installs it.
+atheris: Any = import_module("atheris")
 with atheris.instrument_imports(include=["cwii_webhook"]):
-    from tests.webhook.admission.fuzz import BENDS, bodies, counters, judged
+    from tests.webhook.admission.fuzz import MUTATIONS, check_body, generate_bodies, make_webhooks
 
-SEEDS = 200
-LONGEST = 1 << 18  # bytes
+INITIAL_BODIES = 200
+MAX_BODY_SIZE = 1 << 18  # bytes
 
 
-def seeded(corpus: Path) -> None:
-    """What it begins with."""
-    for number, body in enumerate(islice(bodies(1), SEEDS)):
+def write_initial_corpus(corpus: Path) -> None:
+    for number, body in enumerate(islice(generate_bodies(1), INITIAL_BODIES)):
         (corpus / f"seed-{number:03}").write_bytes(body)
 
 
-def bent(body: bytes, most: int, seed: int) -> bytes:
-    """A byte here and there is no JSON any more: half of the time as we do it, and else as libFuzzer does."""
-    chance = random.Random(seed)
+def mutate(body: bytes, max_size: int, seed: int) -> bytes:
+    """Mutates a body: half of the time as `fuzz.py` does, otherwise as libFuzzer does.
+
+    libFuzzer changes single bytes, and the result is mostly invalid JSON.
+    """
+    rng = random.Random(seed)
     return (
-        chance.choice(BENDS)(body, chance)[:most]
-        if chance.random() < 0.5
-        else atheris.Mutate(body, most)
+        rng.choice(MUTATIONS)(body, rng)[:max_size]
+        if rng.random() < 0.5
+        else atheris.Mutate(body, max_size)
     )
 
 
 def main(corpus: str, seconds: str) -> None:
-    every = counters()
-    seeded(Path(corpus))
+    webhooks = make_webhooks()
+    write_initial_corpus(Path(corpus))
 
-    def one(body: bytes) -> None:
-        judged(every[sum(body[-64:]) % len(every)], body)
+    def check(body: bytes) -> None:
+        check_body(webhooks[sum(body[-64:]) % len(webhooks)], body)
 
     flags = [
         f"-max_total_time={seconds}",
-        f"-max_len={LONGEST}",
+        f"-max_len={MAX_BODY_SIZE}",
         "-timeout=5",
         "-rss_limit_mb=1024",
         "-print_final_stats=1",
         f"-artifact_prefix={corpus}/",
     ]
-    atheris.Setup([sys.argv[0], *flags, corpus], one, custom_mutator=bent)
+    atheris.Setup([sys.argv[0], *flags, corpus], check, custom_mutator=mutate)
     atheris.Fuzz()
 
 

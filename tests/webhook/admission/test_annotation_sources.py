@@ -1,4 +1,4 @@
-"""The walk from a pod to who made it."""
+"""Tests which owners of a pod are annotation sources."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, Objec
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 
 from tests.webhook.dialects.cwii.pods import make_controller
-from tests.webhook.recorded_answers import Objects
+from tests.webhook.recorded_answers import FakeClusterView
 
 GROUPS = {"Rollout": "argoproj.io", "Job": "batch", "CronJob": "batch"}
 
 
-def walked(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
-    """Names of those that are heard, where the kinds of these objects are what they are called."""
-    there = {
-        ObjectRef(GROUPS.get(kind, "apps"), kind, "shop", name): seen
-        for (kind, _, name), seen in ((key.partition("_"), seen) for key, seen in objects.items())
+def owner_sources(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
+    """Returns the names of the owners that are sources. `objects` are named KIND_NAME."""
+    existing = {
+        ObjectRef(GROUPS.get(kind, "apps"), kind, "shop", name): metadata
+        for (kind, _, name), metadata in (
+            (key.partition("_"), metadata) for key, metadata in objects.items()
+        )
     }
-    subject = PodContext(
+    context = PodContext(
         Request("u", namespace="shop"),
         Pod(Metadata(owner_references=[owner]), Spec()),
-        Objects(there),
+        FakeClusterView(existing),
     )
-    return [source.ref.name for source in subject.sources if source.scope == "owner"]
+    return [source.ref.name for source in context.sources if source.scope == "owner"]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +38,8 @@ def walked(owner: OwnerReference, **objects: ObjectMetadata) -> list[str]:
         ("ReplicaSet", "apps/v1"),
     ],
 )
-def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
-    assert walked(
+def test_controller_of_the_pod_is_a_source(kind: str, version: str) -> None:
+    assert owner_sources(
         make_controller(kind, "a", version=version), **{f"{kind}_a": ObjectMetadata({}, (), "u")}
     ) == ["a"]
 
@@ -45,27 +47,30 @@ def test_who_made_the_pod_is_heard(kind: str, version: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["Deployment", "ReplicationController", "CronJob", "Rollout", "Node"]
 )
-def test_kinds_that_make_no_pods_themselves_are_not_asked(kind: str) -> None:
-    assert walked(make_controller(kind, "a"), **{f"{kind}_a": ObjectMetadata({}, (), "u")}) == []
+def test_kinds_that_create_no_pods_are_no_source(kind: str) -> None:
+    assert (
+        owner_sources(make_controller(kind, "a"), **{f"{kind}_a": ObjectMetadata({}, (), "u")})
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "version"), [("Deployment", "apps/v1"), ("Rollout", "argoproj.io/v1alpha1")]
 )
-def test_what_is_above_a_replica_set_is_heard_in_its_place(kind: str, version: str) -> None:
+def test_controller_of_a_replica_set_is_the_source_in_its_place(kind: str, version: str) -> None:
     above = make_controller(kind, "above", version=version)
 
-    assert walked(
+    assert owner_sources(
         make_controller("ReplicaSet", "set"),
         ReplicaSet_set=ObjectMetadata({}, (above,), "u"),
         **{f"{kind}_above": ObjectMetadata({}, (), "u")},
     ) == ["above"]
 
 
-def test_a_job_is_heard_before_its_cron_job() -> None:
+def test_job_precedes_its_cron_job() -> None:
     cron = make_controller("CronJob", "nightly", version="batch/v1")
 
-    assert walked(
+    assert owner_sources(
         make_controller("Job", "tonight", version="batch/v1"),
         Job_tonight=ObjectMetadata({}, (cron,), "u"),
         CronJob_nightly=ObjectMetadata({}, (), "u"),
@@ -90,30 +95,30 @@ def test_a_job_is_heard_before_its_cron_job() -> None:
         pytest.param(make_controller("StatefulSet", "a", version="v1"), id="no group"),
     ],
 )
-def test_a_reference_that_does_not_fit_its_object_is_not_followed(owner: OwnerReference) -> None:
-    assert walked(owner, StatefulSet_a=ObjectMetadata({}, (), "u")) == []
+def test_reference_that_does_not_match_its_object_is_not_followed(owner: OwnerReference) -> None:
+    assert owner_sources(owner, StatefulSet_a=ObjectMetadata({}, (), "u")) == []
 
 
-def test_a_deployment_that_is_another_by_now_leaves_the_replica_set_to_speak() -> None:
+def test_replica_set_is_the_source_if_its_deployment_has_another_uid() -> None:
     old = make_controller("Deployment", "web", "gone")
 
-    assert walked(
+    assert owner_sources(
         make_controller("ReplicaSet", "set"),
         ReplicaSet_set=ObjectMetadata({}, (old,), "u"),
         Deployment_web=ObjectMetadata({}, (), "new"),
     ) == ["set"]
 
 
-def test_what_the_picture_does_not_know_is_asked_for_before_anything_is_decided() -> None:
-    class Dark:
+def test_owner_that_is_not_cached_is_requested_before_a_decision() -> None:
+    class EmptyCache:
         def get(self, ref: ObjectRef) -> ObjectMetadata | None:
             raise NotCached(ref)
 
-    subject = PodContext(
+    context = PodContext(
         Request("u", namespace="shop"),
         Pod(Metadata(owner_references=[make_controller("Job", "a", version="batch/v1")]), Spec()),
-        Dark(),
+        EmptyCache(),
     )
 
     with pytest.raises(NotCached, match="Job shop/a"):
-        _ = subject.sources
+        _ = context.sources

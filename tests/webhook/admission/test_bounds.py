@@ -1,4 +1,4 @@
-"""What strangers may ask: so much, and no more."""
+"""Tests the limits on requests and on the ConfigMaps that they cause."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from cwii_webhook.admission.admit import MAX_CONTAINERS as CONTAINERS
-from cwii_webhook.admission.admit import admit
+from cwii_webhook.admission.admit import MAX_CONTAINERS, admit
 from cwii_webhook.admission.cluster_view import (
     LookupFailed,
     LookupRefused,
     ObjectMetadata,
-    ObjectRef,
     namespace_ref,
+    service_account_ref,
 )
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.dialects.dialect import build_service
@@ -27,7 +26,7 @@ from cwii_webhook.kube.identity import Credential, StaticIdentity
 from cwii_webhook.settings.flags import BadFlag
 
 from tests.webhook.apiserver.running import RunningApiServer, run_apiserver
-from tests.webhook.recorded_answers import Objects, request
+from tests.webhook.recorded_answers import FakeClusterView, make_request
 
 EKS = build_service(ALL["eks"], [], {}).route
 GCPWIF = build_service(ALL["gcpwif"], [], {}).route
@@ -35,35 +34,30 @@ POD: dict[str, Any] = {
     "metadata": {"name": "p", "namespace": "shop"},
     "spec": {"serviceAccountName": "billing", "containers": [{"name": "c"}]},
 }
-AWS = {"cwii.dev/aws-inject": "true", "cwii.dev/aws-role-arn": "arn:aws:iam::111122223333:role/s3"}
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
+BILLING = service_account_ref("shop", "billing")
 
-
-ROLE = Objects(
-    {
-        ObjectRef("", "ServiceAccount", "shop", "billing"): ObjectMetadata(
-            {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/s3"}
-        )
-    }
+EKS_VIEW = FakeClusterView(
+    {BILLING: ObjectMetadata({"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/s3"})}
 )
 
 
-def google(provider: str, email: str) -> Objects:
-    said = {
+def make_gcpwif_view(provider: str, email: str) -> FakeClusterView:
+    annotations = {
         "cloud.google.com/workload-identity-provider": provider,
         "cloud.google.com/service-account-email": email,
     }
-    return Objects({ObjectRef("", "ServiceAccount", "shop", "billing"): ObjectMetadata(said)})
+    return FakeClusterView({BILLING: ObjectMetadata(annotations)})
 
 
-def test_a_pod_of_too_many_containers_is_not_looked_at() -> None:
-    pod = {**POD, "spec": {**POD["spec"], "containers": [{"name": "c"}] * (CONTAINERS + 1)}}
+def test_pod_with_too_many_containers_is_refused() -> None:
+    pod = {**POD, "spec": {**POD["spec"], "containers": [{"name": "c"}] * (MAX_CONTAINERS + 1)}}
 
-    assert admit(EKS, request(pod), ROLE).outcome == "refused"
+    assert admit(EKS, make_request(pod), EKS_VIEW).outcome == "refused"
 
 
 @pytest.mark.parametrize(
-    ("more", "outcome"),
+    ("fields", "outcome"),
     [
         ({}, "injected"),
         ({"operation": "UPDATE"}, "nothing"),
@@ -73,16 +67,16 @@ def test_a_pod_of_too_many_containers_is_not_looked_at() -> None:
         ({"operation": "CREATE", "subResource": "binding"}, "nothing"),
     ],
 )
-def test_a_pod_that_is_there_is_left_as_it_is(more: dict[str, str], outcome: str) -> None:
-    assert admit(EKS, request(POD, **more), ROLE).outcome == outcome
+def test_existing_pod_is_left_unchanged(fields: dict[str, str], outcome: str) -> None:
+    assert admit(EKS, make_request(POD, **fields), EKS_VIEW).outcome == outcome
 
 
 @pytest.mark.parametrize(
     "provider",
     ["projects/x" + "/locations/a" * 200 + "/workloadIdentityPools/b" * 200, PROVIDER + "x" * 1000],
 )
-def test_a_provider_that_is_too_long_to_be_one_is_refused_unread(provider: str) -> None:
-    decision = admit(GCPWIF, request(POD), google(provider, "a@b"))
+def test_provider_that_is_too_long_is_refused(provider: str) -> None:
+    decision = admit(GCPWIF, make_request(POD), make_gcpwif_view(provider, "a@b"))
 
     assert (
         decision.outcome,
@@ -90,13 +84,15 @@ def test_a_provider_that_is_too_long_to_be_one_is_refused_unread(provider: str) 
     ) == ("refused", True)
 
 
-def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
+def test_email_that_is_too_long_has_no_project() -> None:
     def projects(email: str) -> set[str]:
-        (injection,) = admit(GCPWIF, request(POD), google(PROVIDER, email)).injections
+        (injection,) = admit(
+            GCPWIF, make_request(POD), make_gcpwif_view(PROVIDER, email)
+        ).injections
         return {
             v.value
-            for touch in injection.containers
-            for v in touch.env
+            for container in injection.containers
+            for v in container.env
             if v.name == "CLOUDSDK_CORE_PROJECT"
         }
 
@@ -104,15 +100,15 @@ def test_an_address_that_is_too_long_to_be_one_has_no_project() -> None:
     assert projects("@" * 40_000 + "p.iam.gserviceaccount.com") == {""}
 
 
-def test_a_second_dialect_has_no_say_in_how_it_is_served() -> None:
+def test_second_dialect_refuses_flags_of_the_server() -> None:
     with pytest.raises(
         BadFlag, match="eks is served where the first dialect is, and is told its port"
     ):
         build_service(ALL["eks"], ["--port", "4443"], {}, path="/eks/mutate")
 
 
-def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
-    return Objects(
+def make_namespace_view(uid: str = "u", *, more: Iterable[str] = ()) -> FakeClusterView:
+    return FakeClusterView(
         {
             namespace_ref(name): ObjectMetadata({}, (), uid)
             for name in ("shop", "kube-system", "own", *more)
@@ -120,8 +116,8 @@ def spaces(uid: str = "u", *, more: Iterable[str] = ()) -> Objects:
     )
 
 
-class Writing:
-    """What is written by one process, to an API server."""
+class WriterProcess:
+    """Runs a ConfigMapWriter against a fake API server, as one process of the webhook does."""
 
     def __init__(self, apiserver: RunningApiServer) -> None:
         self.apiserver = apiserver
@@ -133,71 +129,71 @@ class Writing:
             RealClock(),
         )
 
-    def made(
+    def write(
         self, *rounds: tuple[str, ...], namespace: str = "shop", uids: tuple[str, ...] = ("u", "u")
     ) -> list[list[object]]:
-        """One round after the other, and all of a round at once."""
+        """Writes ConfigMaps, and returns the result or the exception of each write.
 
-        async def every() -> list[list[object]]:
-            api = Client(self.access())
-            maps, ended = ConfigMapWriter(api, RealClock(), "own"), list[list[object]]()
+        Rounds run one after the other. All writes of a round run concurrently. `uids` has the UID
+        of the namespace in each round.
+        """
+
+        async def write_rounds() -> list[list[object]]:
+            client = Client(self.access())
+            writer = ConfigMapWriter(client, RealClock(), "own")
+            results = list[list[object]]()
             for names, uid in zip(rounds, uids, strict=False):
-                things = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
-                ended.append(
-                    list(
-                        await asyncio.gather(
-                            *[maps.write(thing, spaces(uid)) for thing in things],
-                            return_exceptions=True,
-                        )
-                    )
-                )
-            await api.close()
-            return ended
+                config_maps = [ConfigMap(namespace, name, {"a": "b"}) for name in names]
+                writes = [writer.write(each, make_namespace_view(uid)) for each in config_maps]
+                results.append(list(await asyncio.gather(*writes, return_exceptions=True)))
+            await client.close()
+            return results
 
-        return asyncio.run(every())
+        return asyncio.run(write_rounds())
 
     @property
-    def count(self) -> int:
+    def patch_count(self) -> int:
         return self.apiserver.run_in_loop(
             lambda: self.apiserver.fake.count_requests("patch")["configmaps"]
         )
 
 
 @pytest.fixture
-def writing() -> Iterator[Writing]:
+def process() -> Iterator[WriterProcess]:
     with run_apiserver() as apiserver:
-        yield Writing(apiserver)
+        yield WriterProcess(apiserver)
 
 
-def test_many_at_once_are_no_more_than_so_many_names(writing: Writing) -> None:
-    (ended,) = writing.made(tuple(f"m{number}" for number in range(100)))
+def test_config_maps_of_a_namespace_are_limited(process: WriterProcess) -> None:
+    (results,) = process.write(tuple(f"m{number}" for number in range(100)))
 
-    assert writing.count == MAX_CONFIG_MAPS_PER_NAMESPACE
+    assert process.patch_count == MAX_CONFIG_MAPS_PER_NAMESPACE
     assert (
-        sum(isinstance(each, PodRefused) for each in ended) == 100 - MAX_CONFIG_MAPS_PER_NAMESPACE
+        sum(isinstance(result, PodRefused) for result in results)
+        == 100 - MAX_CONFIG_MAPS_PER_NAMESPACE
     )
 
 
-def test_what_all_wait_for_is_written_once(writing: Writing) -> None:
-    assert writing.made(("m",) * 10, ("m",)) == [[None] * 10, [None]]
-    assert writing.count == 1
+def test_concurrent_writes_of_one_config_map_make_one_request(process: WriterProcess) -> None:
+    assert process.write(("m",) * 10, ("m",)) == [[None] * 10, [None]]
+    assert process.patch_count == 1
 
 
-def test_another_namespace_of_that_name_has_nothing_yet(writing: Writing) -> None:
-    writing.made(("m",), ("m",), uids=("one", "another"))
+def test_config_map_is_written_again_in_a_recreated_namespace(process: WriterProcess) -> None:
+    process.write(("m",), ("m",), uids=("one", "another"))
 
-    assert writing.count == 2
+    assert process.patch_count == 2
 
 
-def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
+def test_config_map_is_written_again_in_another_cluster(process: WriterProcess) -> None:
     with run_apiserver() as other:
-        access = writing.access()
+        access = process.access()
 
-        async def story() -> None:
-            api = Client(access)
-            maps = ConfigMapWriter(api, RealClock())
+        async def write_in_both_clusters() -> None:
+            client = Client(access)
+            writer = ConfigMapWriter(client, RealClock())
             for _ in range(2):
-                await maps.write(ConfigMap("shop", "m", {}), spaces())
+                await writer.write(ConfigMap("shop", "m", {}), make_namespace_view())
             access.replace(
                 Access(
                     Server.from_url(other.url, ca=other.ca),
@@ -205,61 +201,68 @@ def test_another_cluster_has_nothing_yet(writing: Writing) -> None:
                     RealClock(),
                 )
             )
-            await maps.write(ConfigMap("shop", "m", {}), spaces())
-            await api.close()
+            await writer.write(ConfigMap("shop", "m", {}), make_namespace_view())
+            await client.close()
 
-        asyncio.run(story())
-        assert (writing.count, Writing(other).count) == (1, 1)
+        asyncio.run(write_in_both_clusters())
+        assert (process.patch_count, WriterProcess(other).patch_count) == (1, 1)
 
 
-def test_of_namespaces_that_are_gone_nothing_is_kept(writing: Writing) -> None:
-    async def story() -> int:
-        api = Client(writing.access())
-        maps = ConfigMapWriter(api, RealClock())
+def test_writer_forgets_deleted_namespaces(process: WriterProcess) -> None:
+    async def count_after_deletions() -> int:
+        client = Client(process.access())
+        writer = ConfigMapWriter(client, RealClock())
         for number in range(20):
-            await maps.write(ConfigMap(f"n{number}", "m", {}), spaces(more=[f"n{number}"]))
-        await api.close()
-        return len(maps)
+            view = make_namespace_view(more=[f"n{number}"])
+            await writer.write(ConfigMap(f"n{number}", "m", {}), view)
+        await client.close()
+        return len(writer)
 
-    assert asyncio.run(story()) == 1
+    assert asyncio.run(count_after_deletions()) == 1
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "nowhere", "own"])
-def test_nothing_is_written_where_it_does_not_belong(writing: Writing, namespace: str) -> None:
-    assert [type(each) for each in writing.made(("m",), namespace=namespace)[0]] == [PodRefused]
-    assert writing.count == 0
-
-
-def test_what_may_not_be_written_will_not_be_in_a_second_and_takes_no_name(
-    writing: Writing,
+def test_write_outside_of_user_namespaces_is_refused(
+    process: WriterProcess, namespace: str
 ) -> None:
-    writing.apiserver.fake.behavior.denied_verbs.add(("patch", "configmaps"))
+    assert [type(result) for result in process.write(("m",), namespace=namespace)[0]] == [
+        PodRefused
+    ]
+    assert process.patch_count == 0
+
+
+def test_forbidden_writes_are_refused_again_and_do_not_count_towards_the_limit(
+    process: WriterProcess,
+) -> None:
+    process.apiserver.fake.behavior.denied_verbs.add(("patch", "configmaps"))
     names = tuple(f"m{number}" for number in range(MAX_CONFIG_MAPS_PER_NAMESPACE))
 
-    refused, others = writing.made(
+    first, second = process.write(
         names, tuple(f"o{number}" for number in range(MAX_CONFIG_MAPS_PER_NAMESPACE))
     )
 
-    assert {type(each) for each in refused + others} == {LookupRefused}
+    assert {type(result) for result in first + second} == {LookupRefused}
 
 
-def test_what_a_busy_api_server_did_not_write_it_may_in_a_second(writing: Writing) -> None:
-    writing.apiserver.fake.behavior.retry_after["patch"] = [1]
+def test_throttled_write_can_succeed_at_the_next_review(process: WriterProcess) -> None:
+    process.apiserver.fake.behavior.retry_after["patch"] = [1]
 
-    assert [[type(each) for each in ended] for ended in writing.made(("m",), ("m",))] == [
+    assert [[type(result) for result in results] for results in process.write(("m",), ("m",))] == [
         [LookupFailed],
         [type(None)],
     ]
 
 
-def test_what_another_wrote_is_taken_where_it_is_what_we_would_write(writing: Writing) -> None:
-    theirs = {
+def test_config_map_of_another_manager_is_used_if_its_data_is_the_same(
+    process: WriterProcess,
+) -> None:
+    existing = {
         name: {"metadata": {"namespace": "shop", "name": name}, "data": data}
         for name, data in (("same", {"a": "b"}), ("other", {"a": "c"}))
     }
-    writing.apiserver.fake.behavior.conflicts = theirs
+    process.apiserver.fake.behavior.conflicts = existing
 
-    assert [type(each) for each in writing.made(("same", "other"))[0]] == [
+    assert [type(result) for result in process.write(("same", "other"))[0]] == [
         type(None),
         LookupRefused,
     ]

@@ -1,4 +1,4 @@
-"""Containers that join a running pod: they get what its others have, and whoever was admitted without us stays as he is."""
+"""Tests injections into ephemeral containers, which join a running pod."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
 from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, env, inject, make_cluster, make_pod
-from tests.webhook.harness import ROUTES, UNREAD
-from tests.webhook.recorded_answers import Objects, asked, request
+from tests.webhook.harness import DEV_NULL, PROVIDER, ROUTES
+from tests.webhook.recorded_answers import FakeClusterView, decide, make_request
 
 Pod = dict[str, Any]
 
-CLOUDS: Mapping[str, tuple[Mapping[str, str], set[str], set[str]]] = {
+# By cloud: annotations of the ServiceAccount, and the variables and volumes that they inject.
+INJECTED: Mapping[str, tuple[Mapping[str, str], set[str], set[str]]] = {
     "aws": (AWS, {"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}, {"cwii-aws-token"}),
     "azure": (
         AZURE,
@@ -32,87 +33,104 @@ CLOUDS: Mapping[str, tuple[Mapping[str, str], set[str], set[str]]] = {
     ),
     "gcp": (GCP, {"GOOGLE_APPLICATION_CREDENTIALS"}, {"cwii-gcp-token", "cwii-gcp-creds"}),
 }
-NATIVE: Mapping[str, Mapping[str, str]] = {
+# By dialect of a peer: annotations of the ServiceAccount.
+PEER_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "eks": {"eks.amazonaws.com/role-arn": AWS["cwii.dev/aws-role-arn"]},
     "azwi": {"azure.workload.identity/client-id": "1"},
     "gcpwif": {
-        "cloud.google.com/workload-identity-provider": "projects/1/locations/global/workloadIdentityPools/p/providers/q",
+        "cloud.google.com/workload-identity-provider": PROVIDER,
         "cloud.google.com/service-account-email": "sa@project.iam.gserviceaccount.com",
     },
 }
 
 
-def joined(
-    pod: Pod, *new: Pod, shape: str = "cwii", objects: Objects | None = None, old: Pod | None = None
+def add_ephemeral(
+    pod: Pod,
+    *new: Pod,
+    route: str = "cwii",
+    view: FakeClusterView | None = None,
 ) -> tuple[Decision, Pod]:
-    """The pod as it is once these have joined it; by then the voices say nothing, unless they are given."""
+    """Adds ephemeral containers to a pod. Returns the decision, and the pod with the patch applied.
+
+    Without a view, owner, ServiceAccount and namespace have no annotations.
+    """
     after = copy.deepcopy(pod)
     after["spec"]["ephemeralContainers"] = [*pod["spec"].get("ephemeralContainers", []), *new]
-    late = request(
-        after, operation="UPDATE", subResource="ephemeralcontainers", oldObject=old or pod
+    request = make_request(
+        after, operation="UPDATE", subResource="ephemeralcontainers", oldObject=pod
     )
-    decision = admit(ROUTES[shape], late, objects or make_cluster())
+    decision = admit(ROUTES[route], request, view or make_cluster())
     return decision, apply_patch(
         after, [Op(op["op"], op["path"], op["value"]) for op in json.loads(encode(decision.ops))]
     )
 
 
-def late(pod: Pod, name: str = "debug") -> Pod:
+def ephemeral_container(pod: Pod, name: str = "debug") -> Pod:
     return next(c for c in pod["spec"]["ephemeralContainers"] if c["name"] == name)
 
 
-def mounted(container: Pod) -> set[str]:
+def mounted_volumes(container: Pod) -> set[str]:
     return {mount["name"] for mount in container.get("volumeMounts", [])}
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
-def test_it_gets_what_the_others_have_when_nobody_says_it_any_more(cloud: str) -> None:
-    words, variables, volumes = CLOUDS[cloud]
-    pod = inject(make_pod(), account=words)[1]
+def skip_annotation(dialect: str) -> str:
+    domain = next(iter(PEER_ANNOTATIONS[dialect])).partition("/")[0]
+    return f"{domain}/skip-containers"
 
-    debug = late(joined(pod, {"name": "debug"})[1])
+
+@pytest.mark.parametrize("cloud", INJECTED)
+def test_ephemeral_container_gets_what_the_others_have_without_annotations(cloud: str) -> None:
+    annotations, variables, volumes = INJECTED[cloud]
+    pod = inject(make_pod(), account=annotations)[1]
+
+    debug = ephemeral_container(add_ephemeral(pod, {"name": "debug"})[1])
 
     assert env(debug) == {
         name: text for name, text in env(pod["spec"]["containers"][0]).items() if name in variables
     }
-    assert (set(env(debug)), mounted(debug)) == (variables, volumes)
+    assert (set(env(debug)), mounted_volumes(debug)) == (variables, volumes)
     assert debug["volumeMounts"] == pod["spec"]["containers"][0]["volumeMounts"]
 
 
-@pytest.mark.parametrize("native", NATIVE)
-def test_so_it_is_in_the_other_dialects(native: str) -> None:
-    pod = asked(ROUTES[native], make_pod(), make_cluster(account=NATIVE[native]))[1]
+@pytest.mark.parametrize("dialect", PEER_ANNOTATIONS)
+def test_ephemeral_container_gets_what_the_others_have_in_each_dialect(dialect: str) -> None:
+    pod = decide(ROUTES[dialect], make_pod(), make_cluster(account=PEER_ANNOTATIONS[dialect]))[1]
     first = pod["spec"]["containers"][0]
 
-    debug = late(joined(pod, {"name": "debug"}, shape=native)[1])
+    debug = ephemeral_container(add_ephemeral(pod, {"name": "debug"}, route=dialect)[1])
 
     assert env(debug) == env(first)
     assert debug["volumeMounts"] == first["volumeMounts"]
 
 
-def test_of_several_clouds_it_gets_those_that_the_pod_has() -> None:
+def test_ephemeral_container_gets_only_the_clouds_of_the_pod() -> None:
     pod = inject(make_pod(), account={**AWS, **GCP})[1]
 
-    decision, after = joined(
-        pod, {"name": "debug"}, objects=make_cluster(account={**AWS, **AZURE, **GCP})
+    decision, after = add_ephemeral(
+        pod, {"name": "debug"}, view=make_cluster(account={**AWS, **AZURE, **GCP})
     )
 
-    assert mounted(late(after)) == {"cwii-aws-token", "cwii-gcp-token", "cwii-gcp-creds"}
+    assert mounted_volumes(ephemeral_container(after)) == {
+        "cwii-aws-token",
+        "cwii-gcp-token",
+        "cwii-gcp-creds",
+    }
     assert [injection.provider for injection in decision.injections] == ["gcp", "aws"]
 
 
-def test_it_is_told_of_like_any_other_decision() -> None:
-    """Counted under each cloud, with what the audit log says of it, and with what a user would want to know."""
+def test_decision_has_metrics_audit_annotations_and_warnings() -> None:
     pod = inject(make_pod(), account={**AWS, **GCP})[1]
-    own = {
+    container = {
         "name": "debug",
         "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}],
         "volumeMounts": [{"name": "d", "mountPath": "/var/run/secrets/cwii.dev/aws"}],
     }
 
-    decision, _ = joined(pod, own)
+    decision, _ = add_ephemeral(pod, container)
     metrics = Metrics()
-    DecisionLog(metrics, Log(UNREAD), tuple(ROUTES)).log_decision("cwii", request(pod), decision)
+    DecisionLog(metrics, Log(DEV_NULL), tuple(ROUTES)).log_decision(
+        "cwii", make_request(pod), decision
+    )
 
     assert decision.audit == {
         "injected": "gcp,aws",
@@ -121,7 +139,10 @@ def test_it_is_told_of_like_any_other_decision() -> None:
     }
     assert decision.warnings == (
         "container debug sets AWS_ROLE_ARN itself: that is left as it is",
-        "container debug has its volume d at /var/run/secrets/cwii.dev/aws: what lies there is used, not cwii-aws-token",
+        (
+            "container debug has its volume d at /var/run/secrets/cwii.dev/aws: "
+            "what lies there is used, not cwii-aws-token"
+        ),
     )
     for cloud in ("gcp", "aws"):
         assert (
@@ -130,58 +151,56 @@ def test_it_is_told_of_like_any_other_decision() -> None:
     assert "other" not in metrics.exposition().decode()
 
 
-def test_what_the_voices_say_by_now_is_not_heard() -> None:
+def test_annotations_that_changed_after_admission_are_ignored() -> None:
     pod = inject(make_pod(), account=AWS)[1]
+    changed = {**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
 
-    debug = late(
-        joined(
-            pod,
-            {"name": "debug"},
-            objects=make_cluster(
-                account={**AWS, "cwii.dev/aws-role-arn": "arn:aws:iam::123456789012:role/other"}
-            ),
-        )[1]
-    )
+    _, after = add_ephemeral(pod, {"name": "debug"}, view=make_cluster(account=changed))
 
+    debug = ephemeral_container(after)
     assert env(debug)["AWS_ROLE_ARN"] == AWS["cwii.dev/aws-role-arn"]
 
 
-@pytest.mark.parametrize("shape", ["cwii", *NATIVE])
-def test_a_pod_that_was_admitted_without_us_stays_as_it_is(shape: str) -> None:
-    decision, after = joined(
+@pytest.mark.parametrize("dialect", ["cwii", *PEER_ANNOTATIONS])
+def test_pod_without_an_injection_stays_unchanged(dialect: str) -> None:
+    decision, after = add_ephemeral(
         make_pod(),
         {"name": "debug"},
-        shape=shape,
-        objects=make_cluster(account={**AWS, **NATIVE.get(shape, {})}),
+        route=dialect,
+        view=make_cluster(account={**AWS, **PEER_ANNOTATIONS.get(dialect, {})}),
     )
 
-    assert (decision.outcome, [nothing.reason for nothing in decision.skips]) == (
+    assert (decision.outcome, [skip.reason for skip in decision.skips]) == (
         "nothing",
         ["nothing-there"],
     )
-    assert late(after) == {"name": "debug"}
+    assert ephemeral_container(after) == {"name": "debug"}
 
 
-def test_those_that_were_there_are_never_touched() -> None:
+def test_existing_ephemeral_containers_stay_unchanged() -> None:
     """The API server refuses any change to them."""
     pod = inject(make_pod(), account=AWS)[1]
     pod["spec"]["ephemeralContainers"] = [{"name": "before"}]
 
-    decision, after = joined(pod, {"name": "debug"}, {"name": "shell"})
+    decision, after = add_ephemeral(pod, {"name": "debug"}, {"name": "shell"})
 
-    assert late(after, "before") == {"name": "before"}
-    assert mounted(late(after, "debug")) == mounted(late(after, "shell")) == {"cwii-aws-token"}
+    assert ephemeral_container(after, "before") == {"name": "before"}
+    assert (
+        mounted_volumes(ephemeral_container(after, "debug"))
+        == mounted_volumes(ephemeral_container(after, "shell"))
+        == {"cwii-aws-token"}
+    )
     assert {op.path.split("/")[3] for op in decision.ops} == {"1", "2"}
 
 
-def test_where_nobody_joins_nothing_is_done() -> None:
+def test_update_without_new_containers_changes_nothing() -> None:
     pod = inject(make_pod(), account=AWS)[1]
     pod["spec"]["ephemeralContainers"] = [{"name": "before"}]
 
-    assert joined(pod)[0].outcome == "nothing"
+    assert add_ephemeral(pod)[0].outcome == "nothing"
 
 
-def test_nothing_else_of_the_pod_is_changed() -> None:
+def test_rest_of_the_pod_stays_unchanged() -> None:
     pod = inject(
         make_pod(),
         Settings(gcp_delivery="init-container"),
@@ -189,72 +208,73 @@ def test_nothing_else_of_the_pod_is_changed() -> None:
     )[1]
     before = copy.deepcopy(pod)
 
-    _, after = joined(pod, {"name": "debug"})
+    _, after = add_ephemeral(pod, {"name": "debug"})
 
     del after["spec"]["ephemeralContainers"]
     assert after == before
 
 
-def test_what_it_has_itself_stays() -> None:
+def test_variables_and_mounts_of_the_container_stay() -> None:
     pod = inject(make_pod(), account=AWS)[1]
-    own = {
+    container = {
         "name": "debug",
         "env": [{"name": "AWS_ROLE_ARN", "value": "mine"}],
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
 
-    debug = late(joined(pod, own)[1])
+    debug = ephemeral_container(add_ephemeral(pod, container)[1])
 
     assert env(debug)["AWS_ROLE_ARN"] == "mine"
     assert "AWS_WEB_IDENTITY_TOKEN_FILE" in env(debug)
-    assert mounted(debug) == {"data", "cwii-aws-token"}
+    assert mounted_volumes(debug) == {"data", "cwii-aws-token"}
 
 
-def test_variables_of_the_others_that_are_not_ours_are_not_copied() -> None:
+def test_other_variables_of_the_pod_are_not_copied() -> None:
     pod = inject(
         make_pod(containers=[{"name": "c", "env": [{"name": "PASSWORD", "value": "x"}]}]),
         account=AWS,
     )[1]
 
-    assert "PASSWORD" not in env(late(joined(pod, {"name": "debug"})[1]))
+    _, after = add_ephemeral(pod, {"name": "debug"})
+
+    assert "PASSWORD" not in env(ephemeral_container(after))
 
 
-@pytest.mark.parametrize("native", NATIVE)
-def test_where_a_container_is_skipped_the_next_one_is_the_model(native: str) -> None:
-    domain = next(iter(NATIVE[native])).partition("/")[0]
-    pod = make_pod({f"{domain}/skip-containers": "c"}, containers=[{"name": "c"}, {"name": "d"}])
-    pod = asked(ROUTES[native], pod, make_cluster(account=NATIVE[native]))[1]
-    assert not mounted(pod["spec"]["containers"][0])
+@pytest.mark.parametrize("dialect", PEER_ANNOTATIONS)
+def test_injection_is_copied_from_the_first_container_that_is_not_skipped(dialect: str) -> None:
+    pod = make_pod({skip_annotation(dialect): "c"}, containers=[{"name": "c"}, {"name": "d"}])
+    pod = decide(ROUTES[dialect], pod, make_cluster(account=PEER_ANNOTATIONS[dialect]))[1]
+    assert not mounted_volumes(pod["spec"]["containers"][0])
 
     assert (
-        mounted(late(joined(pod, {"name": "debug"}, shape=native)[1]))
-        == mounted(pod["spec"]["containers"][1])
+        mounted_volumes(
+            ephemeral_container(add_ephemeral(pod, {"name": "debug"}, route=dialect)[1])
+        )
+        == mounted_volumes(pod["spec"]["containers"][1])
         != set()
     )
 
 
-@pytest.mark.parametrize("native", NATIVE)
-def test_whoever_is_on_the_skip_list_gets_nothing(native: str) -> None:
-    domain = next(iter(NATIVE[native])).partition("/")[0]
-    pod = asked(
-        ROUTES[native],
-        make_pod({f"{domain}/skip-containers": "debug"}),
-        make_cluster(account=NATIVE[native]),
+@pytest.mark.parametrize("dialect", PEER_ANNOTATIONS)
+def test_skipped_ephemeral_container_gets_nothing(dialect: str) -> None:
+    pod = decide(
+        ROUTES[dialect],
+        make_pod({skip_annotation(dialect): "debug"}),
+        make_cluster(account=PEER_ANNOTATIONS[dialect]),
     )[1]
 
-    after = joined(pod, {"name": "debug"}, {"name": "shell"}, shape=native)[1]
+    _, after = add_ephemeral(pod, {"name": "debug"}, {"name": "shell"}, route=dialect)
 
-    assert late(after) == {"name": "debug"}
-    assert mounted(late(after, "shell"))
+    assert ephemeral_container(after) == {"name": "debug"}
+    assert mounted_volumes(ephemeral_container(after, "shell"))
 
 
-@pytest.mark.parametrize("native", NATIVE)
-def test_where_all_are_skipped_there_is_nothing_to_give(native: str) -> None:
-    domain = next(iter(NATIVE[native])).partition("/")[0]
-    pod = asked(
-        ROUTES[native],
-        make_pod({f"{domain}/skip-containers": "c"}),
-        make_cluster(account=NATIVE[native]),
+@pytest.mark.parametrize("dialect", PEER_ANNOTATIONS)
+def test_ephemeral_container_gets_nothing_if_all_others_are_skipped(dialect: str) -> None:
+    pod = decide(
+        ROUTES[dialect],
+        make_pod({skip_annotation(dialect): "c"}),
+        make_cluster(account=PEER_ANNOTATIONS[dialect]),
     )[1]
 
-    assert joined(pod, {"name": "debug"}, shape=native)[0].outcome == "nothing"
+    assert add_ephemeral(pod, {"name": "debug"}, route=dialect)[0].outcome == "nothing"

@@ -1,4 +1,4 @@
-"""Whatever bytes come, they are answered: with 400, or as an API server can read it; soon, and without eating memory."""
+"""Tests that arbitrary bodies get valid responses in little time and memory."""
 
 from __future__ import annotations
 
@@ -15,44 +15,51 @@ from pathlib import Path
 
 import pytest
 
-from tests.webhook.admission.fuzz import MEMORY, bodies, counters, judged, memory
+from tests.webhook.admission.fuzz import (
+    MAX_MEMORY,
+    check_body,
+    generate_bodies,
+    make_webhooks,
+    peak_memory,
+)
 
 
-def answered(seed: int, *, least: int, seconds: float) -> Counter[int]:
-    """Statuses, and how often each came."""
-    every, found, until, before = counters(), Counter[int](), time.monotonic() + seconds, memory()
-    for number, body in enumerate(bodies(seed)):
-        if number >= least and time.monotonic() > until:
+def count_statuses(seed: int, *, min_bodies: int, seconds: float) -> Counter[int]:
+    """Checks at least `min_bodies` bodies. Returns how often each status occurred."""
+    webhooks, statuses = make_webhooks(), Counter[int]()
+    deadline, memory_before = time.monotonic() + seconds, peak_memory()
+    for number, body in enumerate(generate_bodies(seed)):
+        if number >= min_bodies and time.monotonic() > deadline:
             break
-        found[judged(every[number % len(every)], body)] += 1
-    assert memory() - before < MEMORY
-    return found
+        statuses[check_body(webhooks[number % len(webhooks)], body)] += 1
+    assert peak_memory() - memory_before < MAX_MEMORY
+    return statuses
 
 
-def test_one_seed_makes_the_same_bodies_again() -> None:
-    assert list(islice(bodies(3), 50)) == list(islice(bodies(3), 50))
+def test_seed_determines_the_bodies() -> None:
+    assert list(islice(generate_bodies(3), 50)) == list(islice(generate_bodies(3), 50))
 
 
-def test_a_few_hundred_bodies_that_are_nearly_reviews_are_all_answered() -> None:
-    assert answered(seed=1, least=400, seconds=0).keys() == {200, 400}
+def test_hundreds_of_mutated_reviews_get_valid_responses() -> None:
+    assert count_statuses(seed=1, min_bodies=400, seconds=0).keys() == {200, 400}
 
 
 @pytest.mark.soak
-def test_half_a_minute_of_them_is() -> None:
-    assert answered(seed=2, least=1000, seconds=30).keys() == {200, 400}
+def test_mutated_reviews_get_valid_responses_for_half_a_minute() -> None:
+    assert count_statuses(seed=2, min_bodies=1000, seconds=30).keys() == {200, 400}
 
 
 ATHERIS = "atheris==3.0.0"
-HOME = Path(__file__).parents[2] / ".tools" / "atheris"
+INSTALL_DIR = Path(__file__).parents[3] / ".tools" / "atheris"
 
 
 @pytest.fixture
 def atheris() -> Path:
-    """Fetched once. Whoever comes second waits, and finds it there."""
-    HOME.parent.mkdir(exist_ok=True)
-    with (HOME.parent / "atheris.turn").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        if not (HOME / "done").exists() or (HOME / "done").read_text() != ATHERIS:
+    """Installs atheris on first use. A file lock makes concurrent test workers install it once."""
+    INSTALL_DIR.parent.mkdir(exist_ok=True)
+    with (INSTALL_DIR.parent / "atheris.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (INSTALL_DIR / "done").exists() or (INSTALL_DIR / "done").read_text() != ATHERIS:
             uv = Path(sys.executable).parent / "uv"
             subprocess.run(
                 [
@@ -63,14 +70,14 @@ def atheris() -> Path:
                     "--python",
                     sys.executable,
                     "--target",
-                    HOME,
+                    INSTALL_DIR,
                     ATHERIS,
                 ],
                 check=True,
                 timeout=240,
             )
-            (HOME / "done").write_text(ATHERIS)
-    return HOME
+            (INSTALL_DIR / "done").write_text(ATHERIS)
+    return INSTALL_DIR
 
 
 @pytest.mark.soak
@@ -78,11 +85,14 @@ def atheris() -> Path:
     (sys.platform, platform.machine()) != ("linux", "x86_64"),
     reason="there is no atheris for this machine",
 )
-def test_half_a_minute_of_those_that_atheris_finds_is(atheris: Path, tmp_path: Path) -> None:
-    told = subprocess.run(
+def test_bodies_from_atheris_get_valid_responses_for_half_a_minute(
+    atheris: Path, tmp_path: Path
+) -> None:
+    """Starts a process, because atheris must instrument the webhook before its import."""
+    fuzzer = subprocess.run(
         [sys.executable, "-m", "tests.webhook.admission.guided_fuzz", str(tmp_path), "30"],
         env=os.environ | {"PYTHONPATH": str(atheris)},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         errors="replace",
@@ -90,5 +100,5 @@ def test_half_a_minute_of_those_that_atheris_finds_is(atheris: Path, tmp_path: P
         check=False,
     )
 
-    assert told.returncode == 0, told.stdout[-4000:] + told.stderr[-4000:]
-    assert int(re.findall(r"number_of_executed_units: (\d+)", told.stderr)[0]) > 1000
+    assert fuzzer.returncode == 0, fuzzer.stdout[-4000:] + fuzzer.stderr[-4000:]
+    assert int(re.findall(r"number_of_executed_units: (\d+)", fuzzer.stderr)[0]) > 1000

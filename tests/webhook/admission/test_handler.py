@@ -1,4 +1,4 @@
-"""What is answered to an API server, whatever it asks about."""
+"""Tests the responses and the log lines of the admission handler."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
 from tests.webhook.dialects.cwii.pods import make_cluster, make_pod
-from tests.webhook.harness import ROLE, ROUTES, SENSIBLE, Counter, review
-from tests.webhook.recorded_answers import request
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROLE, ROUTES, InProcessWebhook, make_review
+from tests.webhook.recorded_answers import make_request
 
-ANSWERED = Counter(ROUTES["eks"], make_cluster(account=SENSIBLE["eks"]))
-REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
+WEBHOOK = InProcessWebhook(ROUTES["eks"], make_cluster(account=ACCOUNT_ANNOTATIONS["eks"]))
+SCALE = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
 
 
 @pytest.mark.parametrize(
@@ -29,34 +29,32 @@ REPLICAS = {"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1
             {"group": "apps", "kind": "Deployment"},
             {"metadata": {"name": "p"}, "spec": make_pod()["spec"]},
         ),
-        ({"group": "autoscaling", "kind": "Scale"}, REPLICAS),
+        ({"group": "autoscaling", "kind": "Scale"}, SCALE),
         ({"group": "example.com", "kind": "Pod"}, {"spec": {"containers": {"named": "otherwise"}}}),
         ({"group": "example.com", "kind": "Pod"}, make_pod()),
         ({"group": "", "kind": "Binding"}, None),
     ],
 )
-def test_what_is_no_pod_is_allowed_unchanged(kind: dict[str, str], body: object) -> None:
-    asked = review(body, kind=kind)
+def test_object_that_is_not_a_pod_is_allowed_unchanged(kind: dict[str, str], body: object) -> None:
+    response = WEBHOOK(make_review(body, kind=kind))
 
-    reply = ANSWERED(asked)
-
-    assert (reply.status, json.loads(reply.body)["response"]) == (
+    assert (response.status, json.loads(response.body)["response"]) == (
         200,
         {"uid": "u", "allowed": True},
     )
 
 
-def test_a_pod_that_is_none_is_unreadable_whatever_it_is_called() -> None:
-    assert ANSWERED(review({"spec": {"containers": "x"}}, kind={"kind": "Pod"})).status == 400
+def test_invalid_pod_is_answered_with_400() -> None:
+    assert WEBHOOK(make_review({"spec": {"containers": "x"}}, kind={"kind": "Pod"})).status == 400
 
 
 @pytest.mark.parametrize("version", ["admission.k8s.io/v1", "admission.k8s.io/v1beta1"])
-def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> None:
-    asked = json.loads(review(make_pod())) | {"apiVersion": version}
+def test_response_has_the_api_version_of_the_review(version: str) -> None:
+    review = json.loads(make_review(make_pod())) | {"apiVersion": version}
 
-    answer = json.loads(ANSWERED(json.dumps(asked).encode()).body)
+    response = json.loads(WEBHOOK(json.dumps(review).encode()).body)
 
-    assert (answer["apiVersion"], answer["kind"], answer["response"]["patchType"]) == (
+    assert (response["apiVersion"], response["kind"], response["response"]["patchType"]) == (
         version,
         "AdmissionReview",
         "JSONPatch",
@@ -64,28 +62,27 @@ def test_it_is_answered_in_the_version_in_which_it_was_asked(version: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("said_by_account", "level", "why"),
+    ("annotations", "level", "why"),
     [
         ({"cwii.dev/aws-inject": "true"}, "info", "aws: incomplete"),
         ({"cwii.dev/aws-role-arn": ROLE}, "info", "aws: not-asked"),
         ({}, "debug", "aws: not-asked"),
     ],
-    ids=["asked and incomplete", "not asked in so many words", "not asked"],
+    ids=["incomplete", "value without opt-in", "no annotations"],
 )
-def test_why_nothing_is_given_stands_in_the_log(
-    tmp_path: Path, said_by_account: dict[str, str], level: str, why: str
+def test_log_gives_the_reason_for_no_injection(
+    tmp_path: Path, annotations: dict[str, str], level: str, why: str
 ) -> None:
-    decision = admit(ROUTES["cwii"], request(make_pod()), make_cluster(account=said_by_account))
+    decision = admit(ROUTES["cwii"], make_request(make_pod()), make_cluster(account=annotations))
 
     lines: dict[str, Any] = {}
-    for allowed in ("info", "debug"):
-        with (tmp_path / allowed).open("w+") as file:
-            DecisionLog(Metrics(), Log(file.fileno(), allowed), tuple(ROUTES)).log_decision(
-                "cwii", request(make_pod()), decision
+    for log_level in ("info", "debug"):
+        path = tmp_path / log_level
+        with path.open("w+") as file:
+            DecisionLog(Metrics(), Log(file.fileno(), log_level), tuple(ROUTES)).log_decision(
+                "cwii", make_request(make_pod()), decision
             )
-            lines[allowed] = [
-                json.loads(line) for line in (tmp_path / allowed).read_text().splitlines()
-            ]
+            lines[log_level] = [json.loads(line) for line in path.read_text().splitlines()]
 
     (line,) = lines["debug"]
     assert (line["level"], why in line["why"]) == (level, True)
@@ -104,9 +101,9 @@ def test_why_nothing_is_given_stands_in_the_log(
             (*[f"{n:>256}" for n in range(15)], "5 more warnings: cwiictl explain shows them all"),
         ),
     ],
-    ids=["once each", "one that is long", "one too long", "two too long", "too many"],
+    ids=["repeated", "long", "too long", "two too long", "too many"],
 )
-def test_warnings_are_no_more_than_an_api_server_hands_on(
+def test_warnings_stay_within_the_limits_of_the_api_server(
     warnings: tuple[str, ...], sent: tuple[str, ...]
 ) -> None:
     assert build_response("u", Decision("nothing", warnings=warnings)).warnings == sent

@@ -13,8 +13,8 @@ from cwii_webhook.settings.flags import BadFlag
 from tests.webhook.dialects import toy as toy_dialect
 from tests.webhook.dialects.cwii.pods import env, find_volume, make_cluster, make_pod
 from tests.webhook.dialects.toy import VAULT
-from tests.webhook.harness import Counter, review, well_formed
-from tests.webhook.recorded_answers import asked, request
+from tests.webhook.harness import InProcessWebhook, check_response, make_review
+from tests.webhook.recorded_answers import decide, make_request
 
 ROLE = {"vault.example.com/role": "shop"}
 
@@ -32,7 +32,7 @@ def test_sample_dialect_has_less_than_forty_statements() -> None:
 def test_dialect_reads_its_flags_and_annotations() -> None:
     service = make_service("--token-expiration=1200", "--lookup-grace=1s")
 
-    decision, pod = asked(service.route, make_pod(), make_cluster(account=ROLE))
+    decision, pod = decide(service.route, make_pod(), make_cluster(account=ROLE))
 
     assert (service.route.path, service.serving.grace, service.domains) == (
         "/mutate-vault",
@@ -62,19 +62,19 @@ def test_unknown_flag_is_an_error_with_the_nearest_flag() -> None:
 
 def test_second_pass_makes_no_change() -> None:
     service = make_service()
-    pod = asked(service.route, make_pod(), make_cluster(account=ROLE))[1]
+    pod = decide(service.route, make_pod(), make_cluster(account=ROLE))[1]
 
-    assert not asked(service.route, pod, make_cluster(account=ROLE))[0].ops
+    assert not decide(service.route, pod, make_cluster(account=ROLE))[0].ops
 
 
 def test_pod_without_annotations_is_skipped() -> None:
-    decision = admit(make_service().route, request(make_pod()), make_cluster())
+    decision = admit(make_service().route, make_request(make_pod()), make_cluster())
 
     assert [(skip.provider, skip.reason) for skip in decision.skips] == [("vault", "not-asked")]
 
 
 def test_mirror_pod_is_not_changed() -> None:
-    assert not asked(
+    assert not decide(
         make_service().route,
         make_pod({"kubernetes.io/config.mirror": "x"}),
         make_cluster(account=ROLE),
@@ -83,7 +83,7 @@ def test_mirror_pod_is_not_changed() -> None:
 
 def test_ephemeral_container_is_injected_unless_skipped() -> None:
     service = make_service()
-    injected = asked(
+    injected = decide(
         service.route,
         make_pod({"vault.example.com/skip-containers": "shell"}),
         make_cluster(account=ROLE),
@@ -92,7 +92,9 @@ def test_ephemeral_container_is_injected_unless_skipped() -> None:
         **injected,
         "spec": {**injected["spec"], "ephemeralContainers": [{"name": "debug"}, {"name": "shell"}]},
     }
-    update = request(pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=injected)
+    update = make_request(
+        pod, operation="UPDATE", subResource="ephemeralcontainers", oldObject=injected
+    )
 
     assert {op.path for op in admit(service.route, update, make_cluster()).ops} == {
         "/spec/ephemeralContainers/0/volumeMounts",
@@ -101,11 +103,11 @@ def test_ephemeral_container_is_injected_unless_skipped() -> None:
 
 
 def test_response_to_an_encoded_review_is_valid() -> None:
-    body = review(make_pod({"mine": "x"}))
+    body = make_review(make_pod({"mine": "x"}))
 
-    assert well_formed(
+    assert check_response(
         body,
-        Counter(
+        InProcessWebhook(
             make_service().route, make_cluster(account={"vault.example.com/role": "$(SECRET)"})
         )(body),
     )

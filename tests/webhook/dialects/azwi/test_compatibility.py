@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.webhook.dialects.cwii.pods import make_cluster
-from tests.webhook.harness import ROUTES, SENSIBLE
-from tests.webhook.recorded_answers import asked
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROUTES
+from tests.webhook.recorded_answers import decide
 
-SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["azwi"])
+SERVICE_ACCOUNT = make_cluster(account=ACCOUNT_ANNOTATIONS["azwi"])
 
 
 def make_pod(**spec: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def test_unknown_fields_are_kept() -> None:
     volume = {"name": "data", "emptyDir": {"fieldOfSource": 1}}
     pod = make_pod(fieldOfSpec="x", containers=[container], volumes=[volume])
 
-    decision, injected = asked(ROUTES["azwi"], pod, SERVICE_ACCOUNT)
+    decision, injected = decide(ROUTES["azwi"], pod, SERVICE_ACCOUNT)
 
     assert decision.outcome == "injected"
     assert injected["spec"]["fieldOfSpec"] == "x"
@@ -40,7 +40,7 @@ def test_v15_adds_its_volume_beside_another_token_volume() -> None:
     mount = {"name": "mine", "mountPath": "/mine"}
     pod = make_pod(containers=[{"name": "c", "volumeMounts": [mount]}], volumes=[volume])
 
-    _, injected = asked(ROUTES["azwi v1.5"], pod, SERVICE_ACCOUNT)
+    _, injected = decide(ROUTES["azwi v1.5"], pod, SERVICE_ACCOUNT)
 
     mounts = {m["name"] for m in injected["spec"]["containers"][0]["volumeMounts"]}
     assert mounts == {"mine", "azure-identity-token"}

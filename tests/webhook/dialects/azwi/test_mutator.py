@@ -13,7 +13,7 @@ from cwii_webhook.admission.injection import EnvVar
 from cwii_webhook.dialects.azwi.mutator import AzwiMutator
 from cwii_webhook.dialects.azwi.settings import AUTHORITIES, Endpoint, Layout, Settings
 
-from tests.webhook.recorded_answers import Objects, asked, make_route, request
+from tests.webhook.recorded_answers import FakeClusterView, decide, make_request, make_route
 
 DOMAIN = "azure.workload.identity"
 CLIENT_ID = "11111111-2222-4333-8444-555555555555"
@@ -51,7 +51,7 @@ def inject(
             ObjectRef("", "ServiceAccount", "shop", name): ObjectMetadata(account) for name in names
         }
     )
-    return asked(make_route("azwi", AzwiMutator(settings)), pod, Objects(objects))
+    return decide(make_route("azwi", AzwiMutator(settings)), pod, FakeClusterView(objects))
 
 
 def env(container: Mapping[str, Any]) -> dict[str, str]:
@@ -383,8 +383,8 @@ def test_ephemeral_container_is_injected() -> None:
 
     decision = admit(
         route,
-        request(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=old),
-        Objects({}),
+        make_request(pod, subResource="ephemeralcontainers", operation="UPDATE", oldObject=old),
+        FakeClusterView({}),
     )
 
     values = {
@@ -407,7 +407,7 @@ def test_account_that_is_not_cached_is_left_to_the_caller() -> None:
             raise NotCached(ref)
 
     with pytest.raises(NotCached):
-        admit(make_route("azwi", AzwiMutator(SETTINGS)), request(make_pod()), EmptyCache())
+        admit(make_route("azwi", AzwiMutator(SETTINGS)), make_request(make_pod()), EmptyCache())
 
 
 def test_audit_annotation_names_the_source_of_each_value() -> None:

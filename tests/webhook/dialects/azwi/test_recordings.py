@@ -16,12 +16,12 @@ from tests.webhook.recorded_answers import (
     Change,
     Recording,
     apply_changes,
-    asked,
-    differing,
-    normal,
-    once,
-    picture,
-    recordings,
+    decide,
+    drop_conflicting_mounts,
+    find_differences,
+    load_recordings,
+    make_view,
+    normalized,
 )
 
 PROXIES = ("azwi-proxy", "azwi-proxy-init")
@@ -38,7 +38,7 @@ def route(recording: Recording) -> Route:
 
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
-    return asked(route(recording), recording.pod, picture(recording))
+    return decide(route(recording), recording.pod, make_view(recording))
 
 
 def expected(recording: Recording) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def expected(recording: Recording) -> dict[str, Any]:
 def _keep_occupied_paths(_: Recording, pod: Any) -> None:
     for volume in pod["spec"].get("volumes", ()):
         if volume["name"].startswith("azure-workload-identity-reserved-"):
-            once(pod, volume["name"])
+            drop_conflicting_mounts(pod, volume["name"])
 
 
 def _hide_api_token(recording: Recording, pod: Any) -> None:
@@ -77,20 +77,20 @@ CHANGES: Mapping[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("recording", recordings("azwi"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("azwi"), ids=str)
 def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.message == (recording.row.get("message") or "")
-    assert decision.outcome == ("refused" if recording.refused else "injected")
-    assert not list(differing(expected(recording), normal(pod)))
+    assert decision.outcome == ("refused" if recording.is_refused else "injected")
+    assert not list(find_differences(expected(recording), normalized(pod)))
 
 
-@pytest.mark.parametrize("recording", recordings("azwi"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("azwi"), ids=str)
 def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    second, unchanged = asked(route(recording), pod, picture(recording))
+    second, unchanged = decide(route(recording), pod, make_view(recording))
 
     assert not second.ops
     assert unchanged == pod

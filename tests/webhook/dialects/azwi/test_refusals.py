@@ -18,7 +18,7 @@ from tests.webhook.dialects.azwi.test_mutator import (
     inject,
     make_pod,
 )
-from tests.webhook.recorded_answers import make_route, request
+from tests.webhook.recorded_answers import make_request, make_route
 
 EXPIRATION, PORT, PROXY = (
     f"{DOMAIN}/service-account-token-expiration",
@@ -218,7 +218,7 @@ def test_pod_without_the_label_needs_no_lookup() -> None:
 
     route = make_route("azwi", AzwiMutator(Settings(label=True)))
 
-    assert admit(route, request(make_pod(labels={})), EmptyCache()).outcome == "nothing"
+    assert admit(route, make_request(make_pod(labels={})), EmptyCache()).outcome == "nothing"
 
 
 def test_mirror_pod_is_not_changed() -> None:

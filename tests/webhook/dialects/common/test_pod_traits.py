@@ -11,8 +11,8 @@ from cwii_webhook.dialects.common.pod_traits import QosClass, parse_quantity, qo
 from cwii_webhook.dialects.cwii.settings import Settings
 
 from tests.webhook.dialects.cwii.pods import AWS, GCP, inject, make_cluster, make_pod
-from tests.webhook.harness import ROUTES, SENSIBLE
-from tests.webhook.recorded_answers import asked, request
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROUTES
+from tests.webhook.recorded_answers import decide, make_request
 
 Json = dict[str, Any]
 CPU_AND_MEMORY = {"cpu": "1", "memory": "1Gi"}
@@ -38,7 +38,7 @@ CLASSES: list[tuple[list[Json], QosClass]] = [
 
 
 def decode_pod(pod: Json) -> Pod:
-    decoded = request(pod).object
+    decoded = make_request(pod).object
     assert decoded
     return decoded
 
@@ -115,7 +115,9 @@ def test_helpers_of_cwii_keep_the_qos_class(resources: Json) -> None:
 def test_helpers_of_other_dialects_keep_the_qos_class(dialect: str, limits: Json) -> None:
     pod = make_pod(WITH_PROXY, containers=[{"name": "c", "resources": {"limits": limits}}])
 
-    decision, injected = asked(ROUTES[dialect], pod, make_cluster(account=SENSIBLE[dialect]))
+    decision, injected = decide(
+        ROUTES[dialect], pod, make_cluster(account=ACCOUNT_ANNOTATIONS[dialect])
+    )
 
     assert decision.outcome == "injected"
     assert len(injected["spec"]["initContainers"]) == {"azwi": 2, "gcpwif": 1}[dialect]

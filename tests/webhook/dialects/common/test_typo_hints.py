@@ -9,21 +9,25 @@ from cwii_webhook.admission.admit import Decision
 from cwii_webhook.dialects.common.typo_hints import MAX_HINTS, nearest_match, printable
 
 from tests.webhook.dialects.cwii.pods import make_cluster, make_pod
-from tests.webhook.harness import ROUTES, SENSIBLE
-from tests.webhook.recorded_answers import asked
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROUTES
+from tests.webhook.recorded_answers import decide
 
 EKS, AZWI, GCPWIF = "eks.amazonaws.com", "azure.workload.identity", "cloud.google.com"
 
 
-def decide(dialect: str, pod: Mapping[str, str], account: Mapping[str, str]) -> Decision:
-    return asked(ROUTES[dialect], make_pod(pod), make_cluster(account=account))[0]
+def decide_with_annotations(
+    dialect: str, pod: Mapping[str, str], account: Mapping[str, str]
+) -> Decision:
+    return decide(ROUTES[dialect], make_pod(pod), make_cluster(account=account))[0]
 
 
 def get_warnings(
     dialect: str, pod: Mapping[str, str] | None = None, account: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Returns the warnings for a pod that is injected."""
-    return decide(dialect, pod or {}, {**SENSIBLE[dialect], **(account or {})}).warnings
+    return decide_with_annotations(
+        dialect, pod or {}, {**ACCOUNT_ANNOTATIONS[dialect], **(account or {})}
+    ).warnings
 
 
 @pytest.mark.parametrize(
@@ -128,8 +132,8 @@ def test_misplaced_annotation_on_the_account_is_reported(dialect: str, key: str)
 def test_gcpwif_annotations_on_the_pod_are_reported_only_if_the_account_has_none() -> None:
     provider = f"{GCPWIF}/workload-identity-provider"
 
-    assert get_warnings("gcpwif", pod=SENSIBLE["gcpwif"]) == ()
-    assert decide("gcpwif", {provider: "x"}, {}).warnings == (
+    assert get_warnings("gcpwif", pod=ACCOUNT_ANNOTATIONS["gcpwif"]) == ()
+    assert decide_with_annotations("gcpwif", {provider: "x"}, {}).warnings == (
         f"{provider} of Pod shop/p is not heard there: write it on ServiceAccount shop/worker",
     )
 
@@ -140,7 +144,7 @@ def test_refusal_reports_misspelt_annotations() -> None:
         f"{GCPWIF}/service-account-email": "a@b",
     }
 
-    decision = decide("gcpwif", {}, annotations)
+    decision = decide_with_annotations("gcpwif", {}, annotations)
 
     assert decision.outcome == "refused"
     assert "did you mean cloud.google.com/workload-identity-provider?" in decision.warnings[-1]

@@ -11,7 +11,7 @@ from cwii_webhook.dialects.cwii.annotations import INJECTED
 from cwii_webhook.dialects.cwii.dialect import behavior
 from cwii_webhook.dialects.cwii.settings import Settings
 
-from tests.webhook.recorded_answers import Objects, asked
+from tests.webhook.recorded_answers import FakeClusterView, decide
 
 ROOT = "/var/run/secrets/cwii.dev"
 ROLE = "arn:aws:iam::123456789012:role/shop"
@@ -57,11 +57,11 @@ def make_pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[
     }
 
 
-def make_cluster(**annotations: Mapping[str, str]) -> Objects:
+def make_cluster(**annotations: Mapping[str, str]) -> FakeClusterView:
     """Makes the owner, the ServiceAccount and the namespace of a pod, with their annotations."""
     owner, account = annotations.get("owner", {}), annotations.get("account", {})
     namespace = annotations.get("namespace", {})
-    return Objects(
+    return FakeClusterView(
         {
             ObjectRef("apps", "StatefulSet", "shop", "web"): ObjectMetadata(owner, (), "u"),
             ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(account),
@@ -75,7 +75,7 @@ def inject(
 ) -> tuple[Decision, dict[str, Any]]:
     cwii = behavior(settings)
     route = Route("cwii", "/mutate", cwii.mutators, INJECTED.key, cwii.typo_hints)
-    return asked(route, pod, make_cluster(**sources))
+    return decide(route, pod, make_cluster(**sources))
 
 
 def inject_with_account(

@@ -6,8 +6,8 @@ import pytest
 from cwii_webhook.admission.cluster_view import LookupFailed, NotCached, ObjectMetadata, ObjectRef
 
 from tests.webhook.dialects.cwii.pods import ALL_CLOUDS, make_cluster, make_pod
-from tests.webhook.harness import ROUTES, Counter, Sight, review
-from tests.webhook.recorded_answers import asked
+from tests.webhook.harness import ROUTES, FakeRequestView, InProcessWebhook, make_review
+from tests.webhook.recorded_answers import decide
 
 REFERENCE = "$(SECRET)"
 
@@ -17,7 +17,7 @@ class EmptyCache:
         raise NotCached(ref)
 
 
-class FailingLookup(Sight):
+class FailingLookup(FakeRequestView):
     async def look_up(self, ref: ObjectRef) -> None:
         raise LookupFailed(f"the API server did not answer for {ref}")
 
@@ -47,7 +47,7 @@ def test_variable_reference_is_refused(key: str) -> None:
     annotations = {**ALL_CLOUDS, key: REFERENCE}
     annotations.pop(NATIVE_ANNOTATIONS.get(key, ""), None)
 
-    decision, pod = asked(
+    decision, pod = decide(
         ROUTES["cwii by container"], make_pod(), make_cluster(account=annotations)
     )
 
@@ -57,7 +57,7 @@ def test_variable_reference_is_refused(key: str) -> None:
 
 
 def test_failed_lookup_is_an_http_error() -> None:
-    reply = Counter(ROUTES["cwii"], EmptyCache(), FailingLookup)(review(make_pod()))
+    reply = InProcessWebhook(ROUTES["cwii"], EmptyCache(), FailingLookup)(make_review(make_pod()))
 
     assert reply.status == 503
     assert b"did not answer" in reply.body

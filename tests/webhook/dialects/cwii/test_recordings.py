@@ -23,11 +23,11 @@ from tests.webhook.recorded_answers import (
     Change,
     Recording,
     apply_changes,
-    asked,
-    differing,
-    normal,
-    picture,
-    recordings,
+    decide,
+    find_differences,
+    load_recordings,
+    make_view,
+    normalized,
 )
 
 # Each variable, its annotation or its file in the volume, and the volume.
@@ -58,7 +58,7 @@ def route(recording: Recording, images: tuple[str, ...] = ()) -> Route:
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
     """Asks a webhook that lists the images of the recorded pods."""
     images = ("my/image:1",) if _needs_listed_image(recording) else ()
-    return asked(route(recording, images), recording.pod, picture(recording))
+    return decide(route(recording, images), recording.pod, make_view(recording))
 
 
 def expected(recording: Recording) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _keep_occupied_paths(recording: Recording, pod: Any) -> None:
 
 def _inject_init_containers(recording: Recording, pod: Any) -> None:
     """Adds the variables and mounts of the other containers, unless the container has its own."""
-    peer_pod: Any = recording.becomes
+    peer_pod: Any = recording.peer_pod
     mounts: dict[str, Any] = {}
     for container in peer_pod["spec"]["containers"]:
         mounts |= {
@@ -236,7 +236,7 @@ def _is_helper(container: Mapping[str, Any]) -> bool:
 
 def _needs_listed_image(recording: Recording) -> bool:
     """Reports whether a check runs in an image that the ServiceAccount or the namespace sets."""
-    peer_pod: Any = recording.becomes
+    peer_pod: Any = recording.peer_pod
     checks: list[dict[str, Any]] = [
         c
         for c in peer_pod["spec"].get("initContainers", ())
@@ -259,23 +259,23 @@ CHANGES: Mapping[str, Change] = {
 }
 
 
-RECORDINGS = recordings("cwii")
+RECORDINGS = load_recordings("cwii")
 INJECTED = [recording for recording in RECORDINGS if "becomes" in recording.row]
 
 
-@pytest.mark.parametrize("recording", [r for r in RECORDINGS if not r.refused], ids=str)
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if not r.is_refused], ids=str)
 def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing"), (
         decision.message
     )
-    assert not list(differing(expected(recording), normal(pod)))
+    assert not list(find_differences(expected(recording), normalized(pod)))
 
 
-@pytest.mark.parametrize("recording", [r for r in RECORDINGS if r.refused], ids=str)
+@pytest.mark.parametrize("recording", [r for r in RECORDINGS if r.is_refused], ids=str)
 def test_recorded_refusal_is_a_refusal_with_a_reason(recording: Recording) -> None:
-    decision, pod = asked(route(recording), recording.pod, picture(recording))
+    decision, pod = decide(route(recording), recording.pod, make_view(recording))
 
     assert (decision.outcome, decision.code) == ("refused", 400)
     assert decision.message.startswith("cwii.dev/gcp-delivery of ")
@@ -284,12 +284,12 @@ def test_recorded_refusal_is_a_refusal_with_a_reason(recording: Recording) -> No
 
 
 @pytest.mark.parametrize(
-    "recording", [r for r in RECORDINGS if not r.refused and _needs_listed_image(r)], ids=str
+    "recording", [r for r in RECORDINGS if not r.is_refused and _needs_listed_image(r)], ids=str
 )
 def test_unlisted_image_of_account_or_namespace_is_refused(
     recording: Recording,
 ) -> None:
-    decision, _ = asked(route(recording), recording.pod, picture(recording))
+    decision, _ = decide(route(recording), recording.pod, make_view(recording))
 
     assert decision.outcome == "refused"
     assert "'my/image:1', which this cluster does not list" in decision.message
@@ -298,19 +298,19 @@ def test_unlisted_image_of_account_or_namespace_is_refused(
 @pytest.mark.parametrize("recording", INJECTED, ids=str)
 def test_second_pass_makes_no_change(recording: Recording) -> None:
     cwii_route = route(recording, ("my/image:1",))
-    _, pod = asked(cwii_route, recording.pod, picture(recording))
+    _, pod = decide(cwii_route, recording.pod, make_view(recording))
 
-    decision, unchanged = asked(cwii_route, pod, picture(recording))
+    decision, unchanged = decide(cwii_route, pod, make_view(recording))
 
     assert list(decision.ops) == []
     assert unchanged == pod
 
 
 @pytest.mark.parametrize(
-    "recording", [r for r in INJECTED if "'configMap'" in str(r.becomes)], ids=str
+    "recording", [r for r in INJECTED if "'configMap'" in str(r.peer_pod)], ids=str
 )
 def test_mounted_config_map_is_a_prerequisite_of_the_pod(recording: Recording) -> None:
-    decision, pod = asked(route(recording, ("my/image:1",)), recording.pod, picture(recording))
+    decision, pod = decide(route(recording, ("my/image:1",)), recording.pod, make_view(recording))
 
     (config_map,) = decision.prerequisites
     assert [config_map.name] == [

@@ -9,10 +9,16 @@ from cwii_webhook.dialects.dialect import build_service
 from cwii_webhook.dialects.registry import ALL
 
 from tests.webhook.dialects.cwii.pods import make_cluster
-from tests.webhook.harness import ROUTES, SENSIBLE, Counter, review, well_formed
-from tests.webhook.recorded_answers import asked
+from tests.webhook.harness import (
+    ACCOUNT_ANNOTATIONS,
+    ROUTES,
+    InProcessWebhook,
+    check_response,
+    make_review,
+)
+from tests.webhook.recorded_answers import decide
 
-SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["eks"])
+SERVICE_ACCOUNT = make_cluster(account=ACCOUNT_ANNOTATIONS["eks"])
 DAY = 86400
 
 
@@ -37,7 +43,7 @@ def test_unknown_fields_are_kept() -> None:
         fieldOfSpec="x", initContainers=[sidecar], containers=[container], volumes=[volume]
     )
 
-    decision, injected = asked(ROUTES["eks"], pod, SERVICE_ACCOUNT)
+    decision, injected = decide(ROUTES["eks"], pod, SERVICE_ACCOUNT)
 
     assert decision.outcome == "injected"
     assert injected["spec"]["fieldOfSpec"] == "x"
@@ -49,10 +55,13 @@ def test_unknown_fields_are_kept() -> None:
 
 def test_unchanged_pod_gets_no_patch() -> None:
     """Covers a pod that has everything already, and a pod that asks for nothing."""
-    _, injected = asked(ROUTES["eks"], make_pod(), SERVICE_ACCOUNT)
-    webhook, other = Counter(ROUTES["eks"], SERVICE_ACCOUNT), Counter(ROUTES["eks"], make_cluster())
+    _, injected = decide(ROUTES["eks"], make_pod(), SERVICE_ACCOUNT)
+    webhook, other = (
+        InProcessWebhook(ROUTES["eks"], SERVICE_ACCOUNT),
+        InProcessWebhook(ROUTES["eks"], make_cluster()),
+    )
 
-    for reply in (webhook(review(injected)), other(review(make_pod()))):
+    for reply in (webhook(make_review(injected)), other(make_review(make_pod()))):
         response = json.loads(reply.body)["response"]
         assert response["allowed"]
         assert not {"patch", "patchType"} & response.keys()
@@ -64,8 +73,8 @@ def test_expiration_depends_on_the_uid_of_the_request() -> None:
     identities.update('{"identities": [{"namespace": "shop", "serviceAccount": "worker"}]}')
 
     def expiration(uid: str) -> int:
-        body = review(make_pod(), uid=uid)
-        ops = well_formed(body, Counter(eks.route, make_cluster())(body))
+        body = make_review(make_pod(), uid=uid)
+        ops = check_response(body, InProcessWebhook(eks.route, make_cluster())(body))
         volumes: list[Any] = [op.value for op in ops if op.path == "/spec/volumes"]
         return volumes[0][0]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"]
 

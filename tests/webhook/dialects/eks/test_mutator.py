@@ -15,7 +15,7 @@ from cwii_webhook.dialects.eks.settings import Settings
 from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.settings.flags import BadFlag
 
-from tests.webhook.recorded_answers import Objects, asked, make_route
+from tests.webhook.recorded_answers import FakeClusterView, decide, make_route
 
 ROLE = "arn:aws:iam::111122223333:role/s3"
 DOMAIN = "eks.amazonaws.com"
@@ -68,7 +68,7 @@ def inject(
     for source in eks.external_config:
         if source.name in contents:
             source.update(contents[source.name])
-    return asked(make_route("eks", eks), pod, Objects(objects))
+    return decide(make_route("eks", eks), pod, FakeClusterView(objects))
 
 
 def find_token(pod: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,13 +16,13 @@ from tests.webhook.recorded_answers import (
     Change,
     Recording,
     apply_changes,
-    asked,
-    differing,
+    decide,
+    drop_conflicting_mounts,
+    find_differences,
+    load_recordings,
     make_route,
-    normal,
-    once,
-    picture,
-    recordings,
+    make_view,
+    normalized,
 )
 
 
@@ -34,7 +34,7 @@ def route(recording: Recording) -> Route:
 
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
-    return asked(route(recording), recording.pod, picture(recording))
+    return decide(route(recording), recording.pod, make_view(recording))
 
 
 def expected(recording: Recording) -> dict[str, Any]:
@@ -43,25 +43,25 @@ def expected(recording: Recording) -> dict[str, Any]:
 
 
 def _keep_occupied_paths(_: Recording, pod: Any) -> None:
-    once(pod, "aws-iam-token")
+    drop_conflicting_mounts(pod, "aws-iam-token")
 
 
 CHANGES: Mapping[str, Change] = {OCCUPIED_PATH: _keep_occupied_paths}
 
 
-@pytest.mark.parametrize("recording", recordings("eks"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("eks"), ids=str)
 def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
-    assert not list(differing(expected(recording), normal(pod)))
+    assert not list(find_differences(expected(recording), normalized(pod)))
     assert decision.outcome == ("injected" if "becomes" in recording.row else "nothing")
 
 
-@pytest.mark.parametrize("recording", recordings("eks"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("eks"), ids=str)
 def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    second, unchanged = asked(route(recording), pod, picture(recording))
+    second, unchanged = decide(route(recording), pod, make_view(recording))
 
     assert not second.ops
     assert unchanged == pod
@@ -70,7 +70,7 @@ def test_second_pass_makes_no_change(recording: Recording) -> None:
 def test_seventeen_recordings_have_an_occupied_mount_path() -> None:
     changed = [
         r
-        for r in recordings("eks")
+        for r in load_recordings("eks")
         if expected(r) != apply_changes(r, CHANGES, without=OCCUPIED_PATH)
     ]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.webhook.dialects.cwii.pods import make_cluster
-from tests.webhook.harness import ROUTES, SENSIBLE
-from tests.webhook.recorded_answers import asked
+from tests.webhook.harness import ACCOUNT_ANNOTATIONS, ROUTES
+from tests.webhook.recorded_answers import decide
 
-SERVICE_ACCOUNT = make_cluster(account=SENSIBLE["gcpwif"])
+SERVICE_ACCOUNT = make_cluster(account=ACCOUNT_ANNOTATIONS["gcpwif"])
 
 
 def make_pod(annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def test_unknown_fields_are_kept(mode: str) -> None:
     volume = {"name": "data", "emptyDir": {"fieldOfSource": 1}}
     pod = make_pod(fieldOfSpec="x", containers=[container], volumes=[volume])
 
-    decision, injected = asked(ROUTES[mode], pod, SERVICE_ACCOUNT)
+    decision, injected = decide(ROUTES[mode], pod, SERVICE_ACCOUNT)
 
     assert decision.outcome == "injected"
     assert injected["spec"]["fieldOfSpec"] == "x"
@@ -41,7 +41,7 @@ def test_unknown_fields_are_kept(mode: str) -> None:
 def test_mirror_pod_is_not_changed(mode: str) -> None:
     pod = make_pod({"kubernetes.io/config.mirror": "x"})
 
-    decision, injected = asked(ROUTES[mode], pod, SERVICE_ACCOUNT)
+    decision, injected = decide(ROUTES[mode], pod, SERVICE_ACCOUNT)
 
     assert decision.outcome == "nothing"
     assert injected == pod

@@ -12,7 +12,7 @@ from cwii_webhook.admission.cluster_view import NotCached, ObjectMetadata, Objec
 from cwii_webhook.dialects.gcpwif.mutator import GcpwifMutator
 from cwii_webhook.dialects.gcpwif.settings import Mode, Settings
 
-from tests.webhook.recorded_answers import Objects, asked, make_route, request
+from tests.webhook.recorded_answers import FakeClusterView, decide, make_request, make_route
 
 DOMAIN = "cloud.google.com"
 PROVIDER = "projects/1/locations/global/workloadIdentityPools/p/providers/q"
@@ -52,10 +52,10 @@ def inject(
         if account is None
         else {ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(account)}
     )
-    return asked(
+    return decide(
         make_route("gcpwif", GcpwifMutator(settings or Settings())),
         pod,
-        Objects(objects),
+        FakeClusterView(objects),
     )
 
 
@@ -399,7 +399,7 @@ def test_account_that_is_not_cached_is_left_to_the_caller() -> None:
     with pytest.raises(NotCached):
         admit(
             make_route("gcpwif", GcpwifMutator(Settings())),
-            request(make_pod()),
+            make_request(make_pod()),
             EmptyCache(),
         )
 
@@ -496,11 +496,11 @@ def test_pods_with_the_same_account_get_independent_decisions() -> None:
         },
     )
     route = make_route("gcpwif", GcpwifMutator(Settings()))
-    cluster = Objects(
+    cluster = FakeClusterView(
         {ObjectRef("", "ServiceAccount", "shop", "worker"): ObjectMetadata(ACCOUNT_ANNOTATIONS)}
     )
 
-    sequence = [asked(route, make_pod(**spec), cluster) for spec in (*specs, *reversed(specs))]
+    sequence = [decide(route, make_pod(**spec), cluster) for spec in (*specs, *reversed(specs))]
     alone = [inject(make_pod(**spec)) for spec in specs]
 
     assert [pod for _, pod in sequence] == [pod for _, pod in (*alone, *reversed(alone))]

@@ -16,12 +16,12 @@ from tests.webhook.recorded_answers import (
     Change,
     Recording,
     apply_changes,
-    asked,
-    differing,
-    normal,
-    once,
-    picture,
-    recordings,
+    decide,
+    drop_conflicting_mounts,
+    find_differences,
+    load_recordings,
+    make_view,
+    normalized,
 )
 
 NONROOT_USER = 65532
@@ -40,7 +40,7 @@ def route(recording: Recording) -> Route:
 
 
 def answer(recording: Recording) -> tuple[Decision, dict[str, Any]]:
-    return asked(route(recording), recording.pod, picture(recording))
+    return decide(route(recording), recording.pod, make_view(recording))
 
 
 def expected(recording: Recording) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def expected(recording: Recording) -> dict[str, Any]:
 
 def _keep_occupied_paths(_: Recording, pod: Any) -> None:
     for volume in ("gcp-iam-token", "gcloud-config", "external-credential-config"):
-        once(pod, volume)
+        drop_conflicting_mounts(pod, volume)
 
 
 def _hide_api_token(_: Recording, pod: Any) -> None:
@@ -102,22 +102,26 @@ CHANGES: Mapping[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("recording", recordings("gcpwif"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("gcpwif"), ids=str)
 def test_answer_equals_the_recorded_answer_with_documented_changes(recording: Recording) -> None:
     decision, pod = answer(recording)
 
     assert decision.message == (recording.row.get("message") or "")
     assert decision.outcome == (
-        "refused" if recording.refused else "injected" if "becomes" in recording.row else "nothing"
+        "refused"
+        if recording.is_refused
+        else "injected"
+        if "becomes" in recording.row
+        else "nothing"
     )
-    assert not list(differing(expected(recording), normal(pod)))
+    assert not list(find_differences(expected(recording), normalized(pod)))
 
 
-@pytest.mark.parametrize("recording", recordings("gcpwif"), ids=str)
+@pytest.mark.parametrize("recording", load_recordings("gcpwif"), ids=str)
 def test_second_pass_makes_no_change(recording: Recording) -> None:
     _, pod = answer(recording)
 
-    second, unchanged = asked(route(recording), pod, picture(recording))
+    second, unchanged = decide(route(recording), pod, make_view(recording))
 
     assert not second.ops
     assert unchanged == pod

@@ -1,4 +1,4 @@
-"""Pods with the same annotations may differ in everything else."""
+"""Tests that the patch of one pod does not depend on decisions on others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from tests.webhook.dialects.cwii.pods import AWS, AZURE, GCP, inject, make_pod
 
 
-def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
-    """Each pod is asked about among the others, and alone."""
-    says = AWS | AZURE | GCP
+def test_patch_of_a_pod_does_not_depend_on_pods_before_it() -> None:
+    """Decides on pods of different specs in one order and then in the reverse order."""
+    annotations = AWS | AZURE | GCP
     mount = {"name": "cwii-aws-token", "mountPath": "/elsewhere"}
-    looks: tuple[dict[str, Any], ...] = (
+    specs: tuple[dict[str, Any], ...] = (
         {},
         {"volumes": [{"name": "data"}]},
         {"containers": [{"name": "c", "env": [], "volumeMounts": []}]},
@@ -34,15 +34,15 @@ def test_pods_that_are_given_the_same_may_look_otherwise() -> None:
             "volumes": [{"name": "cwii-aws-token", "emptyDir": {}}],
         },
     )
-    before = [inject(make_pod(**look), account=says)[1] for look in looks]
-    after = [inject(make_pod(**look), account=says)[1] for look in reversed(looks)]
+    forward = [inject(make_pod(**spec), account=annotations)[1] for spec in specs]
+    backward = [inject(make_pod(**spec), account=annotations)[1] for spec in reversed(specs)]
 
-    assert before == after[::-1]
-    assert len({json.dumps(pod) for pod in before}) == len(looks)
+    assert forward == backward[::-1]
+    assert len({json.dumps(pod) for pod in forward}) == len(specs)
 
 
-def test_what_is_said_by_another_voice_is_another_gift() -> None:
-    roles = [
+def test_patch_follows_a_change_of_annotations() -> None:
+    pods = [
         inject(
             make_pod(),
             account=AWS | {"cwii.dev/aws-role-arn": f"arn:aws:iam::123456789012:role/{name}"},
@@ -50,4 +50,4 @@ def test_what_is_said_by_another_voice_is_another_gift() -> None:
         for name in ("a", "b", "a")
     ]
 
-    assert roles[0] == roles[2] != roles[1]
+    assert pods[0] == pods[2] != pods[1]
