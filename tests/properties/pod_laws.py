@@ -29,7 +29,9 @@ def find_lost(before: Json, after: Json, decision: Decision) -> Iterator[str]:
 
     What the dialect replaces by its name is not reported.
     """
-    replaced = frozenset[str]().union(*(injection.replaces for injection in decision.injections))
+    replaced = frozenset[str]().union(
+        *(injection.replaced_names for injection in decision.injections)
+    )
     replaced_helpers = {
         helper.name
         for injection in decision.injections

@@ -10,8 +10,7 @@ from cwii_webhook.dialects.common.external_config import ConfigMapKey
 from cwii_webhook.dialects.cwii.settings import parse_delivery
 from cwii_webhook.dialects.dialect import Service
 from cwii_webhook.dialects.registry import ALL
-from cwii_webhook.kube.access import Access, in_cluster
-from cwii_webhook.kube.access import Server as ApiServer
+from cwii_webhook.kube.access import Access, ApiServer, in_cluster
 from cwii_webhook.kube.cache.cluster import AccessSource
 from cwii_webhook.kube.cache.informer import CacheSettings
 from cwii_webhook.kube.cache.lookups import LookupLimits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cwii_webhook.admission.decision_log import DecisionLog
-from cwii_webhook.admission.handler import REVIEW_TIMEOUT, AdmissionHandler
+from cwii_webhook.admission.handler import LOOKUP_TIMEOUT, AdmissionHandler
 from cwii_webhook.dialects.common.external_config import InstanceMetadata
 from cwii_webhook.dialects.common.external_config_reader import ErrorReport, ExternalConfigReader
 from cwii_webhook.dialects.dialect import ServerVersion, Service
@@ -24,7 +24,7 @@ from cwii_webhook.kube.clock import RealClock
 from cwii_webhook.server import debug_pages, health
 from cwii_webhook.server.connections import Connections, Limits
 from cwii_webhook.server.http_metrics import HttpMetrics
-from cwii_webhook.server.lifecycle import DrainTimes, Server
+from cwii_webhook.server.lifecycle import DrainTimes, WebhookServer
 from cwii_webhook.server.listener import Listener, listen
 from cwii_webhook.server.messages import Handler
 from cwii_webhook.server.tls import Certificates
@@ -34,6 +34,8 @@ from cwii_webhook.settings.serving import LOOPBACK, Address, ServingSettings
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 
+# Names of readiness conditions. /readyz shows them to users, so they do not follow the code.
+CACHE_CONDITION, CERTIFICATE_CONDITION, PORT_CONDITION = "picture", "certificate", "door"
 REFRESH_INTERVAL = 1.0  # seconds
 STARTUP_INTERVAL = 0.05  # seconds, while the process cannot decide reviews
 PORT_RETRY_INTERVAL = 1.0  # seconds
@@ -59,7 +61,7 @@ class Instruments:
         self.log = Log(2, log_level)
         self.http = HttpMetrics(self.metrics, self.log)
         self.decisions = DecisionLog(self.metrics, self.log, tuple(ALL))
-        self.readiness = health.Readiness(self.metrics, "picture", "certificate")
+        self.readiness = health.Readiness(self.metrics, CACHE_CONDITION, CERTIFICATE_CONDITION)
         self.build = health.BuildInfo(self.metrics)
         self.cache_ages = self.metrics.gauge(
             "cwii_cache_age_seconds", "Since a watch was last heard from.", max, kind=resources
@@ -163,7 +165,7 @@ class Worker:
         plain_handler = health.make_handler(self._readiness, instruments.metrics)
         self._admission = AdmissionHandler(
             routes(setup.services),
-            lambda: self._cluster.view(REVIEW_TIMEOUT),
+            lambda: self._cluster.view(LOOKUP_TIMEOUT),
             self._cluster,
             instruments.decisions,
             plain_handler,
@@ -173,7 +175,7 @@ class Worker:
             self._tls_listener(sockets[0]),
             *self._plain_listeners(sockets[1:], plain_handler),
         ]
-        self._server = Server(
+        self._server = WebhookServer(
             self._listeners[0],
             self._listeners[1:],
             self._readiness,
@@ -240,14 +242,14 @@ class Worker:
         The process decides reviews without a plain port, but it is not ready without the TLS port.
         """
         if waiting.certificates:
-            self._readiness.set_reason("door", f"nobody can listen at port {address[1]}")
+            self._readiness.set_reason(PORT_CONDITION, f"nobody can listen at port {address[1]}")
         while waiting.is_waiting_for_port:
             await asyncio.sleep(PORT_RETRY_INTERVAL)
             with contextlib.suppress(OSError):
                 waiting.start_on(listen(*address, shared=self._setup.serving.workers > 1))
         self._log.info("a port that was taken is listened at", port=address[1])
         if waiting.certificates:
-            self._readiness.set_reason("door", "")
+            self._readiness.set_reason(PORT_CONDITION, "")
 
     def _stop_if_failed(self, task: asyncio.Task[None]) -> None:
         """Ends the process if a background task fails, because its cache would become outdated."""
@@ -273,7 +275,7 @@ class Worker:
                 reader.refresh()
             problems = (*self._setup.faults, self._setup.metadata.problem, *missing)
             self._admission.not_ready_reason = "; ".join(filter(None, problems))
-            self._readiness.set_reason("picture", self._admission.not_ready_reason)
+            self._readiness.set_reason(CACHE_CONDITION, self._admission.not_ready_reason)
             self._update_cache_metrics()
             await asyncio.sleep(
                 STARTUP_INTERVAL if self._admission.not_ready_reason else REFRESH_INTERVAL

@@ -18,7 +18,7 @@ from cwii_webhook.admission.cluster_view import (
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.dialects.dialect import build_service
 from cwii_webhook.dialects.registry import ALL
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.cache.config_maps import MAX_CONFIG_MAPS_PER_NAMESPACE, ConfigMapWriter
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
@@ -124,7 +124,7 @@ class WriterProcess:
 
     def access(self) -> Access:
         return Access(
-            Server.from_url(self.apiserver.url, ca=self.apiserver.ca),
+            ApiServer.from_url(self.apiserver.url, ca=self.apiserver.ca),
             StaticIdentity(Credential("first")),
             RealClock(),
         )
@@ -196,7 +196,7 @@ def test_config_map_is_written_again_in_another_cluster(process: WriterProcess) 
                 await writer.write(ConfigMap("shop", "m", {}), make_namespace_view())
             access.replace(
                 Access(
-                    Server.from_url(other.url, ca=other.ca),
+                    ApiServer.from_url(other.url, ca=other.ca),
                     StaticIdentity(Credential("first")),
                     RealClock(),
                 )

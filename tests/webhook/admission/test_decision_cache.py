@@ -20,12 +20,12 @@ from cwii_webhook.admission.cluster_view import (
     service_account_ref,
 )
 from cwii_webhook.admission.decision_cache import (
-    MAX_REVIEW,
-    MAX_SIZE,
+    MAX_CACHE_BYTES,
+    MAX_REVIEW_BYTES,
     DecisionCache,
     Entry,
     RecordingView,
-    decode_key,
+    decode_compared,
 )
 from cwii_webhook.admission.decision_log import DecisionLog
 from cwii_webhook.admission.handler import AdmissionHandler, build_response
@@ -296,7 +296,7 @@ def decide(
 
     Returns the hit, and whether a next get would hit.
     """
-    key = decode_key(body)
+    key = decode_compared(body)
     assert key
     hit = cache.get(key, view)
     recording = RecordingView(view)
@@ -342,7 +342,7 @@ def test_entry_does_not_serve_while_an_object_is_not_cached() -> None:
     route, view = ROUTES["eks"], make_view()
     cache = DecisionCache(route)
     decide(cache, route, view, encode(POD))
-    key = decode_key(encode(POD))
+    key = decode_compared(encode(POD))
     assert key
 
     view.unknown.add(service_account_ref("shop", "shop"))
@@ -399,27 +399,27 @@ def test_incomplete_reads_are_recognized() -> None:
 
 def test_long_review_is_not_cached() -> None:
     pod = copy.deepcopy(POD)
-    pod["metadata"]["annotations"]["long"] = "x" * MAX_REVIEW
+    pod["metadata"]["annotations"]["long"] = "x" * MAX_REVIEW_BYTES
 
-    assert decode_key(encode(pod)) is None
-    assert decode_key(encode(POD))
+    assert decode_compared(encode(pod)) is None
+    assert decode_compared(encode(POD))
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[1]", b'{"request":{"uid":"u"}}', b"\xff" * 9])
 def test_other_bodies_have_no_key(body: bytes) -> None:
-    assert decode_key(body) is None
+    assert decode_compared(body) is None
 
 
 def test_size_of_the_cache_is_bounded() -> None:
     route, view = ROUTES["eks"], make_view()
     cache = DecisionCache(route)
-    padding = "x" * (MAX_REVIEW // 2)
-    for number in range(MAX_SIZE // MAX_REVIEW):
+    padding = "x" * (MAX_REVIEW_BYTES // 2)
+    for number in range(MAX_CACHE_BYTES // MAX_REVIEW_BYTES):
         pod = copy.deepcopy(POD)
         pod["metadata"] |= {"generateName": f"pod-{number}-", "annotations": {"pad": padding}}
         decide(cache, route, view, encode(pod))
 
-    assert 0 < len(cache) * len(padding) <= MAX_SIZE
+    assert 0 < len(cache) * len(padding) <= MAX_CACHE_BYTES
 
 
 def test_least_recently_used_entry_is_removed_first() -> None:
@@ -430,7 +430,7 @@ def test_least_recently_used_entry_is_removed_first() -> None:
         pod = copy.deepcopy(POD)
         pod["metadata"] |= {
             "generateName": f"pod-{len(bodies)}-",
-            "annotations": {"pad": "x" * (MAX_REVIEW // 2)},
+            "annotations": {"pad": "x" * (MAX_REVIEW_BYTES // 2)},
         }
         bodies.append(encode(pod))
         decide(cache, route, view, bodies[-1])

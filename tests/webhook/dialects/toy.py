@@ -17,7 +17,7 @@ from cwii_webhook.admission.injection import (
 )
 from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.annotations import Annotation
-from cwii_webhook.dialects.dialect import Behavior, Dialect
+from cwii_webhook.dialects.dialect import Dialect, DialectBehavior
 from cwii_webhook.settings.flags import Flag, build_settings
 from cwii_webhook.settings.serving import COMMON_FLAGS, ServingSettings
 from msgspec import Struct
@@ -91,7 +91,7 @@ VAULT = Dialect(
     path="/mutate-vault",
     flags=FLAGS,
     serving=ServingSettings(("", 8443)),
-    build=lambda flags, _: Behavior((Vault(build_settings(flags, Settings)),)),
+    build=lambda flags, _: DialectBehavior((Vault(build_settings(flags, Settings)),)),
     annotations=(ROLE, SKIP),
     domain=DOMAIN,
 )

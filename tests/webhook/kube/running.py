@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from cwii_webhook.admission.cluster_view import NotCached, ObjectRef, service_account_ref
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.cache.informer import CacheSettings, Informer
-from cwii_webhook.kube.cache.lookups import CachedView, LookupLimits
+from cwii_webhook.kube.cache.lookups import LookupLimits, ReviewView
 from cwii_webhook.kube.identity import Credential, Identity, StaticIdentity
 from cwii_webhook.kube.resources import NAMESPACES, OWNERS, SERVICE_ACCOUNTS, ApiResource
 
@@ -34,7 +34,7 @@ class RunningInformer:
     access: Access
     reports: list[str] = field(default_factory=list[str])
 
-    def view(self) -> CachedView:
+    def view(self) -> ReviewView:
         return self.informer.view(self.clock.now() + REVIEW_TIMEOUT)
 
     def cached_role(self, ref: ObjectRef = WEB) -> str:
@@ -85,7 +85,7 @@ async def run_informer(  # noqa: PLR0913 - keyword arguments
     """Starts an informer. See `run_synced_informer` for one that is ready."""
     clock = clock or FakeClock()
     access = Access(
-        Server.from_url(apiserver.url, ca=apiserver.ca),
+        ApiServer.from_url(apiserver.url, ca=apiserver.ca),
         identity or StaticIdentity(Credential("first")),
         clock,
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from cwii_webhook.admission.cluster_view import service_account_ref
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.cache.watch import SILENCE_TIMEOUT
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import RealClock
@@ -30,7 +30,7 @@ NAMESPACES_PATH = "/api/v1/namespaces"
 def make_client(apiserver: RunningApiServer) -> Callable[[float], Client]:
     return lambda idle: Client(
         Access(
-            Server.from_url(apiserver.url, ca=apiserver.ca),
+            ApiServer.from_url(apiserver.url, ca=apiserver.ca),
             StaticIdentity(Credential("first")),
             RealClock(),
         ),
@@ -77,7 +77,7 @@ async def test_response_after_close_leaves_no_connection(
 async def test_invalid_host_name_raises_unreachable() -> None:
     client = Client(
         Access(
-            Server.from_url(f"https://{'a' * 64}.example.org"),
+            ApiServer.from_url(f"https://{'a' * 64}.example.org"),
             StaticIdentity(Credential("first")),
             RealClock(),
         ),
@@ -132,7 +132,7 @@ def other_apiserver() -> Iterator[RunningApiServer]:
 
 
 def make_access(apiserver: RunningApiServer, identity: Identity) -> Access:
-    return Access(Server.from_url(apiserver.url, ca=apiserver.ca), identity, RealClock())
+    return Access(ApiServer.from_url(apiserver.url, ca=apiserver.ca), identity, RealClock())
 
 
 def received_tokens(apiserver: RunningApiServer) -> set[str]:

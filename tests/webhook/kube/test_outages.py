@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cwii_webhook.admission.cluster_view import LookupRefused, ObjectRef, service_account_ref
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.cache.watch import DISCOVERY_INTERVAL
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import MAX_DELAY, Backoff
@@ -203,7 +203,7 @@ async def test_write_permissions_are_checked_only_for_writers(
     apiserver.fake.behavior.denied_verbs = {("patch", "configmaps")}
     client = Client(
         Access(
-            Server.from_url(apiserver.url, ca=apiserver.ca),
+            ApiServer.from_url(apiserver.url, ca=apiserver.ca),
             StaticIdentity(Credential("first")),
             FakeClock(),
         )

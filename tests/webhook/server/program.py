@@ -12,7 +12,7 @@ from pathlib import Path
 from cwii_webhook.server import health, lifecycle, workers
 from cwii_webhook.server.connections import Connections, Limits
 from cwii_webhook.server.http_metrics import HttpMetrics
-from cwii_webhook.server.lifecycle import DrainTimes, Server
+from cwii_webhook.server.lifecycle import DrainTimes, WebhookServer
 from cwii_webhook.server.listener import Listener, bind
 from cwii_webhook.server.messages import HttpRequest, HttpResponse
 from cwii_webhook.server.tls import CertificateFiles, Certificates, TlsSettings
@@ -63,7 +63,7 @@ def main(folder: Path, count: int, shutdown_delay: float) -> int:
                 http_metrics,
             )
             drain_times = DrainTimes(shutdown_delay, 0.2, 60.0)
-            await Server(admission, (plain,), readiness, log, drain_times).run(parent_pipe)
+            await WebhookServer(admission, (plain,), readiness, log, drain_times).run(parent_pipe)
 
         lifecycle.run(serve)
         return 0

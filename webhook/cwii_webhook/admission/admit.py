@@ -76,7 +76,7 @@ class Decision(Struct, frozen=True):
     outcome: Outcome
     ops: Sequence[Op] = ()
     warnings: tuple[str, ...] = ()  # includes the typo hints
-    typo_hints: tuple[str, ...] = ()
+    typo_hints: tuple[str, ...] = ()  # only if nothing is injected
     audit: Mapping[str, str] = {}
     injections: tuple[Injection, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -178,14 +178,14 @@ def _with_marker(
     refuses first and names the remedy.
     """
     if not route.marker:
-        if _overflow(context.annotations, injections):
+        if _size_over_limit(context.annotations, injections):
             text = f"the pod's annotations are over {MAX_ANNOTATION_BYTES} bytes with ours, "
             return injections, (text + "and the API server refuses them",)
         return injections, ()
     marked = (*injections, _marker(route.marker, context, injections))
-    if not _overflow(context.annotations, marked):
+    if not _size_over_limit(context.annotations, marked):
         return marked, ()
-    size = _overflow(context.annotations, injections)
+    size = _size_over_limit(context.annotations, injections)
     if not size:
         text = f"{context.ref} has no room for {route.marker} among its annotations: it is left out"
         return injections, (text,)
@@ -197,7 +197,7 @@ def _with_marker(
     )
 
 
-def _overflow(annotations: Mapping[str, str], injections: Sequence[Injection]) -> int:
+def _size_over_limit(annotations: Mapping[str, str], injections: Sequence[Injection]) -> int:
     """Returns the size of all annotations in bytes, or 0 if it is within the limit."""
     merged = {**annotations}
     for injection in injections:

@@ -72,8 +72,8 @@ class LookupRefused(Exception):
 class ClusterView(Protocol):
     """Reads objects from memory.
 
-    `get` returns None only if the object is known not to exist. It raises NotCached if that is
-    unknown.
+    `get` returns None only if the object is known not to exist, or its kind is not watched. It
+    raises NotCached if that is unknown.
     """
 
     def get(self, ref: ObjectRef, /) -> ObjectMetadata | None: ...

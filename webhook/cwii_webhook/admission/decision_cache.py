@@ -20,8 +20,8 @@ from cwii_webhook.admission.injection import NO_TOKEN, NO_TOKEN_MOUNT
 from cwii_webhook.admission.patch import clean_path
 from cwii_webhook.admission.review import ApiObject, Kind, Response
 
-MAX_REVIEW = 64 << 10  # bytes; for longer reviews, decoding is most of the work
-MAX_SIZE = 8 << 20  # bytes of all entries together
+MAX_REVIEW_BYTES = 64 << 10  # bytes; for longer reviews, decoding is most of the work
+MAX_CACHE_BYTES = 8 << 20  # bytes of all entries together
 ENTRY_FACTOR = 4  # an entry takes at most so many times the size of its review
 
 # The API server gives each pod a volume with its own token. The random name of that volume is not
@@ -30,11 +30,12 @@ TOKEN_VOLUME_PREFIX = "kube-api-access-"  # noqa: S105 - a name
 TOKEN_PATH = NO_TOKEN_MOUNT.mount_path
 
 Reads = tuple[tuple[ObjectRef, ObjectMetadata | None], ...]
-Bucket = tuple[object, ...]
+WorkloadKey = tuple[object, ...]
 
 
-# The types below declare all that a decision reads of a review. Raw values are compared byte by
-# byte: an API server writes the same value in the same way.
+# The types below declare all that a decision reads of a review. The pod is compared as a whole,
+# WorkloadKey has the rest, and the log needs uid and dry_run. Raw values are compared byte by
+# byte, because an API server writes the same value in the same way.
 
 
 class EnvName(ApiObject, frozen=True):
@@ -46,20 +47,20 @@ class EnvName(ApiObject, frozen=True):
     name: str = ""
 
 
-class KeyMount(ApiObject, frozen=True):
+class ComparedMount(ApiObject, frozen=True):
     name: str = ""
     mount_path: str = ""
     read_only: bool | None = None
 
 
-class KeyContainer(ApiObject, frozen=True):
+class ComparedContainer(ApiObject, frozen=True):
     name: str = ""
     image: Raw = Raw()
     command: Raw = Raw()
     args: Raw = Raw()
     env: tuple[EnvName, ...] | None = None
     env_from: Raw = Raw()
-    volume_mounts: tuple[KeyMount, ...] | None = None
+    volume_mounts: tuple[ComparedMount, ...] | None = None
     security_context: Raw = Raw()
     resources: Raw = Raw()
 
@@ -68,9 +69,9 @@ class VolumeName(ApiObject, frozen=True):
     name: str = ""
 
 
-class KeySpec(ApiObject, frozen=True):
-    containers: tuple[KeyContainer, ...] | None = None
-    init_containers: tuple[KeyContainer, ...] | None = None
+class ComparedSpec(ApiObject, frozen=True):
+    containers: tuple[ComparedContainer, ...] | None = None
+    init_containers: tuple[ComparedContainer, ...] | None = None
     ephemeral_containers: Raw = Raw()
     volumes: tuple[VolumeName, ...] | None = None
     service_account_name: str | None = None
@@ -82,7 +83,7 @@ class KeySpec(ApiObject, frozen=True):
     affinity: Raw = Raw()
 
 
-class KeyMetadata(ApiObject, frozen=True):
+class ComparedMetadata(ApiObject, frozen=True):
     name: str | None = None
     generate_name: str | None = None
     namespace: str | None = None
@@ -91,14 +92,14 @@ class KeyMetadata(ApiObject, frozen=True):
     owner_references: tuple[OwnerReference, ...] | None = None
 
 
-class KeyPod(ApiObject, frozen=True):
-    metadata: KeyMetadata
-    spec: KeySpec
+class ComparedPod(ApiObject, frozen=True):
+    metadata: ComparedMetadata
+    spec: ComparedSpec
 
 
-class KeyRequest(ApiObject, frozen=True):
+class ComparedRequest(ApiObject, frozen=True):
     uid: str
-    object: KeyPod
+    object: ComparedPod
     kind: Kind = Kind("", "Pod")
     operation: str = ""
     sub_resource: str | None = None
@@ -106,8 +107,8 @@ class KeyRequest(ApiObject, frozen=True):
     dry_run: bool | None = None
 
 
-class KeyReview(ApiObject, frozen=True):
-    request: KeyRequest
+class ComparedReview(ApiObject, frozen=True):
+    request: ComparedRequest
     api_version: str = "admission.k8s.io/v1"
     kind: str = "AdmissionReview"
 
@@ -115,11 +116,11 @@ class KeyReview(ApiObject, frozen=True):
 class Entry(Struct, frozen=True):
     """A decision with its response, its pod, and the cluster objects that it read."""
 
-    pod: KeyPod
+    pod: ComparedPod
     reads: Reads
     decision: Decision
     response: Response
-    size: int
+    estimated_bytes: int
 
 
 class RecordingView:
@@ -143,12 +144,12 @@ class RecordingView:
         return metadata
 
 
-_decoder = msgspec.json.Decoder(KeyReview)
+_decoder = msgspec.json.Decoder(ComparedReview)
 
 
-def decode_key(body: bytes) -> KeyReview | None:
+def decode_compared(body: bytes) -> ComparedReview | None:
     """Decodes what the cache compares. Returns None if the review is not cached."""
-    if len(body) > MAX_REVIEW:
+    if len(body) > MAX_REVIEW_BYTES:
         return None
     try:
         review = _decoder.decode(body)
@@ -158,34 +159,34 @@ def decode_key(body: bytes) -> KeyReview | None:
     return replace(review, request=replace(request, object=_without_token(request.object)))
 
 
-def _without_token(pod: KeyPod) -> KeyPod:
+def _without_token(pod: ComparedPod) -> ComparedPod:
     """Removes the volume with the pod's own token, and the mounts of it."""
     spec, volumes = pod.spec, pod.spec.volumes
     if volumes:
         volumes = tuple([v for v in volumes if not v.name.startswith(TOKEN_VOLUME_PREFIX)])
     containers = [_containers_without_token(c) for c in (spec.containers, spec.init_containers)]
-    return KeyPod(
+    return ComparedPod(
         pod.metadata,
         replace(spec, volumes=volumes, containers=containers[0], init_containers=containers[1]),
     )
 
 
 def _containers_without_token(
-    containers: tuple[KeyContainer, ...] | None,
-) -> tuple[KeyContainer, ...] | None:
+    containers: tuple[ComparedContainer, ...] | None,
+) -> tuple[ComparedContainer, ...] | None:
     if not containers:
         return containers
     return tuple([_container_without_token(container) for container in containers])
 
 
-def _container_without_token(container: KeyContainer) -> KeyContainer:
+def _container_without_token(container: ComparedContainer) -> ComparedContainer:
     if not container.volume_mounts:
         return container
     mounts = [mount for mount in container.volume_mounts if not _mounts_token(mount)]
     return replace(container, volume_mounts=tuple(mounts))
 
 
-def _mounts_token(mount: KeyMount) -> bool:
+def _mounts_token(mount: ComparedMount) -> bool:
     return mount.mount_path == TOKEN_PATH and mount.name.startswith(TOKEN_VOLUME_PREFIX)
 
 
@@ -205,15 +206,16 @@ class DecisionCache:
         self.is_enabled = not route.has_external_config
         self._env_names = frozenset[str]().union(*[m.env_names for m in route.mutators])
         patterns = frozenset[str]().union(*[m.volume_names for m in route.mutators])
+        # A name counts as a prefix too. A longer name then only costs a cache miss.
         self._volume_prefixes = (NO_TOKEN.name, *[name.removesuffix("*") for name in patterns])
-        self._entries: OrderedDict[Bucket, Entry] = OrderedDict()
+        self._entries: OrderedDict[WorkloadKey, Entry] = OrderedDict()
         self._size = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, review: KeyReview, view: ClusterView) -> Entry | None:
-        bucket = _bucket(review)
+    def get(self, review: ComparedReview, view: ClusterView) -> Entry | None:
+        bucket = _workload_key(review)
         entry = self._entries.get(bucket)
         if entry is None or entry.pod != review.request.object:
             return None
@@ -227,20 +229,25 @@ class DecisionCache:
         return entry
 
     def put(
-        self, review: KeyReview, reads: Reads, decision: Decision, response: Response, size: int
+        self,
+        review: ComparedReview,
+        reads: Reads,
+        decision: Decision,
+        response: Response,
+        size: int,
     ) -> None:
         """Stores a decision on a review of `size` bytes."""
         pod = review.request.object
         if not self._is_cacheable(review, decision):
             return
-        bucket = _bucket(review)
+        bucket = _workload_key(review)
         self._remove(bucket)
         self._entries[bucket] = Entry(pod, reads, decision, response, ENTRY_FACTOR * size)
         self._size += ENTRY_FACTOR * size
-        while self._size > MAX_SIZE:
+        while self._size > MAX_CACHE_BYTES:
             self._remove(next(iter(self._entries)))
 
-    def _is_cacheable(self, review: KeyReview, decision: Decision) -> bool:
+    def _is_cacheable(self, review: ComparedReview, decision: Decision) -> bool:
         pod = review.request.object
         containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
         helpers = [helper.name for i in decision.injections for helper in i.helpers]
@@ -256,13 +263,13 @@ class DecisionCache:
             or any(v.name in self._env_names for c in containers for v in c.env or ())
         )
 
-    def _remove(self, bucket: Bucket) -> None:
+    def _remove(self, bucket: WorkloadKey) -> None:
         entry = self._entries.pop(bucket, None)
         if entry:
-            self._size -= entry.size
+            self._size -= entry.estimated_bytes
 
 
-def _bucket(review: KeyReview) -> Bucket:
+def _workload_key(review: ComparedReview) -> WorkloadKey:
     """Identifies the workload. Pods of one ReplicaSet have the same generateName."""
     request = review.request
     meta = request.object.metadata

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from cwii_webhook.admission.admit import Decision
-from cwii_webhook.admission.decision_cache import KeyRequest
+from cwii_webhook.admission.decision_cache import ComparedRequest
 from cwii_webhook.admission.injection import Reason
 from cwii_webhook.admission.review import Request
 from cwii_webhook.telemetry.log import Log, Value
@@ -29,7 +29,9 @@ class DecisionLog:
             reason=("", *get_args(Reason)),
         )
 
-    def log_decision(self, dialect: str, request: Request | KeyRequest, decision: Decision) -> None:
+    def log_decision(
+        self, dialect: str, request: Request | ComparedRequest, decision: Decision
+    ) -> None:
         for injection in decision.injections:
             self._decisions.add(dialect, injection.provider, "injected", "")
         for skip in decision.skips:
@@ -58,7 +60,7 @@ def _fields(decision: Decision) -> dict[str, Value]:
     return {"why": tuple([f"{skip.provider}: {skip.reason}" for skip in decision.skips])}
 
 
-def _pod_fields(dialect: str, request: Request | KeyRequest) -> dict[str, Value]:
+def _pod_fields(dialect: str, request: Request | ComparedRequest) -> dict[str, Value]:
     meta = request.object.metadata if request.object else None
     name = (meta.name or meta.generate_name or "") if meta else ""
     return {

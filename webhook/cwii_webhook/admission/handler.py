@@ -21,10 +21,10 @@ from cwii_webhook.admission.cluster_view import (
     ObjectRef,
 )
 from cwii_webhook.admission.decision_cache import (
+    ComparedReview,
     DecisionCache,
-    KeyReview,
     RecordingView,
-    decode_key,
+    decode_compared,
 )
 from cwii_webhook.admission.decision_log import DecisionLog
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
@@ -48,7 +48,7 @@ from cwii_webhook.server.messages import (
 
 # The API server drops warnings beyond this total, and cuts each to this length.
 MAX_WARNING_CHARS, MAX_CHARS_PER_WARNING = 4096, 256
-REVIEW_TIMEOUT = 4.0  # seconds; the webhook configuration lets the API server wait for five
+LOOKUP_TIMEOUT = 4.0  # seconds for all lookups of one review; the API server waits for five
 
 
 class RequestView(ClusterView, Protocol):
@@ -83,7 +83,7 @@ class PendingReview(Struct, frozen=True):
     route: Route
     cache: DecisionCache
     review: Review
-    key: KeyReview | None
+    key: ComparedReview | None
     body_size: int
     view: RequestView
 
@@ -118,13 +118,13 @@ class AdmissionHandler:
         cached = self._routes.get(request.path)
         if cached is None:
             return self._fallback(request)
-        if error := self._check(request):
+        if error := self._http_error(request):
             return error
         route, cache, body = cached.route, cached.cache, request.body
         if self.not_ready_reason:
-            return self._not_ready(route, body)
+            return self._not_ready_response(route, body)
         view = self._make_view()
-        key = decode_key(body) if cache.is_enabled else None
+        key = decode_compared(body) if cache.is_enabled else None
         if key and (entry := cache.get(key, view)):
             self._decision_log.log_decision(route.dialect, key.request, entry.decision)
             response = replace(entry.response, uid=key.request.uid)
@@ -132,21 +132,21 @@ class AdmissionHandler:
         try:
             review = decode_review(body)
         except InvalidReview as e:
-            return self._invalid(route, e)
+            return self._invalid_response(route, e)
         return self._decide(PendingReview(route, cache, review, key, len(body), view))
 
-    def _not_ready(self, route: Route, body: bytes) -> HttpResponse:
+    def _not_ready_response(self, route: Route, body: bytes) -> HttpResponse:
         try:
             request = decode_review(body).request
         except InvalidReview as e:
-            return self._invalid(route, e)
-        return self._undecided(route.dialect, request, LookupFailed(self.not_ready_reason))
+            return self._invalid_response(route, e)
+        return self._undecided_response(route.dialect, request, LookupFailed(self.not_ready_reason))
 
-    def _invalid(self, route: Route, error: InvalidReview) -> HttpResponse:
+    def _invalid_response(self, route: Route, error: InvalidReview) -> HttpResponse:
         self._decision_log.count_invalid(route.dialect)
         return text_response(400, f"this is no review of a pod: {error}")
 
-    def _check(self, request: HttpRequest) -> HttpResponse | None:
+    def _http_error(self, request: HttpRequest) -> HttpResponse | None:
         if self.client_names and self.client_names.isdisjoint(request.peer_names):
             text = (
                 "only API servers may ask this, and the client certificate bears the name of none"
@@ -175,7 +175,7 @@ class AdmissionHandler:
         try:
             await pending.view.look_up(missing)
         except (LookupFailed, LookupRefused) as e:
-            return self._undecided(pending.route.dialect, pending.review.request, e)
+            return self._undecided_response(pending.route.dialect, pending.review.request, e)
         response = self._decide(pending)
         return response if isinstance(response, HttpResponse) else await response
 
@@ -188,7 +188,7 @@ class AdmissionHandler:
         except NotCached as e:
             return await self._look_up(pending, e.ref)
         except (LookupFailed, LookupRefused) as e:
-            return self._undecided(pending.route.dialect, pending.review.request, e)
+            return self._undecided_response(pending.route.dialect, pending.review.request, e)
         except PodRefused as e:
             return self._respond(pending, Decision("refused", message=e.message, code=e.code))
         return self._respond(pending, decision)
@@ -199,7 +199,7 @@ class AdmissionHandler:
         response = build_response(review.request.uid, decision)
         return HttpResponse(200, encode_response(review.api_version, review.kind, response))
 
-    def _undecided(
+    def _undecided_response(
         self, dialect: str, request: Request, error: LookupFailed | LookupRefused
     ) -> HttpResponse:
         """The API server retries after a 503. In the end, its failurePolicy decides."""

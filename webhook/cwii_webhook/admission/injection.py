@@ -109,7 +109,7 @@ class Injection(Struct, frozen=True, gc=False, kw_only=True):
     volumes: tuple[Volume, ...] = ()
     containers: tuple[ContainerInjection, ...] = ()
     helpers: tuple[HelperContainer, ...] = ()
-    replaces: frozenset[str] = frozenset()
+    replaced_names: frozenset[str] = frozenset()
     annotations: Mapping[str, str] = {}
     labels: Mapping[str, str] = {}
     prerequisites: tuple[ConfigMap, ...] = ()

@@ -45,7 +45,7 @@ class Patch(Struct, frozen=True):
 def build_patch(pod: Pod, injections: Sequence[Injection]) -> Patch:
     """Builds the patch. It has no operations if the pod has everything already."""
     patch = Patch([], [])
-    replaces = frozenset[str]().union(*[injection.replaces for injection in injections])
+    replaces = frozenset[str]().union(*[injection.replaced_names for injection in injections])
     _add_volumes(pod, [v for i in injections for v in i.volumes], replaces, patch)
     lists = _container_lists(pod)
     for (name, index), additions in _by_container(injections).items():
@@ -63,9 +63,9 @@ def build_patch(pod: Pod, injections: Sequence[Injection]) -> Patch:
         chosen = [helper for helper in helpers if helper.container_list == name]
         _add_helpers(f"/spec/{name}", containers, chosen, patch)
     annotations = {key: text for i in injections for key, text in i.annotations.items()}
-    _add_texts("/metadata/annotations", pod.metadata.annotations, annotations, patch)
+    _add_map_entries("/metadata/annotations", pod.metadata.annotations, annotations, patch)
     labels = {key: text for i in injections for key, text in i.labels.items()}
-    _add_texts("/metadata/labels", pod.metadata.labels, labels, patch)
+    _add_map_entries("/metadata/labels", pod.metadata.labels, labels, patch)
     return patch
 
 
@@ -121,7 +121,7 @@ def _add_mounts(
     indexes = {mount.name: i for i, mount in enumerate(existing)}
     paths = _mounts_by_path(container)
     new: list[VolumeMount] = []
-    for mount in _in_movable_order(mounts, paths, replaces) if existing else mounts:
+    for mount in _blocked_mounts_last(mounts, paths, replaces) if existing else mounts:
         path = clean_path(mount.mount_path)
         name, index = paths.get(path, (mount.name, indexes.get(mount.name)))
         if name != mount.name:
@@ -131,6 +131,7 @@ def _add_mounts(
             )
         elif index is None:
             new.append(mount)
+            # This patch adds the mount, so it has no index yet.
             indexes[mount.name], paths[path] = -1, (mount.name, -1)
         elif index >= 0 and mount.name in replaces and _differs(existing[index], mount):
             patch.ops.append(Op("replace", f"{pointer}/{index}", mount))
@@ -157,7 +158,7 @@ def _mounts_by_path(container: Container) -> dict[str, tuple[str, int]]:
     return {path: (mount.name, i) for path, i, mount in mounts}
 
 
-def _in_movable_order(
+def _blocked_mounts_last(
     mounts: Iterable[VolumeMount], paths: Mapping[str, tuple[str, int]], replaces: frozenset[str]
 ) -> Sequence[VolumeMount]:
     """Puts mounts last whose path is taken by a volume that this patch moves away first."""
@@ -201,7 +202,7 @@ def _add_helpers(
 ) -> None:
     """Adds helper containers.
 
-    Those that run first are inserted at the head, the first of them last.
+    Those that run first are inserted at index 0 in reverse, so their order is kept.
     """
     existing = containers or ()
     indexes = {container.name: i for i, container in enumerate(existing)}
@@ -223,7 +224,7 @@ def _add_helpers(
     patch.ops.extend(Op("add", f"{pointer}/0", manifest) for manifest in reversed(head))
 
 
-def _add_texts(
+def _add_map_entries(
     pointer: str, existing: Mapping[str, str] | None, new: Mapping[str, str], patch: Patch
 ) -> None:
     if existing is None:

@@ -29,7 +29,7 @@ ALL_SOURCES: frozenset[GroupKind] = (
 )
 
 
-class Behavior(Struct, frozen=True):
+class DialectBehavior(Struct, frozen=True):
     """What a dialect does with pods, for one set of flags."""
 
     mutators: tuple[Mutator, ...] = ()
@@ -45,7 +45,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]
     serving: ServingSettings  # defaults
     defaults: Struct | None = None  # of all other flags, for --help
-    build: Callable[[ParsedFlags, str], Behavior]  # from flags and program name; raises BadFlag
+    build: Callable[
+        [ParsedFlags, str], DialectBehavior
+    ]  # from flags and program name; raises BadFlag
     annotations: tuple[Annotation, ...]
     domain: str  # default domain of the annotations
     program_names: tuple[str, ...] = ()  # names of the peer's binary
@@ -130,7 +132,7 @@ def _behavior(
     program: str,
     on_bad_flag: OnBadFlag,
     server_version: ServerVersion,
-) -> Behavior:
+) -> DialectBehavior:
     values = {**flags.values}
     if dialect.needs_server_version and server_version:
         values["kubernetes"] = server_version
@@ -138,7 +140,7 @@ def _behavior(
         return dialect.build(ParsedFlags(values), program)
     except BadFlag as e:
         on_bad_flag(e)
-        return Behavior()
+        return DialectBehavior()
 
 
 def _with_log_level(dialect: Dialect, flags: ParsedFlags) -> ParsedFlags:

@@ -21,7 +21,7 @@ SERVICE_ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 @dataclass(frozen=True)
-class Server:
+class ApiServer:
     """Address of an API server, and what the client needs to verify its certificate."""
 
     host: str
@@ -44,7 +44,7 @@ class Server:
         tls_server_name: str = "",
         ca: bytes | Path | None = None,
         verify: bool = True,
-    ) -> Server:
+    ) -> ApiServer:
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -80,7 +80,7 @@ class _CachedContext(NamedTuple):
 class Access:
     """An API server and the identity that the webhook uses there."""
 
-    server: Server
+    server: ApiServer
     identity: Identity
     clock: Clock
     namespace: str = ""  # namespace of the webhook's own pod
@@ -154,7 +154,7 @@ def in_cluster(
             "this is not a pod: KUBERNETES_SERVICE_HOST is not set", remedy="name a kubeconfig"
         )
     return Access(
-        Server(host, int(port), ca=directory / "ca.crt"),
+        ApiServer(host, int(port), ca=directory / "ca.crt"),
         TokenFile(directory / "token", clock),
         clock,
         _read_namespace(directory),

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.clock import TimedOut, with_timeout
 from cwii_webhook.kube.connection import Connection
 from cwii_webhook.kube.errors import StatusError, Unreachable
@@ -39,7 +39,7 @@ class _Request(Struct, frozen=True):
     content_type: str = JSON
     body: bytes = b""
 
-    def encode(self, server: Server, token: str) -> bytes:
+    def encode(self, server: ApiServer, token: str) -> bytes:
         lines = [
             f"{self.method} {server.prefix}{self.target} HTTP/1.1",
             f"Host: {server.authority}",
@@ -67,7 +67,7 @@ class Client:
         self.stream_count = 0  # streams opened since the start
 
     @property
-    def server(self) -> Server:
+    def server(self) -> ApiServer:
         """The server that the next request goes to."""
         return self._access.current.server
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.certificates.pem import KeyPair
-from cwii_webhook.kube.access import Server
+from cwii_webhook.kube.access import ApiServer
 from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.kube.identity import Credential
@@ -67,7 +67,7 @@ class ExecPlugin:
     def __init__(
         self,
         config: ExecConfig,
-        server: Server,
+        server: ApiServer,
         folder: Path,
         clock: Clock,
         wall_clock: Callable[[], float] = time.time,
@@ -181,7 +181,7 @@ class ExecPlugin:
         return {"apiVersion": self._config.api_version, "kind": "ExecCredential", "spec": spec}
 
 
-def _cluster_info(server: Server) -> dict[str, object]:
+def _cluster_info(server: ApiServer) -> dict[str, object]:
     ca = server.ca.read_bytes() if isinstance(server.ca, Path) else server.ca
     cluster: dict[str, object] = {
         "server": f"{'https' if server.tls else 'http'}://{server.authority}{server.prefix}"

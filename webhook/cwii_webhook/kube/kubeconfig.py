@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.certificates.pem import KeyPair
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.errors import BadAccess
 from cwii_webhook.kube.exec_plugin import ExecConfig, ExecPlugin
@@ -131,7 +131,7 @@ def _find(path: Path, section: str, name: str, entries: list[_NamedEntry] | None
     )
 
 
-def _build_server(path: Path, cluster: Cluster) -> Server:
+def _build_server(path: Path, cluster: Cluster) -> ApiServer:
     if cluster.proxy_url:
         raise BadAccess(
             f"{path} has a proxy-url, which is not supported",
@@ -139,7 +139,7 @@ def _build_server(path: Path, cluster: Cluster) -> Server:
         )
     ca = _decode_base64(path, "certificate-authority-data", cluster.certificate_authority_data)
     file = path.parent / cluster.certificate_authority if cluster.certificate_authority else None
-    return Server.from_url(
+    return ApiServer.from_url(
         cluster.server,
         tls_server_name=cluster.tls_server_name,
         ca=ca or file,
@@ -147,7 +147,7 @@ def _build_server(path: Path, cluster: Cluster) -> Server:
     )
 
 
-def _build_identity(path: Path, user: User, server: Server, clock: Clock) -> Identity:
+def _build_identity(path: Path, user: User, server: ApiServer, clock: Clock) -> Identity:
     """Selects the identity in kubectl's order.
 
     A token file takes precedence over a token. A plugin is used only without other credentials.

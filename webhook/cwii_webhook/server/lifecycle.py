@@ -32,7 +32,7 @@ class DrainTimes(Struct, frozen=True):
     timeout: float = 12.0
 
 
-class Server:
+class WebhookServer:
     """Runs the TLS listener for admission requests and the plain listeners for operators."""
 
     def __init__(

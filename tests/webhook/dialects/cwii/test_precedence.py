@@ -10,19 +10,19 @@ from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.injection import PodRefused
 from cwii_webhook.admission.review import Metadata, Pod, Request, Spec
 from cwii_webhook.dialects.cwii import annotations as keys
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 
 from tests.webhook.dialects.cwii.pods import SOURCES, make_cluster, make_controller
 
 
-def resolve(**annotations: Mapping[str, str]) -> ResolvedAnnotations:
+def resolve(**annotations: Mapping[str, str]) -> AnnotationResolver:
     metadata = Metadata(
         "p",
         namespace="shop",
         annotations=dict(annotations.pop("pod", {})),
         owner_references=[make_controller("StatefulSet", "web")],
     )
-    return ResolvedAnnotations(
+    return AnnotationResolver(
         PodContext(
             Request("u", namespace="shop"),
             Pod(metadata, Spec(service_account_name="worker")),
@@ -34,7 +34,9 @@ def resolve(**annotations: Mapping[str, str]) -> ResolvedAnnotations:
 @pytest.mark.parametrize(("near", "far"), list(itertools.combinations(SOURCES, 2)))
 def test_nearest_source_takes_precedence(near: str, far: str) -> None:
     key = keys.AWS_REGION.key
-    origin = resolve(**{near: {key: "near-1"}, far: {key: "far-1"}}).text(keys.AWS_REGION, "region")
+    origin = resolve(**{near: {key: "near-1"}, far: {key: "far-1"}}).use_text(
+        keys.AWS_REGION, "region"
+    )
 
     assert origin
     assert (origin.value, origin.source and origin.source.scope, origin.key) == (
@@ -48,7 +50,7 @@ def test_nearest_source_takes_precedence(near: str, far: str) -> None:
 def test_empty_text_is_skipped(empty: str) -> None:
     origin = resolve(
         pod={keys.AWS_REGION.key: empty}, namespace={keys.AWS_REGION.key: " far-1 "}
-    ).text(keys.AWS_REGION, "region")
+    ).use_text(keys.AWS_REGION, "region")
 
     assert origin
     assert origin.value == "far-1"
@@ -71,7 +73,7 @@ def test_empty_text_is_skipped(empty: str) -> None:
 def test_flag_is_true_or_false_or_the_next_source_decides(text: str, expected: str) -> None:
     inject = keys.AWS.inject
     resolved = resolve(pod={inject.key: text}, account={inject.key: "true"})
-    origin = resolved.flag(inject)
+    origin = resolved.use_flag(inject)
 
     assert origin
     assert (origin.value, origin.source and origin.source.scope) == (
@@ -100,7 +102,7 @@ def test_flag_is_true_or_false_or_the_next_source_decides(text: str, expected: s
 def test_expiration_is_at_least_ten_minutes(text: str, seconds: int) -> None:
     resolved = resolve(pod={keys.AWS.expiration.key: text})
 
-    assert resolved.seconds(keys.AWS.expiration, 3600) == seconds
+    assert resolved.use_seconds(keys.AWS.expiration, 3600) == seconds
     assert [origin.value for origin in resolved.origins] == [str(seconds)]
 
 
@@ -109,7 +111,7 @@ def test_invalid_number_of_the_nearest_source_means_the_default_with_a_warning(t
     key = keys.AWS.expiration.key
     resolved = resolve(pod={key: text}, namespace={key: "7200"})
 
-    assert resolved.seconds(keys.AWS.expiration, 3600) == 3600
+    assert resolved.use_seconds(keys.AWS.expiration, 3600) == 3600
     assert resolved.warnings == [
         f"{key} of Pod shop/p is {text!a}, which is no number of seconds: 3600 is used"
     ]
@@ -122,7 +124,7 @@ def test_expiration_beyond_the_limit_of_the_api_server_is_refused(text: str) -> 
         match=r"cwii.dev/aws-token-expiration of ServiceAccount shop/worker is .*: "
         r"say 600 to 4294967296 seconds",
     ):
-        resolve(account={keys.AWS.expiration.key: text}).seconds(keys.AWS.expiration, 3600)
+        resolve(account={keys.AWS.expiration.key: text}).use_seconds(keys.AWS.expiration, 3600)
 
 
 def test_each_annotation_is_resolved_separately() -> None:
@@ -132,7 +134,7 @@ def test_each_annotation_is_resolved_separately() -> None:
     )
 
     origins = [
-        resolved.text(annotation, "it")
+        resolved.use_text(annotation, "it")
         for annotation in (keys.AWS_REGION, keys.AWS_ROLE_ARN, keys.AWS_SESSION_NAME)
     ]
 

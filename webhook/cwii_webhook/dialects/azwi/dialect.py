@@ -12,13 +12,13 @@ from cwii_webhook.dialects.azwi.settings import (
     Settings,
     parse_settings,
 )
-from cwii_webhook.dialects.dialect import Behavior, Dialect
+from cwii_webhook.dialects.dialect import Dialect, DialectBehavior
 from cwii_webhook.settings.flags import ParsedFlags, parse_log_level
 
 
-def _build(flags: ParsedFlags, program: str) -> Behavior:
+def _build(flags: ParsedFlags, program: str) -> DialectBehavior:
     mutator = AzwiMutator(parse_settings(flags, program))
-    return Behavior((mutator,), mutator.typo_hints)
+    return DialectBehavior((mutator,), mutator.typo_hints)
 
 
 def _log_level(flags: ParsedFlags) -> str:

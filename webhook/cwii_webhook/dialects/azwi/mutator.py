@@ -155,7 +155,7 @@ class AzwiMutator:
                 ]
             ),
             helpers=helpers,
-            replaces=frozenset([paths.mount.name] if self._layout.is_named_after_pod else []),
+            replaced_names=frozenset([paths.mount.name] if self._layout.is_named_after_pod else []),
             warnings=(
                 *_value_warnings(request),
                 *_proxy_warnings(context, port),

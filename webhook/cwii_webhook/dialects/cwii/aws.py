@@ -15,7 +15,7 @@ from cwii_webhook.dialects.cwii.mutators import (
     skip_incomplete,
     skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.dialects.cwii.value_checks import ROLE_ARN, SESSION_NAME, checked
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
@@ -41,14 +41,14 @@ def _resolve(
     settings: Settings,
     token: TokenVolume,
     verification: VerificationContainer,
-    annotations: ResolvedAnnotations,
+    annotations: AnnotationResolver,
 ) -> Identity | Skip:
     use_native = settings.native_annotations
     native = NativeAnnotation(keys.NATIVE_AWS_ROLE_ARN, "eks", use_native)
     skip = skip_unless_requested(PROVIDER, keys.AWS, annotations, (keys.AWS_ROLE_ARN,), native)
     if skip:
         return skip
-    role = annotations.either(
+    role = annotations.use_own_or_native(
         keys.AWS_ROLE_ARN, keys.NATIVE_AWS_ROLE_ARN, "AWS_ROLE_ARN", use_native=use_native
     )
     if role is None:
@@ -60,9 +60,9 @@ def _resolve(
         )
     path = container_path(token.path, is_windows=annotations.is_windows)
     env = _env(annotations, arn, path, settings.aws_default_region)
-    audience = annotations.text(keys.AWS.audience, "token audience")
-    audience = audience or annotations.default("token audience", settings.aws_default_audience)
-    seconds = annotations.seconds(keys.AWS.expiration, settings.expiration)
+    audience = annotations.use_text(keys.AWS.audience, "token audience")
+    audience = audience or annotations.use_default("token audience", settings.aws_default_audience)
+    seconds = annotations.use_seconds(keys.AWS.expiration, settings.expiration)
     volume = token.volume(checked(audience, AUDIENCE), seconds)
     mounts = (token.mount,)
     helpers = verification.helpers(annotations, settings, env, mounts)
@@ -70,15 +70,15 @@ def _resolve(
 
 
 def _env(
-    annotations: ResolvedAnnotations, role: str, token_path: str, default_region: str
+    annotations: AnnotationResolver, role: str, token_path: str, default_region: str
 ) -> tuple[EnvVar, ...]:
-    annotations.default("AWS_WEB_IDENTITY_TOKEN_FILE", token_path)
+    annotations.use_default("AWS_WEB_IDENTITY_TOKEN_FILE", token_path)
     env = [env_var("AWS_ROLE_ARN", role), env_var("AWS_WEB_IDENTITY_TOKEN_FILE", token_path)]
-    region = annotations.text(keys.AWS_REGION, "AWS_REGION")
+    region = annotations.use_text(keys.AWS_REGION, "AWS_REGION")
     if region is None and default_region:
-        region = annotations.default("AWS_REGION", default_region)
+        region = annotations.use_default("AWS_REGION", default_region)
     if region:
         env.append(env_var("AWS_REGION", checked(region, REGION)))
-    if session := annotations.text(keys.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):
+    if session := annotations.use_text(keys.AWS_SESSION_NAME, "AWS_ROLE_SESSION_NAME"):
         env.append(env_var("AWS_ROLE_SESSION_NAME", checked(session, SESSION_NAME)))
     return tuple(env)

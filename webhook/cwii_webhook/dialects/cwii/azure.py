@@ -16,7 +16,7 @@ from cwii_webhook.dialects.cwii.mutators import (
     skip_incomplete,
     skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.dialects.cwii.value_checks import ID, checked, checked_authority
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
@@ -48,20 +48,20 @@ def _resolve(
     settings: Settings,
     token: TokenVolume,
     verification: VerificationContainer,
-    annotations: ResolvedAnnotations,
+    annotations: AnnotationResolver,
 ) -> Identity | Skip:
     use_native = settings.native_annotations
     native = NativeAnnotation(keys.NATIVE_AZURE_CLIENT_ID, "azwi", use_native)
     skip = skip_unless_requested(PROVIDER, keys.AZURE, annotations, (keys.AZURE_CLIENT_ID,), native)
     if skip:
         return skip
-    client = annotations.either(
+    client = annotations.use_own_or_native(
         keys.AZURE_CLIENT_ID,
         keys.NATIVE_AZURE_CLIENT_ID,
         "AZURE_CLIENT_ID",
         use_native=use_native,
     )
-    tenant = annotations.either(
+    tenant = annotations.use_own_or_native(
         keys.AZURE_TENANT_ID,
         keys.NATIVE_AZURE_TENANT_ID,
         "AZURE_TENANT_ID",
@@ -76,9 +76,9 @@ def _resolve(
     annotations.warnings += tenant_id_warnings(describe(tenant), tenant_id)
     path = container_path(token.path, is_windows=annotations.is_windows)
     env = _env(settings, annotations, client_id, tenant_id, path)
-    audience = annotations.text(keys.AZURE.audience, "token audience")
-    audience = audience or annotations.default("token audience", settings.az_default_audience)
-    seconds = annotations.seconds(keys.AZURE.expiration, settings.expiration)
+    audience = annotations.use_text(keys.AZURE.audience, "token audience")
+    audience = audience or annotations.use_default("token audience", settings.az_default_audience)
+    seconds = annotations.use_seconds(keys.AZURE.expiration, settings.expiration)
     volume = token.volume(checked(audience, AUDIENCE), seconds)
     mounts = (token.mount,)
     helpers = verification.helpers(annotations, settings, env, mounts)
@@ -87,18 +87,18 @@ def _resolve(
 
 def _env(
     settings: Settings,
-    annotations: ResolvedAnnotations,
+    annotations: AnnotationResolver,
     client_id: str,
     tenant_id: str,
     token_path: str,
 ) -> tuple[EnvVar, ...]:
-    annotations.default("AZURE_FEDERATED_TOKEN_FILE", token_path)
+    annotations.use_default("AZURE_FEDERATED_TOKEN_FILE", token_path)
     env = [
         env_var("AZURE_CLIENT_ID", client_id),
         env_var("AZURE_TENANT_ID", tenant_id),
         env_var("AZURE_FEDERATED_TOKEN_FILE", token_path),
     ]
-    if host := annotations.text(keys.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
+    if host := annotations.use_text(keys.AZURE_AUTHORITY_HOST, "AZURE_AUTHORITY_HOST"):
         authority = checked_authority(host, settings.authority_hosts)
         env.append(env_var("AZURE_AUTHORITY_HOST", authority))
     return tuple(env)

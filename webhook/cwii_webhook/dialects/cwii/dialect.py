@@ -8,12 +8,12 @@ from cwii_webhook.dialects.cwii.aws import aws_mutator
 from cwii_webhook.dialects.cwii.azure import azure_mutator
 from cwii_webhook.dialects.cwii.gcp import gcp_mutator
 from cwii_webhook.dialects.cwii.settings import FLAGS, SERVING, Settings, parse_settings
-from cwii_webhook.dialects.dialect import ALL_SOURCES, Behavior, Dialect
+from cwii_webhook.dialects.dialect import ALL_SOURCES, Dialect, DialectBehavior
 
 _TYPO_HINTS = TypoHints("cwii", keys.DOMAIN, keys.ALL, is_exclusive=True)
 
 
-def behavior(settings: Settings) -> Behavior:
+def behavior(settings: Settings) -> DialectBehavior:
     """Returns the mutators of the enabled clouds, in the order in which they inject."""
     clouds = (
         (settings.gcp_enabled, gcp_mutator),
@@ -21,7 +21,7 @@ def behavior(settings: Settings) -> Behavior:
         (settings.az_enabled, azure_mutator),
     )
     mutators = tuple([mutator(settings) for is_enabled, mutator in clouds if is_enabled])
-    return Behavior(mutators, _TYPO_HINTS.for_all_sources) if mutators else Behavior()
+    return DialectBehavior(mutators, _TYPO_HINTS.for_all_sources) if mutators else DialectBehavior()
 
 
 CWII = Dialect(

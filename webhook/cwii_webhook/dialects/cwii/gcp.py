@@ -19,7 +19,7 @@ from cwii_webhook.dialects.cwii.mutators import (
     skip_incomplete,
     skip_unless_requested,
 )
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 from cwii_webhook.dialects.cwii.settings import Delivery, Settings, parse_delivery
 from cwii_webhook.dialects.cwii.value_checks import PROVIDER_AUDIENCE, SERVICE_ACCOUNT, checked
 from cwii_webhook.dialects.cwii.verification import VerificationContainer
@@ -51,7 +51,7 @@ def _resolve(
     settings: Settings,
     token: TokenVolume,
     verification: VerificationContainer,
-    annotations: ResolvedAnnotations,
+    annotations: AnnotationResolver,
 ) -> Identity | Skip:
     skip = skip_unless_requested(
         PROVIDER,
@@ -63,9 +63,9 @@ def _resolve(
     )
     if skip:
         return skip
-    audience = annotations.text(keys.GCP.audience, "token audience")
+    audience = annotations.use_text(keys.GCP.audience, "token audience")
     if audience is None and settings.gcp_default_audience:
-        audience = annotations.default("token audience", settings.gcp_default_audience)
+        audience = annotations.use_default("token audience", settings.gcp_default_audience)
     if audience is None:
         return skip_incomplete(PROVIDER, annotations, keys.GCP.audience.key)
     if audience.source and not PROVIDER_AUDIENCE.fullmatch(checked(audience, AUDIENCE)):
@@ -73,12 +73,12 @@ def _resolve(
             f"{describe(audience)} is {printable(audience.value)}, which names no provider: "
             f"Google Cloud knows it as {EXAMPLE_AUDIENCE}"
         )
-    seconds = annotations.seconds(keys.GCP.expiration, settings.expiration)
+    seconds = annotations.use_seconds(keys.GCP.expiration, settings.expiration)
     volume = token.volume(checked(audience, AUDIENCE), seconds)
     folder = f"{settings.root}/gcp-creds"
     mounts = (token.mount, VolumeMount(google_credentials.NAME, folder, read_only=True))
     path = container_path(f"{folder}/{google_credentials.FILE}", is_windows=annotations.is_windows)
-    annotations.default(CREDENTIALS_VARIABLE, path)
+    annotations.use_default(CREDENTIALS_VARIABLE, path)
     env = (env_var(CREDENTIALS_VARIABLE, path),)
     delivery = _delivery(settings, token, annotations, audience.value)
     helpers = verification.helpers(annotations, settings, env, mounts)
@@ -96,10 +96,10 @@ def _resolve(
 
 
 def _delivery(
-    settings: Settings, token: TokenVolume, annotations: ResolvedAnnotations, audience: str
+    settings: Settings, token: TokenVolume, annotations: AnnotationResolver, audience: str
 ) -> CredentialsDelivery:
     is_windows = annotations.is_windows
-    origin = annotations.either(
+    origin = annotations.use_own_or_native(
         keys.GCP_SERVICE_ACCOUNT,
         keys.NATIVE_GCP_SERVICE_ACCOUNT,
         "service account",
@@ -122,9 +122,9 @@ def _delivery(
             return google_credentials.by_init_container(settings.gcp_init_image, text)
 
 
-def _delivery_method(settings: Settings, annotations: ResolvedAnnotations) -> Delivery:
-    origin = annotations.text(keys.GCP_DELIVERY, "delivery")
-    origin = origin or annotations.default("delivery", settings.delivery)
+def _delivery_method(settings: Settings, annotations: AnnotationResolver) -> Delivery:
+    origin = annotations.use_text(keys.GCP_DELIVERY, "delivery")
+    origin = origin or annotations.use_default("delivery", settings.delivery)
     method = parse_delivery(origin.value)
     if method is None:
         raise PodRefused(

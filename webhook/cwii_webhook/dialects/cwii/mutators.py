@@ -23,7 +23,7 @@ from cwii_webhook.admission.review import Pod
 from cwii_webhook.dialects.common.annotations import Annotation
 from cwii_webhook.dialects.common.helper_container import HelperSpec, build_helper
 from cwii_webhook.dialects.cwii.annotations import CloudAnnotations
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 
 # Containers that cwii injects. A second pass finds them among the pod's own; they have all that
 # they need.
@@ -53,7 +53,7 @@ class CloudMutator:
         provider: str,
         volume_names: frozenset[str],
         env_names: frozenset[str],
-        resolve: Callable[[ResolvedAnnotations], Identity | Skip],
+        resolve: Callable[[AnnotationResolver], Identity | Skip],
     ) -> None:
         self.provider = provider
         self.volume_names = volume_names
@@ -64,7 +64,7 @@ class CloudMutator:
         return frozenset()
 
     def __call__(self, context: PodContext) -> Injection | Skip:
-        annotations = ResolvedAnnotations(context)
+        annotations = AnnotationResolver(context)
         identity = self._resolve(annotations)
         if isinstance(identity, Skip):
             return identity
@@ -81,13 +81,13 @@ class CloudMutator:
             helpers=tuple([build_helper(helper, context.pod) for helper in identity.helpers]),
             annotations=identity.annotations,
             prerequisites=identity.prerequisites,
-            warnings=(*annotations.warnings, *_conflicts(context, identity.env, volumes)),
+            warnings=(*annotations.warnings, *_conflict_warnings(context, identity.env, volumes)),
             origins=tuple(annotations.origins),
             overflow_hint=identity.overflow_hint,
         )
 
 
-def _conflicts(
+def _conflict_warnings(
     context: PodContext, env: Sequence[EnvVar], volumes: Sequence[Volume]
 ) -> Iterator[str]:
     """Warns of variables and volumes of the pod that take the place of injected ones."""
@@ -155,7 +155,7 @@ class NativeAnnotation(Struct, frozen=True):
 def skip_unless_requested(
     provider: str,
     cloud: CloudAnnotations,
-    annotations: ResolvedAnnotations,
+    annotations: AnnotationResolver,
     significant: Sequence[Annotation],
     *natives: NativeAnnotation,
 ) -> Skip | None:
@@ -164,7 +164,7 @@ def skip_unless_requested(
     `significant` are annotations that show a wish for the cloud. On a namespace they do not: there
     they are defaults for the pods that ask.
     """
-    inject = annotations.flag(cloud.inject)
+    inject = annotations.use_flag(cloud.inject)
     if inject:
         if inject.value == "true":
             return None
@@ -189,7 +189,7 @@ def skip_unless_requested(
     return Skip(provider, "not-asked", detail, (*annotations.warnings, *hints))
 
 
-def skip_incomplete(provider: str, annotations: ResolvedAnnotations, *missing: str) -> Skip:
+def skip_incomplete(provider: str, annotations: AnnotationResolver, *missing: str) -> Skip:
     """Returns a skip for a pod that asks for a cloud and lacks required annotations."""
     origins = annotations.origins
     request = describe(origins[0]) if origins else "an annotation of another webhook"

@@ -15,7 +15,7 @@ from cwii_webhook.settings.formats import MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
-class ResolvedAnnotations:
+class AnnotationResolver:
     """Answers one mutator's questions about a pod's annotations.
 
     Records the origin of each answer that is used, and warnings about values that are not.
@@ -33,7 +33,7 @@ class ResolvedAnnotations:
             if (inputs := {k: v for k, v in source.annotations.items() if k in INPUT_KEYS})
         ]
 
-    def flag(self, annotation: Annotation) -> Origin | None:
+    def use_flag(self, annotation: Annotation) -> Origin | None:
         """Resolves a boolean. A source with another value is skipped, with a warning."""
         for source in self._sources:
             text = source.annotations.get(annotation.key)
@@ -49,7 +49,7 @@ class ResolvedAnnotations:
                 )
         return None
 
-    def text(self, annotation: Annotation, name: str) -> Origin | None:
+    def use_text(self, annotation: Annotation, name: str) -> Origin | None:
         """Resolves a text. A source with an empty value is skipped."""
         origin = self.peek(annotation, name)
         return self._record(origin) if origin else None
@@ -62,11 +62,11 @@ class ResolvedAnnotations:
                 return Origin(name, value, annotation.key, source)
         return None
 
-    def default(self, name: str, value: str) -> Origin:
+    def use_default(self, name: str, value: str) -> Origin:
         """Records that a default of the server is used."""
         return self._record(Origin(name, value))
 
-    def seconds(self, annotation: Annotation, default: int) -> int:
+    def use_seconds(self, annotation: Annotation, default: int) -> int:
         """Resolves a token lifetime.
 
         The nearest value decides even if it is no number. The server's default is used then, and
@@ -80,7 +80,7 @@ class ResolvedAnnotations:
                     f"{describe(origin)} is {printable(origin.value)}, which is no number of "
                     f"seconds: {default} is used"
                 )
-            self.default(name, str(default))
+            self.use_default(name, str(default))
             return default
         seconds = _clamped_int(origin.value)
         if seconds > MAX_TOKEN_SECONDS:
@@ -97,7 +97,7 @@ class ResolvedAnnotations:
         self._record(Origin(name, str(seconds), origin.key, origin.source))
         return seconds
 
-    def either(
+    def use_own_or_native(
         self, annotation: Annotation, native: Annotation, name: str, *, use_native: bool
     ) -> Origin | None:
         """Resolves an annotation of cwii, or else another webhook's with the same meaning."""

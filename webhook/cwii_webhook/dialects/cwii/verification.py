@@ -8,7 +8,7 @@ from cwii_webhook.admission.injection import EnvVar, Origin, PodRefused, VolumeM
 from cwii_webhook.dialects.common.helper_container import HelperSpec
 from cwii_webhook.dialects.common.typo_hints import printable
 from cwii_webhook.dialects.cwii.annotations import CloudAnnotations
-from cwii_webhook.dialects.cwii.precedence import ResolvedAnnotations, describe
+from cwii_webhook.dialects.cwii.precedence import AnnotationResolver, describe
 from cwii_webhook.dialects.cwii.settings import Settings
 from cwii_webhook.dialects.cwii.value_checks import checked
 from cwii_webhook.settings.formats import IMAGE
@@ -29,13 +29,13 @@ class VerificationContainer(Struct, frozen=True):
 
     def helpers(
         self,
-        annotations: ResolvedAnnotations,
+        annotations: AnnotationResolver,
         settings: Settings,
         env: tuple[EnvVar, ...],
         mounts: tuple[VolumeMount, ...],
     ) -> tuple[HelperSpec, ...]:
         """Returns the container if the pod asks for verification."""
-        verify = annotations.flag(self.cloud.verify)
+        verify = annotations.use_flag(self.cloud.verify)
         if verify is None or verify.value == "false":
             return ()
         if annotations.is_windows:
@@ -44,17 +44,17 @@ class VerificationContainer(Struct, frozen=True):
                 "not run on Windows: it is not tried"
             )
             return ()
-        enforce = annotations.flag(self.cloud.enforce)
+        enforce = annotations.use_flag(self.cloud.enforce)
         script = SET_HOME + self.command
         if enforce is None or enforce.value == "false":
             script += IGNORE_FAILURE
         image = self._image(annotations, settings)
         return (HelperSpec(self.name, image, script, env, mounts, "100m", self.memory),)
 
-    def _image(self, annotations: ResolvedAnnotations, settings: Settings) -> str:
-        origin = annotations.text(self.cloud.image, "verify image")
+    def _image(self, annotations: AnnotationResolver, settings: Settings) -> str:
+        origin = annotations.use_text(self.cloud.image, "verify image")
         if origin is None:
-            return annotations.default("verify image", self.image).value
+            return annotations.use_default("verify image", self.image).value
         image = checked(origin, IMAGE)
         if image in settings.own_images or _is_allowed(image, origin, settings):
             return image

@@ -16,8 +16,8 @@ class EksAnnotations(Struct, frozen=True):
     audience: Annotation
     regional: Annotation
     expiration: Annotation
-    skip: Annotation
-    switched_off: Annotation
+    skip_containers: Annotation
+    skip_label: Annotation
 
 
 def eks_annotations(domain: str) -> EksAnnotations:

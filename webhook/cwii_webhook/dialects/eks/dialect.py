@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cwii_webhook.dialects.dialect import Behavior, Dialect
+from cwii_webhook.dialects.dialect import Dialect, DialectBehavior
 from cwii_webhook.dialects.eks import annotations as keys
 from cwii_webhook.dialects.eks.mutator import EksMutator
 from cwii_webhook.dialects.eks.settings import FLAGS, SERVING, Settings
 from cwii_webhook.settings.flags import ParsedFlags, build_settings
 
 
-def _build(flags: ParsedFlags, _program: str) -> Behavior:
+def _build(flags: ParsedFlags, _program: str) -> DialectBehavior:
     mutator = EksMutator(build_settings(flags, Settings))
-    return Behavior((mutator,), mutator.typo_hints, mutator.external_config)
+    return DialectBehavior((mutator,), mutator.typo_hints, mutator.external_config)
 
 
 EKS = Dialect(

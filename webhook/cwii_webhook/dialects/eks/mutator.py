@@ -30,7 +30,7 @@ from cwii_webhook.dialects.common.warnings import (
     unknown_container_warnings,
 )
 from cwii_webhook.dialects.eks.annotations import AGENT, ENABLED, POD_IDENTITY, eks_annotations
-from cwii_webhook.dialects.eks.request import RoleRequest, RoleRequests
+from cwii_webhook.dialects.eks.request import RoleRequest, RoleResolver
 from cwii_webhook.dialects.eks.settings import Settings
 
 PROVIDER = "aws"
@@ -48,28 +48,30 @@ class EksMutator:
 
     def __init__(self, settings: Settings) -> None:
         self._annotations = eks_annotations(settings.domain)
-        self._requests = RoleRequests(settings, self._annotations)
-        self._region = tuple(
+        self._roles = RoleResolver(settings, self._annotations)
+        self._region_env = tuple(
             [env_var(name, settings.region) for name in ("AWS_DEFAULT_REGION", "AWS_REGION")]
             if settings.region
             else []
         )
         known = [getattr(self._annotations, name) for name in self._annotations.__struct_fields__]
         self._typo_hints = TypoHints("eks", settings.domain, [*known, AGENT])
-        paths = (self._requests.sts, self._requests.agent)
-        self.volume_names = frozenset([path.volume for path in paths])
+        methods = (self._roles.sts, self._roles.agent)
+        self.volume_names = frozenset([method.volume for method in methods])
         self.env_names = frozenset(
             [*REGION_VARIABLES, REGIONAL_STS_VARIABLE]
-            + [path.token_file_variable for path in paths]
-            + [path.target_variable for path in paths]
+            + [method.token_file_variable for method in methods]
+            + [method.target_variable for method in methods]
         )
 
     @property
     def external_config(self) -> tuple[ExternalConfig, ...]:
-        return self._requests.external_config
+        return self._roles.external_config
 
     def skipped_containers(self, pod: Pod) -> frozenset[str]:
-        return parse_csv_names((pod.metadata.annotations or {}).get(self._annotations.skip.key, ""))
+        return parse_csv_names(
+            (pod.metadata.annotations or {}).get(self._annotations.skip_containers.key, "")
+        )
 
     def typo_hints(self, context: PodContext) -> tuple[str, ...]:
         name = context.pod.spec.service_account_name
@@ -82,47 +84,47 @@ class EksMutator:
         if not name:
             return Skip(PROVIDER, "no-account", "the pod names no ServiceAccount")
         if self._is_switched_off(context):
-            detail = f"the pod has the label {self._annotations.switched_off.key}"
+            detail = f"the pod has the label {self._annotations.skip_label.key}"
             return Skip(PROVIDER, "switched-off", detail)
         account = context.service_account(name)
-        request = self._requests(context, name, account)
+        request = self._roles(context, name, account)
         if request is None:
             ref = service_account_ref(context.namespace, name)
-            if account is None and not self._requests.roles:
+            if account is None and not self._roles.roles:
                 return Skip(PROVIDER, "no-account", f"there is no {ref}")
             detail = f"{ref} has no {self._annotations.role_arn.key}"
             return Skip(PROVIDER, "not-asked", detail)
         return self._injection(context, request)
 
     def _is_switched_off(self, context: PodContext) -> bool:
-        return self._annotations.switched_off.key in (context.pod.metadata.labels or ())
+        return self._annotations.skip_label.key in (context.pod.metadata.labels or ())
 
     def _injection(self, context: PodContext, request: RoleRequest) -> Injection:
-        path = request.path
-        token_file = f"{path.mount_path}/{path.file}"
+        method = request.method
+        token_file = f"{method.mount_path}/{method.file}"
         if runs_on_windows(context.pod):
             token_file = "C:" + token_file.replace("/", "\\")
         identity = (
-            env_var(path.target_variable, request.target.value),
-            env_var(path.token_file_variable, token_file),
+            env_var(method.target_variable, request.target.value),
+            env_var(method.token_file_variable, token_file),
         )
         token = {
             "audience": request.audience.value,
             "expirationSeconds": int(request.expiration.value),
-            "path": path.file,
+            "path": method.file,
         }
         skipped = self.skipped_containers(context.pod)
         return Injection(
             provider=PROVIDER,
             volumes=(
-                Volume(path.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),
+                Volume(method.volume, {"projected": {"sources": [{"serviceAccountToken": token}]}}),
             ),
             containers=tuple(self._containers(context, request, identity, skipped)),
-            labels={POD_IDENTITY: ENABLED} if path is self._requests.agent else {},
+            labels={POD_IDENTITY: ENABLED} if method is self._roles.agent else {},
             warnings=(
                 *self._value_warnings(request),
                 *self._skip_warnings(context, skipped),
-                *env_conflict_warnings(context, (*self._region, *identity), skipped),
+                *env_conflict_warnings(context, (*self._region_env, *identity), skipped),
             ),
             origins=tuple(self._origins(request, token_file)),
         )
@@ -134,7 +136,7 @@ class EksMutator:
         identity: tuple[EnvVar, EnvVar],
         skipped: frozenset[str],
     ) -> Iterator[ContainerInjection]:
-        mounts = (VolumeMount(request.path.volume, request.path.mount_path, read_only=True),)
+        mounts = (VolumeMount(request.method.volume, request.method.mount_path, read_only=True),)
         containers = [c for c in context.containers if c.name not in skipped]
         for ref, container in zip(context.container_refs(skipped), containers, strict=True):
             env = self._env(container, request, identity)
@@ -159,24 +161,24 @@ class EksMutator:
         sts = (EnvVar(REGIONAL_STS_VARIABLE, "regional"),)
         return (
             *(sts if request.regional_sts.value == "true" and not has_sts else ()),
-            *(() if has_region else self._region),
+            *(() if has_region else self._region_env),
             *(() if has_identity else identity),
         )
 
     def _origins(self, request: RoleRequest, token_file: str) -> Iterator[Origin]:
-        yield request.target.origin(request.path.target_variable)
-        yield Origin(request.path.token_file_variable, token_file)
+        yield request.target.origin(request.method.target_variable)
+        yield Origin(request.method.token_file_variable, token_file)
         yield request.audience.origin("audience")
         yield request.expiration.origin("expiration")
         if request.regional_sts.value == "true":
             yield replace(request.regional_sts, value="regional").origin(REGIONAL_STS_VARIABLE)
-        yield from (Origin(variable.name, variable.value) for variable in self._region)
+        yield from (Origin(variable.name, variable.value) for variable in self._region_env)
 
     def _value_warnings(self, request: RoleRequest) -> Iterator[str]:
         yield from (*request.expiration.warnings, *request.regional_sts.warnings)
         role = request.target
-        if request.path is self._requests.sts and not ROLE_ARN.fullmatch(role.value):
-            instance = self._requests.instance
+        if request.method is self._roles.sts and not ROLE_ARN.fullmatch(role.value):
+            instance = self._roles.instance
             problem = "which is no role's ARN: AWS will refuse it"
             if instance and not instance.account:
                 problem = (
@@ -187,7 +189,7 @@ class EksMutator:
         yield from expiration_warnings(seconds, self._annotations.expiration.key)
 
     def _skip_warnings(self, context: PodContext, skipped: frozenset[str]) -> Iterator[str]:
-        key = self._annotations.skip.key
+        key = self._annotations.skip_containers.key
         text = context.annotations.get(key)
         if skipped:
             yield from unknown_container_warnings(context, key, skipped)

@@ -31,7 +31,7 @@ _BOOLEANS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True) | dict.
 )
 
 
-class CredentialPath(Struct, frozen=True):
+class CredentialMethod(Struct, frozen=True):
     """One of the two ways to AWS credentials: web identity with STS, or the Pod Identity agent."""
 
     volume: str
@@ -41,7 +41,7 @@ class CredentialPath(Struct, frozen=True):
     target_variable: str  # names the role or the agent
 
 
-class Setting(Struct, frozen=True, gc=False):
+class ResolvedValue(Struct, frozen=True, gc=False):
     """A value and where it comes from. Without a source, it is a default of the webhook."""
 
     value: str
@@ -59,14 +59,14 @@ class Setting(Struct, frozen=True, gc=False):
 class RoleRequest(Struct, frozen=True):
     """What a pod asks for."""
 
-    path: CredentialPath
-    target: Setting  # the role's ARN or the agent's URI
-    audience: Setting
-    expiration: Setting
-    regional_sts: Setting
+    method: CredentialMethod
+    target: ResolvedValue  # the role's ARN or the agent's URI
+    audience: ResolvedValue
+    expiration: ResolvedValue
+    regional_sts: ResolvedValue
 
 
-class RoleRequests:
+class RoleResolver:
     """Resolves requests, with the settings and the external configuration of the webhook."""
 
     def __init__(self, settings: Settings, annotations: EksAnnotations) -> None:
@@ -74,14 +74,14 @@ class RoleRequests:
         self.roles = ConfigMapRoles(settings.namespace) if settings.config_map else None
         self.identities = AgentIdentities(settings.identities) if settings.identities else None
         self.instance = InstanceIdentity() if settings.compose else None
-        self.sts = CredentialPath(
+        self.sts = CredentialMethod(
             "aws-iam-token",
             settings.mount_path,
             "token",
             "AWS_WEB_IDENTITY_TOKEN_FILE",
             "AWS_ROLE_ARN",
         )
-        self.agent = CredentialPath(
+        self.agent = CredentialMethod(
             agent.volume_name,
             agent.mount_path,
             agent.token_path,
@@ -90,8 +90,8 @@ class RoleRequests:
         )
         self._settings = settings
         self._annotations = annotations
-        self._default_expiration = Setting(str(max(MIN_TOKEN_SECONDS, settings.expiration)))
-        self._default_regional = Setting("true" if settings.regional else "false")
+        self._default_expiration = ResolvedValue(str(max(MIN_TOKEN_SECONDS, settings.expiration)))
+        self._default_regional = ResolvedValue("true" if settings.regional else "false")
 
     @property
     def external_config(self) -> tuple[ExternalConfig, ...]:
@@ -99,29 +99,31 @@ class RoleRequests:
         return tuple([source for source in sources if source])
 
     def __call__(
-        self, context: PodContext, name: str, account: AnnotationSource | None
+        self, context: PodContext, account_name: str, account: AnnotationSource | None
     ) -> RoleRequest | None:
         """Returns the request, or None if the pod's ServiceAccount has no role."""
-        if self.identities and (context.namespace, name) in self.identities.pairs:
-            return self._agent_request(context, name, account)
+        if self.identities and (context.namespace, account_name) in self.identities.pairs:
+            return self._agent_request(context, account_name, account)
         if account and account.annotations.get(self._annotations.role_arn.key):
             return self._annotated_request(context, account)
-        entry = self._entry(context, name)
+        entry = self._entry(context, account_name)
         if not self.roles or entry is None or not entry.rolearn:
             return None
-        expiration, regional = self._entry_settings(context, name, entry)
+        expiration, regional = self._entry_settings(context, account_name, entry)
         role, audience = [
-            Setting(text, f"{context.namespace}/{name}", self.roles.ref)
+            ResolvedValue(text, f"{context.namespace}/{account_name}", self.roles.ref)
             for text in (self._full_arn(entry.rolearn), entry.audience)
         ]
         return RoleRequest(self.sts, role, audience, expiration, regional)
 
     def _annotated_request(self, context: PodContext, account: AnnotationSource) -> RoleRequest:
         values, keys = account.annotations, self._annotations
-        role = Setting(self._full_arn(values[keys.role_arn.key]), keys.role_arn.key, account.ref)
-        audience = Setting(self._settings.audience)
+        role = ResolvedValue(
+            self._full_arn(values[keys.role_arn.key]), keys.role_arn.key, account.ref
+        )
+        audience = ResolvedValue(self._settings.audience)
         if keys.audience.key in values:
-            audience = Setting(values[keys.audience.key], keys.audience.key, account.ref)
+            audience = ResolvedValue(values[keys.audience.key], keys.audience.key, account.ref)
         expiration = self._expiration(context, self._account_expiration(account))
         return RoleRequest(self.sts, role, audience, expiration, self._regional(account))
 
@@ -141,14 +143,17 @@ class RoleRequests:
         elif entry:
             expiration, regional = self._entry_settings(context, name, entry)
         else:
-            expiration, regional = self._expiration(context, Setting(str(DAY))), Setting("false")
+            expiration, regional = (
+                self._expiration(context, ResolvedValue(str(DAY))),
+                ResolvedValue("false"),
+            )
         if expiration.value == str(DAY):
             jitter = zlib.crc32(context.uid.encode()) % (MAX_JITTER + 1)
             expiration = replace(expiration, value=str(DAY - jitter))
-        target, audience = Setting(agent.full_uri), Setting(agent.audience)
+        target, audience = ResolvedValue(agent.full_uri), ResolvedValue(agent.audience)
         return RoleRequest(self.agent, target, audience, expiration, regional)
 
-    def _regional(self, account: AnnotationSource) -> Setting:
+    def _regional(self, account: AnnotationSource) -> ResolvedValue:
         key, default = self._annotations.regional.key, self._default_regional
         text = account.annotations.get(key)
         if text is None:
@@ -156,18 +161,20 @@ class RoleRequests:
         if text not in _BOOLEANS:
             warning = f"{key} of {account} is {printable(text)}, neither true nor false: "
             return replace(default, warnings=(f"{warning}it is taken for {default.value}",))
-        return Setting("true" if _BOOLEANS[text] else "false", key, account.ref)
+        return ResolvedValue("true" if _BOOLEANS[text] else "false", key, account.ref)
 
-    def _account_expiration(self, account: AnnotationSource) -> Setting:
+    def _account_expiration(self, account: AnnotationSource) -> ResolvedValue:
         text = account.annotations.get(self._annotations.expiration.key)
         return self._parse_expiration(text, account.ref, self._default_expiration)
 
-    def _expiration(self, context: PodContext, default: Setting) -> Setting:
+    def _expiration(self, context: PodContext, default: ResolvedValue) -> ResolvedValue:
         """The pod's own annotation takes precedence over the default."""
         text = context.annotations.get(self._annotations.expiration.key)
         return self._parse_expiration(text, context.ref, default)
 
-    def _parse_expiration(self, text: str | None, ref: ObjectRef, default: Setting) -> Setting:
+    def _parse_expiration(
+        self, text: str | None, ref: ObjectRef, default: ResolvedValue
+    ) -> ResolvedValue:
         if text is None:
             return default
         key = self._annotations.expiration.key
@@ -183,7 +190,7 @@ class RoleRequests:
         if seconds < MIN_TOKEN_SECONDS:
             text = f"{key} of {ref} is {seconds}, and no token lasts less than "
             warnings = (f"{text}{MIN_TOKEN_SECONDS} seconds: {MIN_TOKEN_SECONDS} is used",)
-        return Setting(str(max(MIN_TOKEN_SECONDS, seconds)), key, ref, warnings)
+        return ResolvedValue(str(max(MIN_TOKEN_SECONDS, seconds)), key, ref, warnings)
 
     def _full_arn(self, role: str) -> str:
         return self.instance.full_arn(role) if self.instance else role
@@ -193,11 +200,11 @@ class RoleRequests:
 
     def _entry_settings(
         self, context: PodContext, name: str, entry: RoleEntry
-    ) -> tuple[Setting, Setting]:
+    ) -> tuple[ResolvedValue, ResolvedValue]:
         """Returns the token's lifetime, and whether the regional STS endpoint is used."""
         key, ref = f"{context.namespace}/{name}", self.roles.ref if self.roles else None
         expiration = self._default_expiration
         if entry.tokenexpiration:
-            expiration = Setting(str(max(MIN_TOKEN_SECONDS, entry.tokenexpiration)), key, ref)
-        regional = Setting("true" if entry.useregionalsts else "false", key, ref)
+            expiration = ResolvedValue(str(max(MIN_TOKEN_SECONDS, entry.tokenexpiration)), key, ref)
+        regional = ResolvedValue("true" if entry.useregionalsts else "false", key, ref)
         return self._expiration(context, expiration), regional

@@ -24,7 +24,7 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _MOUNT = re.compile(r"/[^:]*")
 
 
-class Container(Struct, frozen=True):
+class Agent(Struct, frozen=True):
     """Settings of EKS Pod Identity's agent, which runs on each node."""
 
     audience: str = "pods.eks.amazonaws.com"
@@ -45,7 +45,7 @@ class Settings(Struct, frozen=True):
     namespace: str = "eks"
     compose: bool = False
     identities: str = ""  # path of the file with the identities that use the agent
-    container: Container = Container()
+    container: Agent = Agent()
 
     def __post_init__(self) -> None:
         """Checks values with which the API server would refuse every injected pod."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from cwii_webhook.dialects.dialect import Behavior, Dialect
+from cwii_webhook.dialects.dialect import Dialect, DialectBehavior
 from cwii_webhook.dialects.gcpwif import annotations as keys
 from cwii_webhook.dialects.gcpwif.mutator import GcpwifMutator
 from cwii_webhook.dialects.gcpwif.settings import FLAGS, SERVING, Settings, parse_settings
 from cwii_webhook.settings.flags import ParsedFlags
 
 
-def _build(flags: ParsedFlags, _program: str) -> Behavior:
+def _build(flags: ParsedFlags, _program: str) -> DialectBehavior:
     mutator = GcpwifMutator(parse_settings(flags))
-    return Behavior((mutator,), mutator.typo_hints)
+    return DialectBehavior((mutator,), mutator.typo_hints)
 
 
 GCPWIF = Dialect(

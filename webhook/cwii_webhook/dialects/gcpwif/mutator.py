@@ -132,7 +132,7 @@ class GcpwifMutator:
                 ]
             ),
             helpers=(self._setup.helper(pod, request),) if mode == "gcloud" else (),
-            replaces=REPLACED_NAMES[mode],
+            replaced_names=REPLACED_NAMES[mode],
             annotations=self._output_annotations(request),
             warnings=(
                 *self._value_warnings(request),

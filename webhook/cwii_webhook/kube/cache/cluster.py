@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from cwii_webhook.admission.cluster_view import ClusterView, LookupFailed, ObjectMetadata, ObjectRef
 from cwii_webhook.admission.injection import ConfigMap
-from cwii_webhook.kube.access import Access, Server
+from cwii_webhook.kube.access import Access, ApiServer
 from cwii_webhook.kube.cache.config_maps import ConfigMapWriter
 from cwii_webhook.kube.cache.informer import CacheSettings, Informer
-from cwii_webhook.kube.cache.lookups import CachedView
+from cwii_webhook.kube.cache.lookups import ReviewView
 from cwii_webhook.kube.cache.watch import Report
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Backoff, Clock
@@ -79,7 +79,7 @@ class ConnectedCluster:
     def errors(self) -> list[str]:
         return self._informer.errors() if self._informer else [self._problem]
 
-    def view(self, seconds: float) -> CachedView:
+    def view(self, seconds: float) -> ReviewView:
         if self._informer is None:
             raise LookupFailed(self._problem)
         return self._informer.view(self._clock.now() + seconds)
@@ -88,7 +88,7 @@ class ConnectedCluster:
         """Returns the object from the cache, regardless of its age."""
         return self._informer.get_cached(ref) if self._informer else None
 
-    def get_server(self, ref: ObjectRef) -> Server | None:
+    def get_server(self, ref: ObjectRef) -> ApiServer | None:
         return self._informer.get_server(ref) if self._informer else None
 
     async def write(self, config_map: ConfigMap, view: ClusterView) -> None:

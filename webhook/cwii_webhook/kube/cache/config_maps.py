@@ -19,7 +19,7 @@ from cwii_webhook.admission.cluster_view import (
     namespace_ref,
 )
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
-from cwii_webhook.kube.access import Server
+from cwii_webhook.kube.access import ApiServer
 from cwii_webhook.kube.client import Client
 from cwii_webhook.kube.clock import Clock, TimedOut, with_timeout
 from cwii_webhook.kube.errors import BadAccess, StatusError, Unreachable
@@ -59,7 +59,7 @@ class NamespaceState(Struct, frozen=True):
     """The ConfigMaps of one namespace. The UID changes if the namespace is created again."""
 
     uid: str
-    server: Server
+    server: ApiServer
     config_maps: dict[str, ConfigMapState]
 
 

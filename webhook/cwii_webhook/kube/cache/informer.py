@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.kube.access import Access, Server
-from cwii_webhook.kube.cache.lookups import CachedView, LookupLimits, Lookups
+from cwii_webhook.kube.access import Access, ApiServer
+from cwii_webhook.kube.cache.lookups import LookupLimits, Lookups, ReviewView
 from cwii_webhook.kube.cache.store import Cache
 from cwii_webhook.kube.cache.watch import Report, Watch
 from cwii_webhook.kube.client import Client
@@ -62,14 +62,14 @@ class Informer:
             await self._lookups.close()
             await self._client.close()
 
-    def view(self, deadline: float) -> CachedView:
+    def view(self, deadline: float) -> ReviewView:
         return self._lookups.view(deadline)
 
     def get_cached(self, ref: ObjectRef) -> ObjectMetadata | None:
         """Returns the object from the cache, regardless of its age."""
         return self._cache.get(ref)
 
-    def get_server(self, ref: ObjectRef) -> Server | None:
+    def get_server(self, ref: ObjectRef) -> ApiServer | None:
         """Returns the server that the cached state of the object was read from."""
         return self._cache.get_server(ref)
 

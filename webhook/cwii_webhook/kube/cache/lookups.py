@@ -54,7 +54,7 @@ class LookupLimits:
     their own, so that misses cannot use it up.
     """
 
-    grace: float = 0.2  # seconds within which an object that was not found is read again
+    grace: float = 0.2  # seconds; an object that was not found is read once more after half of it
     misses_per_second: float = 50.0
     misses_burst: float = 100.0
     refreshes_per_second: float = 50.0
@@ -90,11 +90,11 @@ class Lookups:
         self._running: dict[ObjectRef, asyncio.Task[ObjectMetadata | None]] = {}
         self._unreachable_until = clock.now()  # end of the assumed outage of the API server
 
-    def view(self, deadline: float) -> CachedView:
+    def view(self, deadline: float) -> ReviewView:
         """Returns the view for one review. `deadline` is a time of the clock."""
-        return CachedView(self, deadline)
+        return ReviewView(self, deadline)
 
-    def get(self, ref: ObjectRef) -> ObjectMetadata | None:
+    def get_known(self, ref: ObjectRef) -> ObjectMetadata | None:
         """Returns the object from a current cache, or from a recent lookup.
 
         Returns None if there is no such object. Raises NotCached if a lookup must decide that.
@@ -222,7 +222,7 @@ class Lookups:
             del self._results[oldest]
 
 
-class CachedView:
+class ReviewView:
     """The view of one review: the cache, plus the results of the review's lookups.
 
     A lookup's result stays the same for the whole review.
@@ -233,7 +233,7 @@ class CachedView:
         self._results: dict[ObjectRef, ObjectMetadata | None] = {}
 
     def get(self, ref: ObjectRef) -> ObjectMetadata | None:
-        return self._results[ref] if ref in self._results else self._lookups.get(ref)
+        return self._results[ref] if ref in self._results else self._lookups.get_known(ref)
 
     async def look_up(self, ref: ObjectRef) -> None:
         """Reads the object, so that `get` returns it. Raises LookupFailed or LookupRefused."""

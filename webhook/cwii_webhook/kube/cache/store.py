@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from cwii_webhook.admission.cluster_view import ObjectMetadata, ObjectRef
-from cwii_webhook.kube.access import Server
+from cwii_webhook.kube.access import ApiServer
 from cwii_webhook.kube.clock import Clock
 from cwii_webhook.kube.resources import ApiResource
 
@@ -22,7 +22,7 @@ class ResourceCache:
         self.resource = resource
         self.is_synced = False
         self.is_absent = False  # the cluster does not serve this resource
-        self.server: Server | None = None  # the server that the objects were read from
+        self.server: ApiServer | None = None  # the server that the objects were read from
         self._clock = clock
         self._updated_at = clock.now()
         self._objects: Objects = {}
@@ -43,7 +43,7 @@ class ResourceCache:
     def touch(self) -> None:
         self._updated_at = self._clock.now()
 
-    def replace(self, objects: Objects, server: Server, *, is_absent: bool = False) -> None:
+    def replace(self, objects: Objects, server: ApiServer, *, is_absent: bool = False) -> None:
         self._objects, self.server, self.is_absent, self.is_synced = (
             objects,
             server,
@@ -85,7 +85,7 @@ class Cache:
         resource_cache = self.get_resource_cache(ref)
         return resource_cache.get(ref) if resource_cache else None
 
-    def get_server(self, ref: ObjectRef) -> Server | None:
+    def get_server(self, ref: ObjectRef) -> ApiServer | None:
         """Returns the server that the object's resource was read from."""
         resource_cache = self.get_resource_cache(ref)
         return resource_cache.server if resource_cache else None
