@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cwii_webhook.__main__ import run
 from cwii_webhook.admission.admit import Decision, Route
-from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.decision_log import DecisionLog, summarize
 from cwii_webhook.dialects.dialect import Dialect, build_service
 from cwii_webhook.dialects.registry import ALL
 from cwii_webhook.telemetry.log import Log
@@ -85,7 +85,7 @@ def log_lines(dialect: str, file: Path) -> list[dict[str, Any]]:
         for outcome, decide in DECISIONS.items():
             pod, decision = decide(dialect)
             assert decision.outcome == outcome
-            log.log_decision(dialect, make_request(pod), decision)
+            log.log_decision(make_request(pod), summarize(dialect, decision))
         log.log_undecided(dialect, make_request(make_pod({})), "REASON")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines:

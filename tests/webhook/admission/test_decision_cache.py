@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import os
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
+from cwii_webhook.admission import decision_cache, review
 from cwii_webhook.admission.admit import Route, admit
 from cwii_webhook.admission.cluster_view import (
     ClusterView,
@@ -21,13 +24,14 @@ from cwii_webhook.admission.cluster_view import (
 )
 from cwii_webhook.admission.decision_cache import (
     MAX_CACHE_BYTES,
+    MAX_ENTRIES,
     MAX_REVIEW_BYTES,
     DecisionCache,
     Entry,
     RecordingView,
     decode_compared,
 )
-from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.decision_log import DecisionLog, summarize
 from cwii_webhook.admission.handler import AdmissionHandler, build_response
 from cwii_webhook.admission.injection import ConfigMap
 from cwii_webhook.admission.review import decode_review
@@ -38,6 +42,7 @@ from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 Json = dict[str, Any]
 
@@ -256,7 +261,9 @@ def edited(draw: st.DrawFn, pod: Json) -> Json:
     pod = copy.deepcopy(pod)
     parent, key, name = draw(st.sampled_from(list_nodes(pod)))
     value = parent[key]
-    if isinstance(value, list) and name in ITEMS and draw(st.booleans()):
+    if isinstance(value, list) and len(cast("list[Any]", value)) > 1 and draw(st.booleans()):
+        cast("list[Any]", value).reverse()
+    elif isinstance(value, list) and name in ITEMS and draw(st.booleans()):
         cast("list[Json]", value).append(copy.deepcopy(draw(st.sampled_from(ITEMS[name]))))
     elif isinstance(value, dict) and draw(st.booleans()):
         kind = "container" if isinstance(key, int) and "image" in value else name
@@ -292,17 +299,15 @@ def test_cached_decision_equals_a_fresh_one_for_pods_that_differ_in_one_field(
 def decide(
     cache: DecisionCache, route: Route, view: ClusterView, body: bytes
 ) -> tuple[Entry | None, bool]:
-    """Asks the cache, and stores a fresh decision.
-
-    Returns the hit, and whether a next get would hit.
-    """
-    key = decode_compared(body)
-    assert key
-    hit = cache.get(key, view)
+    """Asks the cache, and stores a fresh decision. Returns the hit, and whether a next get hits."""
+    review = decode_compared(body)
+    assert review
+    hit = cache.get(review, view)
     recording = RecordingView(view)
     decision = admit(route, decode_review(body).request, recording)
-    cache.put(key, recording.reads, decision, build_response("", decision), len(body))
-    return hit, cache.get(key, view) is not None
+    summary = summarize(route.dialect, decision)
+    cache.put(review, decision, Entry(recording.reads, build_response("", decision), summary))
+    return hit, cache.get(review, view) is not None
 
 
 def is_cached(body: bytes, route: Route = ROUTES["eks"]) -> bool:
@@ -320,7 +325,7 @@ def test_pods_of_a_workload_share_an_entry() -> None:
     hit, _ = decide(cache, route, view, encode(json.loads(second), "uid-2"))
 
     assert hit
-    assert hit.decision.outcome == "injected"
+    assert hit.summary.outcome == "injected"
     assert len(cache) == 1
 
 
@@ -362,11 +367,12 @@ def with_item(field: str, item: Json) -> Json:
     [
         (encode(with_item("env", {"name": "AWS_ROLE_ARN", "value": "own"})), "eks"),
         (encode(with_item("volumes", {"name": "aws-iam-token", "emptyDir": {}})), "eks"),
+        (encode(with_item("volumeMounts", {"name": "aws-iam-token", "mountPath": "/own"})), "eks"),
         (encode(with_item("initContainers", {"name": "gcloud-setup"})), "gcpwif"),
         (encode(POD, subResource="ephemeralcontainers"), "eks"),
         (encode(POD), "eks with the path of the token"),
     ],
-    ids=["variable", "volume", "helper container", "ephemeral containers", "token path"],
+    ids=["variable", "volume", "mount", "helper container", "ephemeral containers", "token path"],
 )
 def test_decision_that_reads_more_than_the_key_is_not_cached(body: bytes, route: str) -> None:
     assert is_cached(encode(POD))
@@ -410,31 +416,91 @@ def test_other_bodies_have_no_key(body: bytes) -> None:
     assert decode_compared(body) is None
 
 
-def test_size_of_the_cache_is_bounded() -> None:
+def make_large_pod(number: int, count: int, **lists: Json) -> Json:
+    """A pod with `count` items in each of the given lists."""
+    items = {name: [item] * count for name, item in lists.items()}
+    spec: Json = {"containers": [{}], "serviceAccountName": "shop", **items}
+    return {"metadata": {"generateName": f"pod-{number}-"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "lists"),
+    [
+        ("cwii", 500, {"containers": {}}),
+        ("cwii", 20, {"containers": make_container("web")}),
+        ("eks", 12_000, {"containers": {}}),
+        ("eks", 10_000, {"volumes": {}}),
+        ("gcpwif", 1, {"volumes": {}}),
+    ],
+    ids=["500 containers", "real containers", "refused", "volumes", "small pods"],
+)
+def test_memory_of_the_cache_is_bounded(name: str, count: int, lists: Json) -> None:
+    """Half as much again as the estimate is allowed: it counts texts, and not all objects."""
+    route, view = ROUTES[name], make_view()
+    cache = DecisionCache(route)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for number in range(max(60, min(600, 60_000 // count))):
+            decide(cache, route, view, encode(make_large_pod(number, count, **lists)))
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert after - before <= 1.5 * MAX_CACHE_BYTES
+
+
+def test_old_versions_of_cluster_objects_are_counted() -> None:
+    """A tenant can change a large annotation between two pods."""
     route, view = ROUTES["eks"], make_view()
     cache = DecisionCache(route)
-    padding = "x" * (MAX_REVIEW_BYTES // 2)
-    for number in range(MAX_CACHE_BYTES // MAX_REVIEW_BYTES):
-        pod = copy.deepcopy(POD)
-        pod["metadata"] |= {"generateName": f"pod-{number}-", "annotations": {"pad": padding}}
+    ref = service_account_ref("shop", "shop")
+    for number in range(400):
+        annotations = {**ANNOTATIONS, "eks.amazonaws.com/x": f"{number:0100000}"}
+        view.objects[ref] = ObjectMetadata(annotations)
+        pod = {**POD, "metadata": {**POD["metadata"], "generateName": f"pod-{number}-"}}
         decide(cache, route, view, encode(pod))
 
-    assert 0 < len(cache) * len(padding) <= MAX_CACHE_BYTES
+    assert 0 < len(cache) <= MAX_CACHE_BYTES // 100_000
+
+
+def test_number_of_entries_is_bounded() -> None:
+    route, view = ROUTES["eks"], make_view()
+    cache = DecisionCache(route)
+    for number in range(MAX_ENTRIES + 10):
+        decide(cache, route, view, encode(make_large_pod(number, 0)))
+
+    assert len(cache) == MAX_ENTRIES
 
 
 def test_least_recently_used_entry_is_removed_first() -> None:
     route, view = ROUTES["eks"], make_view()
     cache = DecisionCache(route)
-    bodies: list[bytes] = []
-    while len(cache) == len(bodies):
-        pod = copy.deepcopy(POD)
-        pod["metadata"] |= {
-            "generateName": f"pod-{len(bodies)}-",
-            "annotations": {"pad": "x" * (MAX_REVIEW_BYTES // 2)},
-        }
-        bodies.append(encode(pod))
-        decide(cache, route, view, bodies[-1])
+    bodies = [encode(make_large_pod(number, 0)) for number in range(MAX_ENTRIES + 1)]
+    for body in bodies:
+        decide(cache, route, view, body)
         decide(cache, route, view, bodies[0])
 
     assert decide(cache, route, view, bodies[0])[0]
     assert decide(cache, route, view, bodies[1])[0] is None
+
+
+# Fields that no decision reads.
+UNREAD = {"ephemeral_containers"}
+
+
+@pytest.mark.parametrize(
+    ("read", "compared"),
+    [
+        (review.Pod, decision_cache.ComparedPod),
+        (review.Metadata, decision_cache.ComparedMetadata),
+        (review.Spec, decision_cache.ComparedSpec),
+        (review.Container, decision_cache.ComparedContainer),
+        (review.VolumeMount, decision_cache.ComparedMount),
+    ],
+)
+def test_cache_compares_all_fields_that_decisions_can_read(
+    read: type[Struct], compared: type[Struct]
+) -> None:
+    assert {*read.__struct_fields__} - UNREAD <= {*compared.__struct_fields__}

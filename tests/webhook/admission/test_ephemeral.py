@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admission.admit import Decision, admit
-from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.decision_log import DecisionLog, summarize
 from cwii_webhook.admission.dry_run import apply_patch
 from cwii_webhook.admission.patch import Op
 from cwii_webhook.admission.review import encode
@@ -129,7 +129,7 @@ def test_decision_has_metrics_audit_annotations_and_warnings() -> None:
     decision, _ = add_ephemeral(pod, container)
     metrics = Metrics()
     DecisionLog(metrics, Log(DEV_NULL), tuple(ROUTES)).log_decision(
-        "cwii", make_request(pod), decision
+        make_request(pod), summarize("cwii", decision)
     )
 
     assert decision.audit == {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cwii_webhook.admission.admit import Decision, admit
-from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.decision_log import DecisionLog, summarize
 from cwii_webhook.admission.handler import build_response
 from cwii_webhook.telemetry.log import Log
 from cwii_webhook.telemetry.metrics import Metrics
@@ -80,7 +80,7 @@ def test_log_gives_the_reason_for_no_injection(
         path = tmp_path / log_level
         with path.open("w+") as file:
             DecisionLog(Metrics(), Log(file.fileno(), log_level), tuple(ROUTES)).log_decision(
-                "cwii", make_request(make_pod()), decision
+                make_request(make_pod()), summarize("cwii", decision)
             )
             lines[log_level] = [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import blake2b
 
 import msgspec
 from msgspec import Raw, Struct
@@ -16,13 +18,16 @@ from cwii_webhook.admission.cluster_view import (
     ObjectRef,
     OwnerReference,
 )
+from cwii_webhook.admission.decision_log import DecisionSummary
 from cwii_webhook.admission.injection import NO_TOKEN, NO_TOKEN_MOUNT
 from cwii_webhook.admission.patch import clean_path
-from cwii_webhook.admission.review import ApiObject, Kind, Response
+from cwii_webhook.admission.review import ApiObject, Kind, Response, encode
 
-MAX_REVIEW_BYTES = 64 << 10  # bytes; for longer reviews, decoding is most of the work
-MAX_CACHE_BYTES = 8 << 20  # bytes of all entries together
-ENTRY_FACTOR = 4  # an entry takes at most so many times the size of its review
+MAX_REVIEW_BYTES = 64 << 10  # for longer reviews, decoding is most of the work
+MAX_CACHE_BYTES = 8 << 20  # estimated, for one route
+MAX_ENTRY_BYTES = MAX_CACHE_BYTES // 32
+MAX_ENTRIES = 512
+ENTRY_OVERHEAD, READ_OVERHEAD = 2048, 256  # bytes of the objects that hold the texts
 
 # The API server gives each pod a volume with its own token. The random name of that volume is not
 # part of the key.
@@ -30,12 +35,11 @@ TOKEN_VOLUME_PREFIX = "kube-api-access-"  # noqa: S105 - a name
 TOKEN_PATH = NO_TOKEN_MOUNT.mount_path
 
 Reads = tuple[tuple[ObjectRef, ObjectMetadata | None], ...]
-WorkloadKey = tuple[object, ...]
 
 
-# The types below declare all that a decision reads of a review. The pod is compared as a whole,
-# WorkloadKey has the rest, and the log needs uid and dry_run. Raw values are compared byte by
-# byte, because an API server writes the same value in the same way.
+# The types below declare all that a decision reads of a review. `DecisionCache` hashes the pod and
+# some fields of the request; the log needs uid and dry_run. Raw values are compared byte by byte,
+# because an API server writes the same value in the same way.
 
 
 class EnvName(ApiObject, frozen=True):
@@ -114,13 +118,30 @@ class ComparedReview(ApiObject, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A decision with its response, its pod, and the cluster objects that it read."""
+    """The response to one pod, what the log shows of it, and the cluster objects that it read.
 
-    pod: ComparedPod
+    An entry keeps neither the pod nor the decision, whose sizes strangers can choose.
+    """
+
     reads: Reads
-    decision: Decision
     response: Response
-    estimated_bytes: int
+    summary: DecisionSummary
+
+    @property
+    def estimated_bytes(self) -> int:
+        response, fields = self.response, self.summary.fields
+        texts = [str(value) for value in (*fields.values(), *response.audit_annotations.values())]
+        objects = [metadata.annotations for _, metadata in self.reads if metadata]
+        return (
+            ENTRY_OVERHEAD
+            + (len(response.patch) if isinstance(response.patch, bytes) else 0)
+            + sum(map(len, (*response.warnings, *texts)))
+            + sum([READ_OVERHEAD + _size(annotations) for annotations in objects])
+        )
+
+
+def _size(annotations: Mapping[str, str]) -> int:
+    return sum([len(key) + len(text) for key, text in annotations.items()])
 
 
 class RecordingView:
@@ -191,12 +212,12 @@ def _mounts_token(mount: ComparedMount) -> bool:
 
 
 class DecisionCache:
-    """A least-recently-used cache for the decisions of one route, with one entry for each workload.
+    """A least-recently-used cache for the responses of one route.
 
     An entry serves a pod if all that the decision read is the same: the fields of the pod that
-    `KeyPod` declares, and the cluster objects. Some decisions read more, and are not cached:
-    - The pod has a variable, volume or helper container that the route injects. The decision
-      compares their values.
+    `ComparedPod` declares, and the cluster objects. Some decisions read more, and are not cached:
+    - The pod has a variable, a volume, a mount or a helper container with a name that the route
+      injects. The decision compares their values and uses their indexes.
     - The route injects a mount at the path of the pod's own token, which the key leaves out.
     - A ConfigMap must exist before the pod, or the review is about ephemeral containers.
     - The route has external configuration, which can change between two reviews.
@@ -208,16 +229,16 @@ class DecisionCache:
         patterns = frozenset[str]().union(*[m.volume_names for m in route.mutators])
         # A name counts as a prefix too. A longer name then only costs a cache miss.
         self._volume_prefixes = (NO_TOKEN.name, *[name.removesuffix("*") for name in patterns])
-        self._entries: OrderedDict[WorkloadKey, Entry] = OrderedDict()
+        self._entries: OrderedDict[bytes, Entry] = OrderedDict()
         self._size = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def get(self, review: ComparedReview, view: ClusterView) -> Entry | None:
-        bucket = _workload_key(review)
-        entry = self._entries.get(bucket)
-        if entry is None or entry.pod != review.request.object:
+        key = _key(review)
+        entry = self._entries.get(key)
+        if entry is None:
             return None
         try:
             for ref, metadata in entry.reads:
@@ -225,53 +246,43 @@ class DecisionCache:
                     return None
         except NotCached:
             return None
-        self._entries.move_to_end(bucket)
+        self._entries.move_to_end(key)
         return entry
 
-    def put(
-        self,
-        review: ComparedReview,
-        reads: Reads,
-        decision: Decision,
-        response: Response,
-        size: int,
-    ) -> None:
-        """Stores a decision on a review of `size` bytes."""
-        pod = review.request.object
-        if not self._is_cacheable(review, decision):
+    def put(self, review: ComparedReview, decision: Decision, entry: Entry) -> None:
+        key, size = _key(review), entry.estimated_bytes
+        if size > MAX_ENTRY_BYTES or not self._is_cacheable(review, decision):
             return
-        bucket = _workload_key(review)
-        self._remove(bucket)
-        self._entries[bucket] = Entry(pod, reads, decision, response, ENTRY_FACTOR * size)
-        self._size += ENTRY_FACTOR * size
-        while self._size > MAX_CACHE_BYTES:
+        self._remove(key)
+        self._entries[key] = entry
+        self._size += size
+        while self._size > MAX_CACHE_BYTES or len(self._entries) > MAX_ENTRIES:
             self._remove(next(iter(self._entries)))
 
     def _is_cacheable(self, review: ComparedReview, decision: Decision) -> bool:
-        pod = review.request.object
-        containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+        if decision.prerequisites or review.request.sub_resource:
+            return False
+        spec = review.request.object.spec
+        containers = (*(spec.init_containers or ()), *(spec.containers or ()))
         helpers = [helper.name for i in decision.injections for helper in i.helpers]
-        mounts = [m for i in decision.injections for c in i.containers for m in c.volume_mounts]
+        injected = [m for i in decision.injections for c in i.containers for m in c.volume_mounts]
+        existing = [mount.name for c in containers for mount in c.volume_mounts or ()]
+        existing += [volume.name for volume in spec.volumes or ()]
         return not (
-            bool(decision.prerequisites)
-            or bool(review.request.sub_resource)
-            or any(clean_path(mount.mount_path) == TOKEN_PATH for mount in mounts)
-            or any(
-                volume.name.startswith(self._volume_prefixes) for volume in pod.spec.volumes or ()
-            )
+            any(clean_path(mount.mount_path) == TOKEN_PATH for mount in injected)
+            or any(name.startswith(self._volume_prefixes) for name in existing)
             or any(container.name in helpers for container in containers)
             or any(v.name in self._env_names for c in containers for v in c.env or ())
         )
 
-    def _remove(self, bucket: WorkloadKey) -> None:
-        entry = self._entries.pop(bucket, None)
+    def _remove(self, key: bytes) -> None:
+        entry = self._entries.pop(key, None)
         if entry:
             self._size -= entry.estimated_bytes
 
 
-def _workload_key(review: ComparedReview) -> WorkloadKey:
-    """Identifies the workload. Pods of one ReplicaSet have the same generateName."""
+def _key(review: ComparedReview) -> bytes:
+    """Hashes all that a decision reads of a review."""
     request = review.request
-    meta = request.object.metadata
-    kind = (request.kind.group, request.kind.kind, request.operation, request.sub_resource)
-    return (*kind, request.namespace, meta.name, meta.generate_name)
+    fields = (request.kind, request.operation, request.sub_resource, request.namespace)
+    return blake2b(encode((fields, request.object)), digest_size=32).digest()

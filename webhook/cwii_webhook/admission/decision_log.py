@@ -2,17 +2,62 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Protocol, get_args
+
+from msgspec import Struct
 
 from cwii_webhook.admission.admit import Decision
-from cwii_webhook.admission.decision_cache import ComparedRequest
 from cwii_webhook.admission.injection import Reason
-from cwii_webhook.admission.review import Request
 from cwii_webhook.telemetry.log import Log, Value
 from cwii_webhook.telemetry.metrics import Metrics
 
 OUTCOMES = ("injected", "nothing", "refused", "undecided", "unreadable")
 PROVIDERS = ("aws", "az", "azure", "gcp", "")
+
+
+class NamedObject(Protocol):
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def generate_name(self) -> str | None: ...
+
+
+class LoggedPod(Protocol):
+    @property
+    def metadata(self) -> NamedObject: ...
+
+
+class LoggedRequest(Protocol):
+    """The fields of a request that a log line shows."""
+
+    @property
+    def uid(self) -> str: ...
+    @property
+    def namespace(self) -> str | None: ...
+    @property
+    def dry_run(self) -> bool | None: ...
+    @property
+    def object(self) -> LoggedPod | None: ...
+
+
+class DecisionSummary(Struct, frozen=True):
+    """What the metrics and the log show of a decision, without the pod."""
+
+    dialect: str
+    outcome: str
+    level: str
+    counters: tuple[tuple[str, str, str, str], ...]  # labels of cwii_decisions_total
+    fields: Mapping[str, Value]
+
+
+def summarize(dialect: str, decision: Decision) -> DecisionSummary:
+    counters = [(dialect, i.provider, "injected", "") for i in decision.injections]
+    counters += [(dialect, skip.provider, "nothing", skip.reason) for skip in decision.skips]
+    if decision.outcome == "refused":
+        counters.append((dialect, "", "refused", ""))
+    level = "debug" if decision.outcome == "nothing" and not decision.warnings else "info"
+    return DecisionSummary(dialect, decision.outcome, level, tuple(counters), _fields(decision))
 
 
 class DecisionLog:
@@ -29,21 +74,14 @@ class DecisionLog:
             reason=("", *get_args(Reason)),
         )
 
-    def log_decision(
-        self, dialect: str, request: Request | ComparedRequest, decision: Decision
-    ) -> None:
-        for injection in decision.injections:
-            self._decisions.add(dialect, injection.provider, "injected", "")
-        for skip in decision.skips:
-            self._decisions.add(dialect, skip.provider, "nothing", skip.reason)
-        if decision.outcome == "refused":
-            self._decisions.add(dialect, "", "refused", "")
-        level = "debug" if decision.outcome == "nothing" and not decision.warnings else "info"
-        if self._log.is_enabled(level):
-            fields = {**_fields(decision), **_pod_fields(dialect, request)}
-            self._log.write(level, decision.outcome, fields)
+    def log_decision(self, request: LoggedRequest, summary: DecisionSummary) -> None:
+        for labels in summary.counters:
+            self._decisions.add(*labels)
+        if self._log.is_enabled(summary.level):
+            fields = {**summary.fields, **_pod_fields(summary.dialect, request)}
+            self._log.write(summary.level, summary.outcome, fields)
 
-    def log_undecided(self, dialect: str, request: Request, reason: str) -> None:
+    def log_undecided(self, dialect: str, request: LoggedRequest, reason: str) -> None:
         self._decisions.add(dialect, "", "undecided", "")
         self._log.warning("undecided", why=reason, **_pod_fields(dialect, request))
 
@@ -52,7 +90,7 @@ class DecisionLog:
         self._decisions.add(dialect, "", "unreadable", "")
 
 
-def _fields(decision: Decision) -> dict[str, Value]:
+def _fields(decision: Decision) -> Mapping[str, Value]:
     if decision.outcome == "injected":
         return {**decision.audit, "changes": len(decision.ops)}
     if decision.outcome == "refused":
@@ -60,7 +98,7 @@ def _fields(decision: Decision) -> dict[str, Value]:
     return {"why": tuple([f"{skip.provider}: {skip.reason}" for skip in decision.skips])}
 
 
-def _pod_fields(dialect: str, request: Request | ComparedRequest) -> dict[str, Value]:
+def _pod_fields(dialect: str, request: LoggedRequest) -> dict[str, Value]:
     meta = request.object.metadata if request.object else None
     name = (meta.name or meta.generate_name or "") if meta else ""
     return {

@@ -23,10 +23,12 @@ from cwii_webhook.admission.cluster_view import (
 from cwii_webhook.admission.decision_cache import (
     ComparedReview,
     DecisionCache,
+    Entry,
+    Reads,
     RecordingView,
     decode_compared,
 )
-from cwii_webhook.admission.decision_log import DecisionLog
+from cwii_webhook.admission.decision_log import DecisionLog, summarize
 from cwii_webhook.admission.injection import ConfigMap, PodRefused
 from cwii_webhook.admission.review import (
     InvalidReview,
@@ -78,13 +80,12 @@ class CachedRoute(Struct, frozen=True):
 
 
 class PendingReview(Struct, frozen=True):
-    """A review that is being decided. `key` is None if the decision is not cached."""
+    """A review that is being decided. `compared` is None if the decision is not cached."""
 
     route: Route
     cache: DecisionCache
     review: Review
-    key: ComparedReview | None
-    body_size: int
+    compared: ComparedReview | None
     view: RequestView
 
 
@@ -124,16 +125,14 @@ class AdmissionHandler:
         if self.not_ready_reason:
             return self._not_ready_response(route, body)
         view = self._make_view()
-        key = decode_compared(body) if cache.is_enabled else None
-        if key and (entry := cache.get(key, view)):
-            self._decision_log.log_decision(route.dialect, key.request, entry.decision)
-            response = replace(entry.response, uid=key.request.uid)
-            return HttpResponse(200, encode_response(key.api_version, key.kind, response))
+        compared = decode_compared(body) if cache.is_enabled else None
+        if compared and (entry := cache.get(compared, view)):
+            return self._respond(compared, entry)
         try:
             review = decode_review(body)
         except InvalidReview as e:
             return self._invalid_response(route, e)
-        return self._decide(PendingReview(route, cache, review, key, len(body), view))
+        return self._decide(PendingReview(route, cache, review, compared, view))
 
     def _not_ready_response(self, route: Route, body: bytes) -> HttpResponse:
         try:
@@ -166,10 +165,10 @@ class AdmissionHandler:
             return self._look_up(pending, e.ref)
         if decision.prerequisites and not request.dry_run:
             return self._write_prerequisites(pending, decision)
-        if pending.key and view.is_complete:
-            response = build_response("", decision)
-            pending.cache.put(pending.key, view.reads, decision, response, pending.body_size)
-        return self._respond(pending, decision)
+        entry = _make_entry(pending.route, decision, view.reads)
+        if pending.compared and view.is_complete:
+            pending.cache.put(pending.compared, decision, entry)
+        return self._respond(pending.review, entry)
 
     async def _look_up(self, pending: PendingReview, missing: ObjectRef) -> HttpResponse:
         try:
@@ -190,13 +189,13 @@ class AdmissionHandler:
         except (LookupFailed, LookupRefused) as e:
             return self._undecided_response(pending.route.dialect, pending.review.request, e)
         except PodRefused as e:
-            return self._respond(pending, Decision("refused", message=e.message, code=e.code))
-        return self._respond(pending, decision)
+            refused = Decision("refused", message=e.message, code=e.code)
+            return self._respond(pending.review, _make_entry(pending.route, refused))
+        return self._respond(pending.review, _make_entry(pending.route, decision))
 
-    def _respond(self, pending: PendingReview, decision: Decision) -> HttpResponse:
-        review = pending.review
-        self._decision_log.log_decision(pending.route.dialect, review.request, decision)
-        response = build_response(review.request.uid, decision)
+    def _respond(self, review: Review | ComparedReview, entry: Entry) -> HttpResponse:
+        self._decision_log.log_decision(review.request, entry.summary)
+        response = replace(entry.response, uid=review.request.uid)
         return HttpResponse(200, encode_response(review.api_version, review.kind, response))
 
     def _undecided_response(
@@ -205,6 +204,10 @@ class AdmissionHandler:
         """The API server retries after a 503. In the end, its failurePolicy decides."""
         self._decision_log.log_undecided(dialect, request, str(error))
         return text_response(503 if isinstance(error, LookupFailed) else 500, str(error))
+
+
+def _make_entry(route: Route, decision: Decision, reads: Reads = ()) -> Entry:
+    return Entry(reads, build_response("", decision), summarize(route.dialect, decision))
 
 
 def build_response(uid: str, decision: Decision) -> Response:
