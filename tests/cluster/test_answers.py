@@ -120,7 +120,7 @@ def requests(webhook: Webhook) -> set[str]:
     every = [
         request
         for request in webhook.reach.requests()
-        if request["user"]["username"] == webhook.told.who.user
+        if request["user"].get("username") == webhook.told.who.user
     ]
     return {f"{request['auditID']} {request['requestURI']}" for request in every}
 
