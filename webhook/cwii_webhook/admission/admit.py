@@ -34,7 +34,12 @@ Outcome = Literal["injected", "nothing", "refused"]
 
 
 class Mutator(Protocol):
-    """Decides on one identity. It is pure: no I/O, no clock, no state."""
+    """Decides on one identity. It is pure: no I/O, no clock, no state.
+
+    `DecisionCache` relies on what a mutator reads. It must not read the UID of the request, unless
+    it has external configuration. Of variables it reads the values of those in `env_names` only,
+    and of volumes and mounts the content of those in `volume_names` only.
+    """
 
     @property
     def provider(self) -> str: ...
