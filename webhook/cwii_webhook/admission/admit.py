@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
 from cwii_webhook.admission.annotation_sources import PodContext
 from cwii_webhook.admission.cluster_view import ClusterView
-from cwii_webhook.admission.ephemeral import ephemeral_injections
+from cwii_webhook.admission.ephemeral import Injector, ephemeral_injections
 from cwii_webhook.admission.injection import (
     ConfigMap,
     Injection,
@@ -33,29 +33,13 @@ SKIP_DETAILS: Mapping[Reason, str] = {
 Outcome = Literal["injected", "nothing", "refused"]
 
 
-class Mutator(Protocol):
+class Mutator(Injector, Protocol):
     """Decides on one identity. It is pure: no I/O, no clock, no state.
 
     `DecisionCache` relies on what a mutator reads. It must not read the UID of the request, unless
     it has external configuration. Of variables it reads the values of those in `env_names` only,
     and of volumes and mounts the content of those in `volume_names` only.
     """
-
-    @property
-    def provider(self) -> str: ...
-    @property
-    def volume_names(self) -> frozenset[str]:
-        """Names of the volumes that it adds, or prefixes that end in a star."""
-        ...
-
-    @property
-    def env_names(self) -> frozenset[str]:
-        """Names of the variables that it sets."""
-        ...
-
-    def skipped_containers(self, pod: Pod, /) -> Collection[str]:
-        """Returns names of containers that the pod excludes."""
-        ...
 
     def __call__(self, context: PodContext, /) -> Injection | Skip: ...
 
